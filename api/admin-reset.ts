@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { boot } from '../boot.ts';
 import { resetAdministrator } from '../domain/access/admin-reset.ts';
-import { systemCaller } from '../domain/context.ts';
-import { createContext } from '../domain/services.ts';
+import { systemCaller } from '../domain/kernel/context.ts';
+import { createContext } from '../domain/kernel/services.ts';
 import { failStartup } from '../platform/startup.ts';
 
 // npm run admin:reset [e-mail address]

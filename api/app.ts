@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import createFastify, { LogController } from 'fastify';
-import type { Services } from '../domain/services.ts';
+import type { Services } from '../domain/kernel/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';

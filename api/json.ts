@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { etagOf } from '../domain/etag.ts';
-import type { JsonText } from '../domain/lists/lists.types.ts';
+import { etagOf } from '../domain/kernel/etag.ts';
+import type { JsonText } from '../domain/kernel/lists/lists.types.ts';
 
 /** For what is written already. Fastify would make a string of a buffer whose memory threads can share. */
 const asItIs = (body: unknown) => body as string;

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { acceptedLanguages, chooseLanguage } from '../domain/metamodel/languages.ts';
+import { acceptedLanguages, chooseLanguage } from '../domain/kernel/metamodel/languages.ts';
 
 /**
  * The language in which labels are answered: the first of `Accept-Language` that something is translated to. Says so

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { TokenScope } from '../domain/access/permissions.data.ts';
-import type { Ctx } from '../domain/context.ts';
-import type { Module } from '../domain/settings/modules.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import type { TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
+import type { Module } from '../domain/kernel/settings/modules.ts';
 import { type ErrorCode, errorCodes } from '../platform/errors.ts';
 import type { AnswerHeader, RequestHeader } from './openapi/headers.ts';
 import type { RoutePermission } from './types.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../domain/services.ts';
+import type { Services } from '../domain/kernel/services.ts';
 import { registerAdrFileRoutes } from './adr/adr.files.routes.ts';
 import { registerAdrRoutes } from './adr/adr.routes.ts';
 import { registerAiRoutes } from './ai/ai.routes.ts';

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Services } from '../domain/services.ts';
+import type { Services } from '../domain/kernel/services.ts';
 import { StartupError } from '../platform/startup.ts';
 import { createApp } from './app.ts';
 import type { App } from './types.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
-import type { AppPermission, TokenScope } from '../domain/access/permissions.data.ts';
-import type { Ctx, SealedResults } from '../domain/context.ts';
-import type { Credential, SessionSnapshot } from '../domain/sessions.ts';
-import type { Module } from '../domain/settings/modules.ts';
+import type { Ctx, SealedResults } from '../domain/kernel/context.ts';
+import type { AppPermission, TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
+import type { Credential, SessionSnapshot } from '../domain/kernel/sessions.ts';
+import type { Module } from '../domain/kernel/settings/modules.ts';
 
 /** What a route may demand: nothing, any valid token, one application permission, or one of several. */
 export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];

@@ -1,8 +1,8 @@
-import { may } from '../domain/access/policy.ts';
-import { visibleCards } from '../domain/cards/cards.visible.ts';
-import type { Ctx } from '../domain/context.ts';
-import { prepareFilter } from '../domain/filters/filters.prepare.ts';
-import type { Fragment } from '../domain/lists/lists.types.ts';
+import { visibleCards } from '../domain/inventory/cards/cards.visible.ts';
+import { prepareFilter } from '../domain/inventory/filters/filters.prepare.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import type { Fragment } from '../domain/kernel/lists/lists.types.ts';
+import { may } from '../domain/kernel/permissions/policy.ts';
 import { literal } from './report.sql.ts';
 
 /** The active cards that the caller sees, over the alias `c`. */

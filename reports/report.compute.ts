@@ -1,5 +1,5 @@
-import type { Ctx } from '../domain/context.ts';
-import { feedEnds } from '../domain/events/changes.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import { feedEnds } from '../domain/kernel/events/changes.ts';
 import type { Cache } from '../platform/cache.ts';
 import { PATIENT_READER, type Sql } from '../platform/database.ts';
 import { Scratch } from '../platform/scratch.ts';

@@ -1,5 +1,5 @@
-import type { Ctx } from '../domain/context.ts';
-import type { Fragment } from '../domain/lists/lists.types.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import type { Fragment } from '../domain/kernel/lists/lists.types.ts';
 
 /** Pairs of cards, as the text of a subquery. */
 export interface RelatedPairs extends Fragment {

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { joinValues, neutralise, quoteCell } from '../domain/transfer/csv-cells.ts';
+import { joinValues, neutralise, quoteCell } from '../domain/kernel/transfer/csv-cells.ts';
 import { invalidField } from '../platform/errors.ts';
 import type { Cell, Column, ColumnType, Table } from './extraction/extraction.types.ts';
 import { pump } from './extraction/writers/pump.ts';

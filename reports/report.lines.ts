@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import type { Fragment } from '../domain/lists/lists.types.ts';
+import type { Fragment } from '../domain/kernel/lists/lists.types.ts';
 import { type CopiedLines, copyOut, type RowWriter } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';
 import { withLiterals } from '../platform/literals.ts';

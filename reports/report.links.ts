@@ -1,4 +1,4 @@
-import type { Fragment } from '../domain/lists/lists.types.ts';
+import type { Fragment } from '../domain/kernel/lists/lists.types.ts';
 import { ID, IdNumbers } from './report.ids.ts';
 import type { Way } from './report.related.ts';
 import { literal } from './report.sql.ts';

@@ -1,6 +1,6 @@
-import type { ReportFormat } from '../domain/exports/report.options.ts';
-import type { Metamodel } from '../domain/metamodel/metamodel.compile.ts';
-import type { SettingValues } from '../domain/settings/settings.defaults.ts';
+import type { ReportFormat } from '../domain/exchange/exports/report.options.ts';
+import type { Metamodel } from '../domain/kernel/metamodel/metamodel.compile.ts';
+import type { SettingValues } from '../domain/kernel/settings/settings.defaults.ts';
 import type { ChartContext } from './charts/charts.labels.ts';
 import type { ChartWorkspace } from './charts/charts.types.ts';
 import type { Rendering } from './rendering/rendering.types.ts';

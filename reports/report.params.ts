@@ -1,7 +1,7 @@
 import Type, { type TString } from 'typebox';
-import { forbidden, may } from '../domain/access/policy.ts';
-import type { Ctx } from '../domain/context.ts';
-import type { CardType, CompiledField } from '../domain/metamodel/metamodel.compile.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import type { CardType, CompiledField } from '../domain/kernel/metamodel/metamodel.compile.ts';
+import { forbidden, may } from '../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../platform/errors.ts';
 
 /** A parameter that names a card type. */

@@ -1,4 +1,4 @@
-import type { Ctx } from '../domain/context.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
 import type { PastScope } from './past/past.events.ts';
 import type { Reads } from './past/past.reads.ts';
 import type { ReportQuestion } from './report.question.ts';

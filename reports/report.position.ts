@@ -1,4 +1,4 @@
-import { feedEnds } from '../domain/events/changes.ts';
+import { feedEnds } from '../domain/kernel/events/changes.ts';
 import type { Db } from '../platform/database.ts';
 import { EstateError } from '../platform/errors.ts';
 import type { Signals } from '../platform/signals.ts';

@@ -1,4 +1,4 @@
-import type { Fragment } from '../domain/lists/lists.types.ts';
+import type { Fragment } from '../domain/kernel/lists/lists.types.ts';
 import type { Report } from './report.ts';
 
 /** One question: a report with all that the request decides. */

@@ -1,6 +1,6 @@
-import { may } from '../domain/access/policy.ts';
-import type { Ctx } from '../domain/context.ts';
-import type { Fragment } from '../domain/lists/lists.types.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import type { Fragment } from '../domain/kernel/lists/lists.types.ts';
+import { may } from '../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../platform/database.ts';
 import { jsonRows } from './extraction/writers/ndjson.rows.ts';
 import { literal } from './report.sql.ts';

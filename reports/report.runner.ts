@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Ctx } from '../domain/context.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
 import type { Cache } from '../platform/cache.ts';
 import { sha256 } from '../platform/crypto.ts';
 import { whileAwake } from '../platform/database.ts';

@@ -1,5 +1,5 @@
-import type { LifecyclePhase } from '../domain/metamodel/metamodel.types.ts';
-import { lifecyclePhases } from '../domain/metamodel/metamodel.types.ts';
+import type { LifecyclePhase } from '../domain/kernel/metamodel/metamodel.types.ts';
+import { lifecyclePhases } from '../domain/kernel/metamodel/metamodel.types.ts';
 import type { Column } from './extraction/extraction.types.ts';
 import { column } from './report.formats.ts';
 

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
-import type { AppPermission, TokenScope } from '../domain/access/permissions.data.ts';
-import type { Ctx } from '../domain/context.ts';
-import type { Fragment, JsonText } from '../domain/lists/lists.types.ts';
-import type { Module } from '../domain/settings/modules.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import type { Fragment, JsonText } from '../domain/kernel/lists/lists.types.ts';
+import type { AppPermission, TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
+import type { Module } from '../domain/kernel/settings/modules.ts';
 import type { Cache } from '../platform/cache.ts';
 import type { RowWriter } from '../platform/copy-out.ts';
 import type { Sql } from '../platform/database.ts';

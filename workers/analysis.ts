@@ -1,12 +1,17 @@
-import { type AnalysisJob, type CarriedRun, takeUpRun } from '../domain/analysis/runs.carry.ts';
-import { breakOffRun, lockRun } from '../domain/analysis/runs.store.ts';
-import type { AnalysisOutcome, analysisPayload } from '../domain/analysis/runs.types.ts';
-import { command, recordEvents } from '../domain/command.ts';
-import { systemCaller } from '../domain/context.ts';
-import type { EventDraft } from '../domain/events/events.types.ts';
-import type { JobDefinition } from '../domain/jobs/jobs.define.ts';
-import { JobCancelled, type JobProcessor, JobStopped, processes } from '../domain/jobs/jobs.running.ts';
-import { createContext, type Services } from '../domain/services.ts';
+import { type AnalysisJob, type CarriedRun, takeUpRun } from '../domain/analysis/runs/runs.carry.ts';
+import { breakOffRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
+import type { AnalysisOutcome, analysisPayload } from '../domain/analysis/runs/runs.types.ts';
+import { command, recordEvents } from '../domain/kernel/command.ts';
+import { systemCaller } from '../domain/kernel/context.ts';
+import type { EventDraft } from '../domain/kernel/events/events.types.ts';
+import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';
+import {
+  JobCancelled,
+  type JobProcessor,
+  JobStopped,
+  processes,
+} from '../domain/kernel/jobs/jobs.running.ts';
+import { createContext, type Services } from '../domain/kernel/services.ts';
 
 /**
  * Carries out an analysis: begins its run, and ends it however the job ends.

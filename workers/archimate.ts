@@ -1,6 +1,6 @@
-import { runModelImport } from '../domain/archimate/archimate.import.ts';
-import { archimateExportJob, archimateImportJob } from '../domain/archimate/archimate.jobs.ts';
-import { processes } from '../domain/jobs/jobs.running.ts';
+import { runModelImport } from '../domain/exchange/archimate/archimate.import.ts';
+import { archimateExportJob, archimateImportJob } from '../domain/exchange/archimate/archimate.jobs.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { runModelExport } from '../reports/archimate/archimate.export.ts';
 
 export const archimateImportProcessor = processes(archimateImportJob, runModelImport);

@@ -1,6 +1,6 @@
-import { batchRollbackJob } from '../domain/batches/batches.rollback.job.ts';
-import { type RollbackReport, rollBack } from '../domain/batches/batches.rollback.ts';
-import { processes } from '../domain/jobs/jobs.running.ts';
+import { batchRollbackJob } from '../domain/app/batches/batches.rollback.job.ts';
+import { type RollbackReport, rollBack } from '../domain/app/batches/batches.rollback.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 
 /** Rolls back a large batch; the job ends with the transaction, so that a run that is cut off has written nothing. */
 export const batchRollbackProcessor = processes(batchRollbackJob, async (job) => {

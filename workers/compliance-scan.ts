@@ -1,5 +1,5 @@
-import { complianceScanJob } from '../domain/compliance/scans.job.ts';
-import { scan } from '../domain/compliance/scans.run.ts';
+import { complianceScanJob } from '../domain/analysis/compliance/scans.job.ts';
+import { scan } from '../domain/analysis/compliance/scans.run.ts';
 import { createCardReader } from '../integrations/models/read-compliance.ts';
 import { processesAnalysis } from './analysis.ts';
 

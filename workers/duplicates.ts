@@ -1,4 +1,4 @@
-import { duplicatesJob } from '../domain/duplicates/duplicates.job.ts';
+import { duplicatesJob } from '../domain/analysis/duplicates/duplicates.job.ts';
 import { carrySearch } from '../integrations/duplicates/run.ts';
 import { processesAnalysis } from './analysis.ts';
 

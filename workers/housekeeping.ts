@@ -1,6 +1,6 @@
 import { housekeepingJob } from '../domain/app/housekeeping.job.ts';
 import { cleanUp } from '../domain/app/housekeeping.ts';
-import { processes } from '../domain/jobs/jobs.running.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { cleanExtractions } from './extraction/extraction.retention.ts';
 
 export const housekeepingProcessor = processes(housekeepingJob, async (job, services) => {

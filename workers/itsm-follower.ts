@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { systemCaller } from '../domain/context.ts';
-import { hasChanged, listFollowers, newestPosition, noteFollowed } from '../domain/itsm/mappings.follow.ts';
-import { listDue } from '../domain/itsm/runs.due.ts';
-import { type RunRequest, startRun } from '../domain/itsm/runs.start.ts';
-import { createContext, type Services } from '../domain/services.ts';
+import {
+  hasChanged,
+  listFollowers,
+  newestPosition,
+  noteFollowed,
+} from '../domain/exchange/itsm/mappings.follow.ts';
+import { listDue } from '../domain/exchange/itsm/runs.due.ts';
+import { type RunRequest, startRun } from '../domain/exchange/itsm/runs.start.ts';
+import { systemCaller } from '../domain/kernel/context.ts';
+import { createContext, type Services } from '../domain/kernel/services.ts';
 import { EstateError } from '../platform/errors.ts';
 
 /** Changes that come one upon the other go out together. */

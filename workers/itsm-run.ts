@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { command, recordEvents } from '../domain/command.ts';
-import { type Ctx, systemCaller } from '../domain/context.ts';
-import type { EventDraft } from '../domain/events/events.types.ts';
-import { breakOffRun } from '../domain/itsm/runs.end.ts';
-import { itsmRunJob } from '../domain/itsm/runs.job.ts';
-import { loadRun, logRun } from '../domain/itsm/runs.store.ts';
-import type { RunRow } from '../domain/itsm/runs.types.ts';
+import { breakOffRun } from '../domain/exchange/itsm/runs.end.ts';
+import { itsmRunJob } from '../domain/exchange/itsm/runs.job.ts';
+import { loadRun, logRun } from '../domain/exchange/itsm/runs.store.ts';
+import type { RunRow } from '../domain/exchange/itsm/runs.types.ts';
+import { command, recordEvents } from '../domain/kernel/command.ts';
+import { type Ctx, systemCaller } from '../domain/kernel/context.ts';
+import type { EventDraft } from '../domain/kernel/events/events.types.ts';
 import {
   JobCancelled,
   JobFailed,
@@ -14,8 +14,8 @@ import {
   JobStopped,
   processes,
   type RunningJob,
-} from '../domain/jobs/jobs.running.ts';
-import { createContext, type Services } from '../domain/services.ts';
+} from '../domain/kernel/jobs/jobs.running.ts';
+import { createContext, type Services } from '../domain/kernel/services.ts';
 import { RemoteFailed } from '../integrations/itsm/remote.failed.ts';
 import { carryRun } from '../integrations/itsm/runs/run.carry.ts';
 import { usualConditions } from '../integrations/itsm/runs/run.types.ts';

@@ -1,6 +1,6 @@
-import { startRun } from '../domain/itsm/runs.start.ts';
-import { itsmScheduleJob } from '../domain/itsm/schedules.job.ts';
-import { processes } from '../domain/jobs/jobs.running.ts';
+import { startRun } from '../domain/exchange/itsm/runs.start.ts';
+import { itsmScheduleJob } from '../domain/exchange/itsm/schedules.job.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { EstateError } from '../platform/errors.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { kpiSnapshotJob } from '../domain/exports/kpi-snapshot.job.ts';
-import { processes } from '../domain/jobs/jobs.running.ts';
+import { kpiSnapshotJob } from '../domain/exchange/exports/kpi-snapshot.job.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { takeKpiSnapshot } from '../reports/kpis/kpis.snapshots.ts';
 
 /** Stores the key figures under the schedule's slot. */

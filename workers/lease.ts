@@ -1,5 +1,5 @@
-import { LEASE_SECONDS, type Lease, renewLease } from '../domain/jobs/jobs.lease.ts';
-import { JobCancelled, JobLeaseLost, type JobStopped } from '../domain/jobs/jobs.running.ts';
+import { LEASE_SECONDS, type Lease, renewLease } from '../domain/kernel/jobs/jobs.lease.ts';
+import { JobCancelled, JobLeaseLost, type JobStopped } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 

@@ -1,5 +1,5 @@
-import { modernizationsJob } from '../domain/modernizations/modernizations.job.ts';
-import { analyseModernizations } from '../domain/modernizations/modernizations.run.ts';
+import { modernizationsJob } from '../domain/analysis/modernizations/modernizations.job.ts';
+import { analyseModernizations } from '../domain/analysis/modernizations/modernizations.run.ts';
 import { processesAnalysis } from './analysis.ts';
 
 /** Ranks the cards of a type by how much speaks for modernising them. */

@@ -1,5 +1,5 @@
-import { followFeed } from '../domain/notifications/notifications.follow.ts';
-import type { Services } from '../domain/services.ts';
+import { followFeed } from '../domain/collaboration/notifications/notifications.follow.ts';
+import type { Services } from '../domain/kernel/services.ts';
 
 /** Events that come one upon the other are told of together. */
 const GATHER_MS = 200;

@@ -1,4 +1,4 @@
-import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
+import type { JobProcessor } from '../domain/kernel/jobs/jobs.running.ts';
 import { archimateExportProcessor, archimateImportProcessor } from './archimate.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';

@@ -1,11 +1,11 @@
-import { JOBS_CHANNEL } from '../domain/jobs/jobs.enqueue.ts';
+import { JOBS_CHANNEL } from '../domain/kernel/jobs/jobs.enqueue.ts';
 import {
   type DueRun,
   renameRun,
   requeueExpired,
   takeDueRuns,
   unmarkRuns,
-} from '../domain/jobs/jobs.lease.ts';
+} from '../domain/kernel/jobs/jobs.lease.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { QueueBackend } from '../platform/queue/queue.types.ts';

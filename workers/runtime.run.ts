@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Caller, systemCaller } from '../domain/context.ts';
-import { checkPayload } from '../domain/jobs/jobs.define.ts';
+import { callerOfJob } from '../domain/access/jobs.owner.ts';
+import { type Caller, systemCaller } from '../domain/kernel/context.ts';
+import { checkPayload } from '../domain/kernel/jobs/jobs.define.ts';
 import {
   type ClaimedRow,
   claimRun,
@@ -14,8 +15,7 @@ import {
   requeueRun,
   storeStep,
   tellProgress,
-} from '../domain/jobs/jobs.lease.ts';
-import { callerOfJob } from '../domain/jobs/jobs.owner.ts';
+} from '../domain/kernel/jobs/jobs.lease.ts';
 import {
   JobCancelled,
   JobFailed,
@@ -25,8 +25,8 @@ import {
   type JobStep,
   JobStopped,
   type RunningJob,
-} from '../domain/jobs/jobs.running.ts';
-import { createContext, type Services } from '../domain/services.ts';
+} from '../domain/kernel/jobs/jobs.running.ts';
+import { createContext, type Services } from '../domain/kernel/services.ts';
 import { type Db, inTransaction, isConnectionLoss } from '../platform/database.ts';
 import { EstateError, isStorageFull } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';

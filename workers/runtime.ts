@@ -1,9 +1,9 @@
 import { builtInSchedules } from '../domain/app/schedules.data.ts';
-import { jobQueues } from '../domain/jobs/jobs.define.ts';
-import { JOB_CANCEL_CHANNEL } from '../domain/jobs/jobs.lease.ts';
-import type { JobProcessor } from '../domain/jobs/jobs.running.ts';
-import { ensureSchedule } from '../domain/jobs/schedules.fire.ts';
-import type { Services } from '../domain/services.ts';
+import { jobQueues } from '../domain/kernel/jobs/jobs.define.ts';
+import { JOB_CANCEL_CHANNEL } from '../domain/kernel/jobs/jobs.lease.ts';
+import type { JobProcessor } from '../domain/kernel/jobs/jobs.running.ts';
+import { ensureSchedule } from '../domain/kernel/jobs/schedules.fire.ts';
+import type { Services } from '../domain/kernel/services.ts';
 import { openDatabase } from '../platform/database.ts';
 import { installation } from '../platform/installation.ts';
 import { throughOutages } from '../platform/outage.ts';

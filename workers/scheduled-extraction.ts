@@ -1,8 +1,8 @@
-import type { Ctx } from '../domain/context.ts';
-import { scheduledExtractionJob } from '../domain/exports/scheduled-extraction.job.ts';
-import { callerOfOwner } from '../domain/jobs/jobs.owner.ts';
-import { type JobResult, processes, type RunningJob } from '../domain/jobs/jobs.running.ts';
-import { createContext, type Services } from '../domain/services.ts';
+import { callerOfOwner } from '../domain/access/jobs.owner.ts';
+import { scheduledExtractionJob } from '../domain/exchange/exports/scheduled-extraction.job.ts';
+import type { Ctx } from '../domain/kernel/context.ts';
+import { type JobResult, processes, type RunningJob } from '../domain/kernel/jobs/jobs.running.ts';
+import { createContext, type Services } from '../domain/kernel/services.ts';
 import { inTransaction } from '../platform/database.ts';
 import { failRun, succeedRun } from '../reports/schedules/extraction-runs.finish.ts';
 import { makeRunFiles } from '../reports/schedules/extraction-runs.make.ts';

@@ -4,7 +4,7 @@ import {
   fireIfDue,
   SCHEDULES_CHANNEL,
   type Schedule,
-} from '../domain/jobs/schedules.fire.ts';
+} from '../domain/kernel/jobs/schedules.fire.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Signals } from '../platform/signals.ts';

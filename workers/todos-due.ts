@@ -1,6 +1,6 @@
 import { todosDueJob } from '../domain/collaboration/todos/todos.due.job.ts';
 import { openDueTodos } from '../domain/collaboration/todos/todos.due.ts';
-import { processes } from '../domain/jobs/jobs.running.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 
 /** Opens the scheduled to-dos whose time has come. */
 export const todosDueProcessor = processes(todosDueJob, async (job) => ({

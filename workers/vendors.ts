@@ -1,4 +1,4 @@
-import { vendorHierarchyJob, vendorsJob } from '../domain/suppliers/suppliers.jobs.ts';
+import { vendorHierarchyJob, vendorsJob } from '../domain/analysis/suppliers/suppliers.jobs.ts';
 import { analyseSuppliers } from '../integrations/suppliers/suppliers.run.ts';
 import { processesAnalysis } from './analysis.ts';
 

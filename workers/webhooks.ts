@@ -1,6 +1,6 @@
-import type { Services } from '../domain/services.ts';
-import { claimDeliveries } from '../domain/webhooks/deliveries.claim.ts';
-import { planDeliveries } from '../domain/webhooks/deliveries.plan.ts';
+import { claimDeliveries } from '../domain/collaboration/webhooks/deliveries.claim.ts';
+import { planDeliveries } from '../domain/collaboration/webhooks/deliveries.plan.ts';
+import type { Services } from '../domain/kernel/services.ts';
 import { deliver } from '../integrations/webhooks/deliver.ts';
 
 /** Deliveries that one process has under way at once. */

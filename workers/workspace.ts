@@ -1,11 +1,11 @@
-import { processes } from '../domain/jobs/jobs.running.ts';
-import { runApply } from '../domain/workspace/transfer.apply.ts';
-import { noteFailure, runParse } from '../domain/workspace/transfer.parse.ts';
+import { runApply } from '../domain/app/workspace/transfer.apply.ts';
+import { noteFailure, runParse } from '../domain/app/workspace/transfer.parse.ts';
 import {
   workspaceApplyJob,
   workspaceExportJob,
   workspaceParseJob,
-} from '../domain/workspace/workspace.jobs.ts';
+} from '../domain/app/workspace/workspace.jobs.ts';
+import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { runWorkspaceExport } from '../reports/workspace/workspace.export.ts';
 
 export const workspaceExportProcessor = processes(workspaceExportJob, runWorkspaceExport);

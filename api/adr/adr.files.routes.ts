@@ -7,8 +7,8 @@ import {
   MAX_FILES,
   type RecordFile,
   requireFiles,
-} from '../../domain/adr/adr.import.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/governance/adr/adr.import.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { readAdrFile } from '../../reports/documents/paper.adr.ts';

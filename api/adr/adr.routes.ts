@@ -6,12 +6,17 @@ import {
   patchAdr,
   readAdr,
   reviseAdr,
-} from '../../domain/adr/adr.commands.ts';
-import { adrKind } from '../../domain/adr/adr.kind.ts';
-import { linkAdrCard, unlinkAdrCard } from '../../domain/adr/adr.links.ts';
-import { type AdrFilter, listAdrRevisions, listAdrs, listCardAdrs } from '../../domain/adr/adr.list.ts';
-import type { AdrStatus } from '../../domain/adr/adr.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/governance/adr/adr.commands.ts';
+import { adrKind } from '../../domain/governance/adr/adr.kind.ts';
+import { linkAdrCard, unlinkAdrCard } from '../../domain/governance/adr/adr.links.ts';
+import {
+  type AdrFilter,
+  listAdrRevisions,
+  listAdrs,
+  listCardAdrs,
+} from '../../domain/governance/adr/adr.list.ts';
+import type { AdrStatus } from '../../domain/governance/adr/adr.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/adr.ts';

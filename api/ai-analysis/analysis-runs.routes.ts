@@ -1,8 +1,8 @@
 import Type, { type TSchema } from 'typebox';
-import { cancelRun } from '../../domain/analysis/runs.cancel.ts';
-import { listRuns, readRun, runText } from '../../domain/analysis/runs.queries.ts';
-import { RUNS_PATH } from '../../domain/analysis/runs.start.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { cancelRun } from '../../domain/analysis/runs/runs.cancel.ts';
+import { listRuns, readRun, runText } from '../../domain/analysis/runs/runs.queries.ts';
+import { RUNS_PATH } from '../../domain/analysis/runs/runs.start.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { readOverview } from '../../domain/analysis/overview.ts';
-import { readStatus } from '../../domain/analysis/status.ts';
+import { readOverview } from '../../domain/analysis/runs/overview.ts';
+import { readStatus } from '../../domain/analysis/runs/status.ts';
 import { operation } from '../operation.ts';
 import { AnalysisOverviewOut, AnalysisStatusOut } from '../schemas/analysis.ts';
 import type { App } from '../types.ts';

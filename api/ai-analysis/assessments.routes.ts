@@ -5,11 +5,11 @@ import {
   deleteAssessment,
   patchAssessment,
   readAssessment,
-} from '../../domain/assessments/assessments.commands.ts';
-import { commitAssessment } from '../../domain/assessments/assessments.commit.ts';
-import { listAssessments } from '../../domain/assessments/assessments.list.ts';
-import type { CommitInput } from '../../domain/assessments/assessments.plan.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/analysis/assessments/assessments.commands.ts';
+import { commitAssessment } from '../../domain/analysis/assessments/assessments.commit.ts';
+import { listAssessments } from '../../domain/analysis/assessments/assessments.list.ts';
+import type { CommitInput } from '../../domain/analysis/assessments/assessments.plan.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/assessments.ts';

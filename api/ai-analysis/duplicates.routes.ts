@@ -1,9 +1,13 @@
 import Type, { type TSchema } from 'typebox';
-import { decideCluster, decidePair, mergeCluster } from '../../domain/duplicates/duplicates.commands.ts';
-import { listClusters, listPairs } from '../../domain/duplicates/duplicates.list.ts';
-import { qualityOf } from '../../domain/duplicates/duplicates.quality.ts';
-import { startSearch } from '../../domain/duplicates/duplicates.start.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import {
+  decideCluster,
+  decidePair,
+  mergeCluster,
+} from '../../domain/analysis/duplicates/duplicates.commands.ts';
+import { listClusters, listPairs } from '../../domain/analysis/duplicates/duplicates.list.ts';
+import { qualityOf } from '../../domain/analysis/duplicates/duplicates.quality.ts';
+import { startSearch } from '../../domain/analysis/duplicates/duplicates.start.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { explainCluster, explainPair } from '../../integrations/duplicates/read.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,12 +1,12 @@
 import Type, { type TSchema } from 'typebox';
-import { decideModernization } from '../../domain/modernizations/modernizations.decide.ts';
-import { listModernizations } from '../../domain/modernizations/modernizations.list.ts';
+import { decideModernization } from '../../domain/analysis/modernizations/modernizations.decide.ts';
+import { listModernizations } from '../../domain/analysis/modernizations/modernizations.list.ts';
 import {
   type ModernizationsAsked,
   startModernizations,
-} from '../../domain/modernizations/modernizations.start.ts';
-import type { ModernizationStatus } from '../../domain/modernizations/modernizations.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/analysis/modernizations/modernizations.start.ts';
+import type { ModernizationStatus } from '../../domain/analysis/modernizations/modernizations.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer } from '../schemas/common.ts';

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
-import { readConcentration } from '../../domain/suppliers/concentration.ts';
-import { listVendorHierarchy, listVendors } from '../../domain/suppliers/suppliers.list.ts';
-import { startVendorHierarchy, startVendors } from '../../domain/suppliers/suppliers.start.ts';
+import { readConcentration } from '../../domain/analysis/suppliers/concentration.ts';
+import { listVendorHierarchy, listVendors } from '../../domain/analysis/suppliers/suppliers.list.ts';
+import { startVendorHierarchy, startVendors } from '../../domain/analysis/suppliers/suppliers.start.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer } from '../schemas/common.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { aiStatus } from '../../domain/ai/ai.status.ts';
-import type { Services } from '../../domain/services.ts';
+import { aiStatus } from '../../domain/analysis/ai/ai.status.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { runningModels } from '../../integrations/models/models.running.ts';
 import { suggestFields } from '../../integrations/models/suggest.ts';
 import { sendJson } from '../json.ts';

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { rewordInsights } from '../../integrations/models/insights.ts';
 import { readPortfolioInsights } from '../../reports/portfolio-insights/portfolio-insights.ts';
 import { operation } from '../operation.ts';

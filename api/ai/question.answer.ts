@@ -1,9 +1,9 @@
-import { aiNotConfigured, missingForAi } from '../../domain/ai/ai.provider.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { ReportQuery } from '../../domain/exports/report-query.job.ts';
-import type { JsonText } from '../../domain/lists/lists.types.ts';
-import type { Services } from '../../domain/services.ts';
-import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { aiNotConfigured, missingForAi } from '../../domain/analysis/ai/ai.provider.ts';
+import type { ReportQuery } from '../../domain/exchange/exports/report-query.job.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { JsonText } from '../../domain/kernel/lists/lists.types.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { type ModelReading, readByModel } from '../../integrations/models/question.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { planQuery } from '../../reports/query/query.plan.ts';

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { ArchimateExport, archimateOptions } from '../../domain/archimate/archimate.jobs.ts';
-import { MAX_MODEL } from '../../domain/archimate/archimate.parse.ts';
-import { requireModelRights, startModelImport } from '../../domain/archimate/archimate.start.ts';
-import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed } from '../../domain/shapes.ts';
+import { ArchimateExport, archimateOptions } from '../../domain/exchange/archimate/archimate.jobs.ts';
+import { MAX_MODEL } from '../../domain/exchange/archimate/archimate.parse.ts';
+import { requireModelRights, startModelImport } from '../../domain/exchange/archimate/archimate.start.ts';
+import { type StoredContent, storeContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { startModelExport } from '../../reports/archimate/archimate.export.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Type from 'typebox';
 import type { TokenSubject } from '../../domain/access/access.login.ts';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { LOGIN_SECONDS, TOKEN_SECONDS } from '../plugins/access.ts';
 import type { App } from '../types.ts';
 

@@ -5,7 +5,7 @@ import {
   setInvitedPassword,
   validateMailedToken,
 } from '../../domain/access/access.passwords.reset.ts';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import type { App } from '../types.ts';

@@ -5,8 +5,8 @@ import { confirmRegistration } from '../../domain/access/access.register.confirm
 import { register } from '../../domain/access/access.register.ts';
 import { logout } from '../../domain/access/access.tokens.ts';
 import { readMe } from '../../domain/access/users.queries.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed } from '../../domain/shapes.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import { Email, MeSchema, Password, TokenAnswer } from '../schemas/access.ts';
 import type { App } from '../types.ts';

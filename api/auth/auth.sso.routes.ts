@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import type { Services } from '../../domain/services.ts';
-import { registrationOpen, ssoConfigured } from '../../domain/settings/settings.views.ts';
-import { closed } from '../../domain/shapes.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { registrationOpen, ssoConfigured } from '../../domain/kernel/settings/settings.views.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../integrations/sso/sso.issuer.ts';
 import { operation } from '../operation.ts';

@@ -6,8 +6,8 @@ import {
   readTwoFactor,
   renewRecoveryCodes,
 } from '../../domain/access/two-factor.commands.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, Nullable } from '../../domain/shapes.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import { Timestamp } from '../schemas/common.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { commitBatch, openBatch } from '../../domain/batches/batches.commands.ts';
-import { batchText, listBatchEvents, listBatches } from '../../domain/batches/batches.queries.ts';
-import { startRollback } from '../../domain/batches/batches.rollback.start.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { commitBatch, openBatch } from '../../domain/app/batches/batches.commands.ts';
+import { batchText, listBatchEvents, listBatches } from '../../domain/app/batches/batches.queries.ts';
+import { startRollback } from '../../domain/app/batches/batches.rollback.start.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/batches.ts';

@@ -5,8 +5,8 @@ import {
   createAssessment,
   deleteAssessment,
   listAssessments,
-} from '../../domain/bpm/assessments.ts';
-import { listTemplates, readTemplate } from '../../domain/bpm/templates.ts';
+} from '../../domain/modelling/bpm/assessments.ts';
+import { listTemplates, readTemplate } from '../../domain/modelling/bpm/templates.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bpm.assessments.ts';

@@ -1,8 +1,8 @@
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { modelLimits } from '../../domain/bpm/bpmn.guard.ts';
-import type { DiagramFile } from '../../domain/bpm/diagrams.queries.ts';
-import { matchesEtag, parseEtags } from '../../domain/etag.ts';
+import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
+import { modelLimits } from '../../domain/modelling/bpm/bpmn.guard.ts';
+import type { DiagramFile } from '../../domain/modelling/bpm/diagrams.queries.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 

@@ -1,17 +1,17 @@
 import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
-import { requireWriter, rights } from '../../domain/bpm/bpm.access.ts';
-import { readModelFile, readModelText, readThumbnail } from '../../domain/bpm/bpmn.read.ts';
+import { requireWriter, rights } from '../../domain/modelling/bpm/bpm.access.ts';
+import { readModelFile, readModelText, readThumbnail } from '../../domain/modelling/bpm/bpmn.read.ts';
 import {
   exportModel,
   exportPicture,
   listDiagramVersions,
   readDiagram,
-} from '../../domain/bpm/diagrams.queries.ts';
-import { deleteDiagram, saveDiagram } from '../../domain/bpm/diagrams.save.ts';
-import { linkElement } from '../../domain/bpm/elements.link.ts';
-import { type ElementFilter, listElements } from '../../domain/bpm/elements.list.ts';
-import type { LinkInput } from '../../domain/bpm/links.check.ts';
+} from '../../domain/modelling/bpm/diagrams.queries.ts';
+import { deleteDiagram, saveDiagram } from '../../domain/modelling/bpm/diagrams.save.ts';
+import { linkElement } from '../../domain/modelling/bpm/elements.link.ts';
+import { type ElementFilter, listElements } from '../../domain/modelling/bpm/elements.list.ts';
+import type { LinkInput } from '../../domain/modelling/bpm/links.check.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { sendJson, sendResource } from '../json.ts';
 import type { AnswerHeader } from '../openapi/headers.ts';

@@ -1,13 +1,18 @@
 import Type from 'typebox';
-import { requireWriter, rights } from '../../domain/bpm/bpm.access.ts';
-import { readModelText, readThumbnail } from '../../domain/bpm/bpmn.read.ts';
-import type { ElementFilter } from '../../domain/bpm/elements.list.ts';
-import { createDraft, deleteDraft, patchDraft } from '../../domain/bpm/flow.commands.ts';
-import { compareFlows } from '../../domain/bpm/flow.compare.ts';
-import { approveFlow, rejectFlow, submitFlow } from '../../domain/bpm/flow.decide.ts';
-import { listDraftElements, planLink } from '../../domain/bpm/flow.links.ts';
-import { listFlows, readFlow, readFlowPermissions, readPublished } from '../../domain/bpm/flow.list.ts';
-import type { LinkInput } from '../../domain/bpm/links.check.ts';
+import { requireWriter, rights } from '../../domain/modelling/bpm/bpm.access.ts';
+import { readModelText, readThumbnail } from '../../domain/modelling/bpm/bpmn.read.ts';
+import type { ElementFilter } from '../../domain/modelling/bpm/elements.list.ts';
+import { createDraft, deleteDraft, patchDraft } from '../../domain/modelling/bpm/flow.commands.ts';
+import { compareFlows } from '../../domain/modelling/bpm/flow.compare.ts';
+import { approveFlow, rejectFlow, submitFlow } from '../../domain/modelling/bpm/flow.decide.ts';
+import { listDraftElements, planLink } from '../../domain/modelling/bpm/flow.links.ts';
+import {
+  listFlows,
+  readFlow,
+  readFlowPermissions,
+  readPublished,
+} from '../../domain/modelling/bpm/flow.list.ts';
+import type { LinkInput } from '../../domain/modelling/bpm/links.check.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bpm.flow.ts';

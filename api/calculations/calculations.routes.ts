@@ -5,15 +5,15 @@ import {
   deactivateCalculation,
   deleteCalculation,
   patchCalculation,
-} from '../../domain/calculations/calculations.commands.ts';
+} from '../../domain/inventory/calculations/calculations.commands.ts';
 import {
   listCalculations,
   readCalculatedFields,
   readCalculation,
-} from '../../domain/calculations/calculations.queries.ts';
-import { checkFormula, tryCalculation } from '../../domain/calculations/calculations.trial.ts';
-import { startRecalculation } from '../../domain/calculations/recalculate.type.ts';
-import { closed } from '../../domain/shapes.ts';
+} from '../../domain/inventory/calculations/calculations.queries.ts';
+import { checkFormula, tryCalculation } from '../../domain/inventory/calculations/calculations.trial.ts';
+import { startRecalculation } from '../../domain/inventory/calculations/recalculate.type.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import type { Answer } from '../operation.spec.ts';
 import { operation } from '../operation.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { archiveCards, deleteCards, restoreCards } from '../../domain/cards/bulk/bulk.archive.ts';
-import { createCards } from '../../domain/cards/bulk/bulk.create.ts';
-import { patchCards } from '../../domain/cards/bulk/bulk.patch.ts';
-import { resolvePaths } from '../../domain/cards/cards.refs.ts';
+import { archiveCards, deleteCards, restoreCards } from '../../domain/inventory/cards/bulk/bulk.archive.ts';
+import { createCards } from '../../domain/inventory/cards/bulk/bulk.create.ts';
+import { patchCards } from '../../domain/inventory/cards/bulk/bulk.patch.ts';
+import { resolvePaths } from '../../domain/inventory/cards/cards.refs.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/card-bulk.ts';
 import { cardExample } from '../schemas/cards.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { mergeCards } from '../../domain/cards/merge/merge.command.ts';
-import { listMerges, readMerge } from '../../domain/cards/merge/merge.list.ts';
-import { undoMerge } from '../../domain/cards/merge/merge.undo.ts';
-import { Uuid } from '../../domain/shapes.ts';
+import { mergeCards } from '../../domain/inventory/cards/merge/merge.command.ts';
+import { listMerges, readMerge } from '../../domain/inventory/cards/merge/merge.list.ts';
+import { undoMerge } from '../../domain/inventory/cards/merge/merge.undo.ts';
+import { Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/card-merge.ts';

@@ -1,21 +1,21 @@
 import Type from 'typebox';
-import { countCards, createKeptCounts } from '../../domain/cards/cards.counts.ts';
-import { readHierarchy } from '../../domain/cards/cards.hierarchy.ts';
-import { listCardHistory } from '../../domain/cards/cards.history.ts';
+import { countCards, createKeptCounts } from '../../domain/inventory/cards/cards.counts.ts';
+import { readHierarchy } from '../../domain/inventory/cards/cards.hierarchy.ts';
+import { listCardHistory } from '../../domain/inventory/cards/cards.history.ts';
 import {
   createCardListMemory,
   listCards,
   listMyCreatedCards,
   listStakeholderCards,
-} from '../../domain/cards/cards.list.ts';
-import { readMyPermissions } from '../../domain/cards/cards.permissions.ts';
+} from '../../domain/inventory/cards/cards.list.ts';
+import { readMyPermissions } from '../../domain/inventory/cards/cards.permissions.ts';
 import {
   readArchiveImpact,
   readRelationSummary,
   readRestoreImpact,
-} from '../../domain/cards/cards.read.impact.ts';
-import { readCard } from '../../domain/cards/cards.read.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/inventory/cards/cards.read.impact.ts';
+import { readCard } from '../../domain/inventory/cards/cards.read.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/cards.ts';

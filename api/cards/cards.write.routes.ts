@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { setApproval } from '../../domain/cards/cards.approval.ts';
-import { archiveCard } from '../../domain/cards/cards.archive.ts';
-import { createCard } from '../../domain/cards/cards.create.ts';
-import { deleteCard } from '../../domain/cards/cards.delete.ts';
-import { patchCard } from '../../domain/cards/cards.patch.ts';
-import { restoreCard } from '../../domain/cards/cards.restore.ts';
+import { setApproval } from '../../domain/inventory/cards/cards.approval.ts';
+import { archiveCard } from '../../domain/inventory/cards/cards.archive.ts';
+import { createCard } from '../../domain/inventory/cards/cards.create.ts';
+import { deleteCard } from '../../domain/inventory/cards/cards.delete.ts';
+import { patchCard } from '../../domain/inventory/cards/cards.patch.ts';
+import { restoreCard } from '../../domain/inventory/cards/cards.restore.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,12 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import { createEntry, deleteEntry, patchEntry } from '../../domain/catalogues/catalogue.commands.ts';
-import { catalogueLanguages, listEntries } from '../../domain/catalogues/catalogue.queries.ts';
-import type { Catalogue } from '../../domain/catalogues/catalogue.types.ts';
-import { principles, regulations, resourceTypes } from '../../domain/catalogues/catalogues.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { ListParams } from '../../domain/lists/lists.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import {
+  createEntry,
+  deleteEntry,
+  patchEntry,
+} from '../../domain/governance/catalogues/catalogue.commands.ts';
+import { catalogueLanguages, listEntries } from '../../domain/governance/catalogues/catalogue.queries.ts';
+import type { Catalogue } from '../../domain/governance/catalogues/catalogue.types.ts';
+import { principles, regulations, resourceTypes } from '../../domain/governance/catalogues/catalogues.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';

@@ -3,8 +3,8 @@ import {
   importPrinciples,
   principleLanguages,
   readPrinciplesCatalogue,
-} from '../../domain/catalogues/principles.catalogue.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/governance/catalogues/principles.catalogue.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
 import type { App } from '../types.ts';

@@ -5,8 +5,8 @@ import { attachFile, deleteFile, requireUpload } from '../../domain/collaboratio
 import { checkFile } from '../../domain/collaboration/files/files.check.ts';
 import { attachedFile, listFiles } from '../../domain/collaboration/files/files.list.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../domain/collaboration/files/files.types.ts';
-import { openContent, storeContent } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
+import { openContent, storeContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { cardPermissions } from '../../domain/access/permissions.data.ts';
 import { observe, readObserving, stopObserving } from '../../domain/collaboration/stakeholders/observing.ts';
 import {
   addStakeholder,
@@ -10,6 +9,7 @@ import {
   listStakeholderRoles,
   listStakeholders,
 } from '../../domain/collaboration/stakeholders/stakeholders.list.ts';
+import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';

@@ -6,7 +6,7 @@ import {
   promoteTodo,
 } from '../../domain/collaboration/todos/todos.commands.ts';
 import { listCardTodos, listTodos } from '../../domain/collaboration/todos/todos.list.ts';
-import { Uuid } from '../../domain/shapes.ts';
+import { Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/collaboration.ts';

@@ -1,20 +1,24 @@
 import Type, { type TSchema } from 'typebox';
-import type { FindingContent } from '../../domain/compliance/compliance.types.ts';
-import { createFinding, deleteFinding, patchFinding } from '../../domain/compliance/findings.commands.ts';
+import type { FindingContent } from '../../domain/governance/compliance/compliance.types.ts';
+import {
+  createFinding,
+  deleteFinding,
+  patchFinding,
+} from '../../domain/governance/compliance/findings.commands.ts';
 import {
   type DecisionInput,
   decideFinding,
   decideFindings,
   deleteFindings,
-} from '../../domain/compliance/findings.decide.ts';
+} from '../../domain/governance/compliance/findings.decide.ts';
 import {
   type FindingFilter,
   listCardFindings,
   listFindings,
   readFinding,
-} from '../../domain/compliance/findings.list.ts';
-import { giveVerdict } from '../../domain/compliance/findings.verdict.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/governance/compliance/findings.list.ts';
+import { giveVerdict } from '../../domain/governance/compliance/findings.verdict.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

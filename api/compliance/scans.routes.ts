@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
-import type { BundleFilter } from '../../domain/compliance/scans.queries.ts';
-import { activeScans, listBundles, readOverview } from '../../domain/compliance/scans.queries.ts';
-import { startScan } from '../../domain/compliance/scans.start.ts';
+import type { BundleFilter } from '../../domain/analysis/compliance/scans.queries.ts';
+import { activeScans, listBundles, readOverview } from '../../domain/analysis/compliance/scans.queries.ts';
+import { startScan } from '../../domain/analysis/compliance/scans.start.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

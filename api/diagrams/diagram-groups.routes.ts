@@ -1,11 +1,11 @@
 import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   listDiagramFavorites,
   starDiagram,
   unstarDiagram,
-} from '../../domain/diagrams/diagrams.favorites.ts';
-import { createGroup, deleteGroup, listGroups, patchGroup } from '../../domain/diagrams/groups.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/modelling/diagrams/diagrams.favorites.ts';
+import { createGroup, deleteGroup, listGroups, patchGroup } from '../../domain/modelling/diagrams/groups.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

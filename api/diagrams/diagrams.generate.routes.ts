@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { requirePermission } from '../../domain/access/policy.ts';
-import { createDiagram } from '../../domain/diagrams/diagrams.commands.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { createDiagram } from '../../domain/modelling/diagrams/diagrams.commands.ts';
 import { generateDrawing } from '../../reports/diagrams/generate.ts';
 import { sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

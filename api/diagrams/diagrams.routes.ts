@@ -1,10 +1,14 @@
 import Type, { type TSchema } from 'typebox';
-import { createDiagram, deleteDiagram, patchDiagram } from '../../domain/diagrams/diagrams.commands.ts';
-import { linkCard, unlinkCard } from '../../domain/diagrams/diagrams.links.ts';
-import { listDiagrams, readDiagram } from '../../domain/diagrams/diagrams.list.ts';
-import type { DiagramInput } from '../../domain/diagrams/diagrams.types.ts';
-import { setDiagramGroups } from '../../domain/diagrams/groups.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  createDiagram,
+  deleteDiagram,
+  patchDiagram,
+} from '../../domain/modelling/diagrams/diagrams.commands.ts';
+import { linkCard, unlinkCard } from '../../domain/modelling/diagrams/diagrams.links.ts';
+import { listDiagrams, readDiagram } from '../../domain/modelling/diagrams/diagrams.list.ts';
+import type { DiagramInput } from '../../domain/modelling/diagrams/diagrams.types.ts';
+import { setDiagramGroups } from '../../domain/modelling/diagrams/groups.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

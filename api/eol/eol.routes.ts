@@ -1,10 +1,10 @@
 import Type, { type TSchema } from 'typebox';
-import { findProducts, listCycles, listProducts } from '../../domain/eol/eol.lists.ts';
-import { loadFacts } from '../../domain/eol/eol.load.ts';
-import { massLink } from '../../domain/eol/eol.mass-link.ts';
-import { massSearch } from '../../domain/eol/eol.mass-search.ts';
-import { startRefresh } from '../../domain/eol/eol.refresh.start.ts';
-import { closed } from '../../domain/shapes.ts';
+import { findProducts, listCycles, listProducts } from '../../domain/governance/eol/eol.lists.ts';
+import { loadFacts } from '../../domain/governance/eol/eol.load.ts';
+import { massLink } from '../../domain/governance/eol/eol.mass-link.ts';
+import { massSearch } from '../../domain/governance/eol/eol.mass-search.ts';
+import { startRefresh } from '../../domain/governance/eol/eol.refresh.start.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { readChanges } from '../../domain/events/changes.ts';
-import { listMyCardEvents } from '../../domain/events/events.mine.ts';
-import { listAuditEvents } from '../../domain/events/events.queries.ts';
-import { eventTypes } from '../../domain/events/events.types.ts';
-import { createTicket, TICKET_SECONDS } from '../../domain/events/tickets.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { listMyCardEvents } from '../../domain/collaboration/views/events.mine.ts';
+import { readChanges } from '../../domain/kernel/events/changes.ts';
+import { listAuditEvents } from '../../domain/kernel/events/events.queries.ts';
+import { eventTypes } from '../../domain/kernel/events/events.types.ts';
+import { createTicket, TICKET_SECONDS } from '../../domain/kernel/events/tickets.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { OBSERVER } from '../../domain/access/policy.ts';
-import { readFeed } from '../../domain/events/feed.read.ts';
-import type { Services } from '../../domain/services.ts';
+import { readFeed } from '../../domain/kernel/events/feed.read.ts';
+import { OBSERVER } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { createTurns } from '../../platform/turns.ts';
 import { eventFrame } from './stream.frames.ts';
 import type { StreamHub } from './stream.hub.ts';

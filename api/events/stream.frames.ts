@@ -1,4 +1,4 @@
-import type { FeedRow } from '../../domain/events/feed.read.ts';
+import type { FeedRow } from '../../domain/kernel/events/feed.read.ts';
 
 /** The bytes of one event, made at most once in each form. */
 export interface Frames {

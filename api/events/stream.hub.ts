@@ -1,6 +1,6 @@
-import { OBSERVER } from '../../domain/access/policy.ts';
-import { type FeedRow, readFeed } from '../../domain/events/feed.read.ts';
-import type { Services } from '../../domain/services.ts';
+import { type FeedRow, readFeed } from '../../domain/kernel/events/feed.read.ts';
+import { OBSERVER } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { eventFrame } from './stream.frames.ts';
 import type { Subscriber } from './stream.subscriber.ts';
 

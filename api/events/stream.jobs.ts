@@ -1,7 +1,7 @@
 import { extensions } from '../../domain/app/extensions.ts';
-import { JOB_NEWS_CHANNEL } from '../../domain/jobs/jobs.lease.ts';
-import { readJobNews } from '../../domain/jobs/jobs.news.ts';
-import type { Services } from '../../domain/services.ts';
+import { JOB_NEWS_CHANNEL } from '../../domain/kernel/jobs/jobs.lease.ts';
+import { readJobNews } from '../../domain/kernel/jobs/jobs.news.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import type { Streams } from './stream.open.ts';
 
 /** News of a job are told at once, and those that come within this time after it once at its end, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
-import type { Services } from '../../domain/services.ts';
-import type { Credential } from '../../domain/sessions.ts';
+import { checkPosition, feedEnds } from '../../domain/kernel/events/changes.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import type { Credential } from '../../domain/kernel/sessions.ts';
 import { createFollower } from './stream.follow.ts';
 import { transientFrame } from './stream.frames.ts';
 import { createStreamHub, type StreamHub } from './stream.hub.ts';

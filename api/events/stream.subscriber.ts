@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { AppPermission, TokenScope } from '../../domain/access/permissions.data.ts';
-import { inScope, may } from '../../domain/access/policy.ts';
-import type { Caller } from '../../domain/context.ts';
-import { isGuarded } from '../../domain/events/events.guarded.ts';
-import type { FeedRow } from '../../domain/events/feed.read.ts';
-import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
-import type { Services } from '../../domain/services.ts';
-import type { Credential } from '../../domain/sessions.ts';
+import type { Caller } from '../../domain/kernel/context.ts';
+import { isGuarded } from '../../domain/kernel/events/events.guarded.ts';
+import type { FeedRow } from '../../domain/kernel/events/feed.read.ts';
+import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';
+import { inScope, may } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import type { Credential } from '../../domain/kernel/sessions.ts';
 import { streamLimits } from './stream.limits.ts';
 import { isOpen } from './stream.write.ts';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { ExportRequest } from '../../domain/exports/export.job.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed } from '../../domain/shapes.ts';
+import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { Outflow } from '../../platform/outflow.ts';
 import { startExport } from '../../reports/extraction/exports.start.ts';
 import { csvRequest, streamExport, streamJson } from '../../reports/extraction/exports.stream.ts';

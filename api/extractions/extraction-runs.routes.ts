@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { noteDownload } from '../../domain/files/files.downloads.ts';
-import { openContent } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { noteDownload } from '../../domain/kernel/files/files.downloads.ts';
+import { openContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { type RunFile, runFile } from '../../reports/schedules/extraction-runs.download.ts';
 import { listRuns, readRun } from '../../reports/schedules/extraction-schedules.queries.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';

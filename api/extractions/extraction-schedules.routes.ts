@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import {
   createSchedule,
   deleteSchedule,

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { createReadiness } from '../../domain/health.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed } from '../../domain/shapes.ts';
-import { appVersion } from '../../domain/version.ts';
+import { createReadiness } from '../../domain/kernel/health.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import { operation } from '../operation.ts';
 import type { App } from '../types.ts';
 

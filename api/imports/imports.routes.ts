@@ -1,8 +1,8 @@
 import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
-import { requireImportRights } from '../../domain/imports/imports.rights.ts';
-import { startImport } from '../../domain/imports/imports.start.ts';
-import type { Services } from '../../domain/services.ts';
+import { requireImportRights } from '../../domain/exchange/imports/imports.rights.ts';
+import { startImport } from '../../domain/exchange/imports/imports.start.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
-import type { ImportOptions } from '../../domain/imports/imports.start.ts';
+import type { ImportOptions } from '../../domain/exchange/imports/imports.start.ts';
+import { type StoredContent, storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 

@@ -3,11 +3,11 @@ import {
   createConnection,
   deleteConnection,
   patchConnection,
-} from '../../domain/itsm/connections.commands.ts';
-import { listConnections, readConnection } from '../../domain/itsm/connections.queries.ts';
-import { ConnectionCreate, ConnectionPatch } from '../../domain/itsm/connections.types.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/exchange/itsm/connections.commands.ts';
+import { listConnections, readConnection } from '../../domain/exchange/itsm/connections.queries.ts';
+import { ConnectionCreate, ConnectionPatch } from '../../domain/exchange/itsm/connections.types.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   listRemoteFields,
   listRemoteRelationTypes,

@@ -1,8 +1,8 @@
 import Type, { type TSchema } from 'typebox';
-import { MappingCreate, MappingPatch } from '../../domain/itsm/mappings.input.ts';
-import { listMappings, readMapping } from '../../domain/itsm/mappings.queries.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { MappingCreate, MappingPatch } from '../../domain/exchange/itsm/mappings.input.ts';
+import { listMappings, readMapping } from '../../domain/exchange/itsm/mappings.queries.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   createMapping,
   deleteMapping,

@@ -1,9 +1,9 @@
 import Type, { type TSchema } from 'typebox';
-import { mapPairAgain, unmapPair } from '../../domain/itsm/pairs.commands.ts';
-import { relinkPairs } from '../../domain/itsm/pairs.relink.ts';
-import { answerQuestion } from '../../domain/itsm/questions.commands.ts';
-import { listPairs, listQuestions } from '../../domain/itsm/questions.queries.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { mapPairAgain, unmapPair } from '../../domain/exchange/itsm/pairs.commands.ts';
+import { relinkPairs } from '../../domain/exchange/itsm/pairs.relink.ts';
+import { answerQuestion } from '../../domain/exchange/itsm/questions.commands.ts';
+import { listPairs, listQuestions } from '../../domain/exchange/itsm/questions.queries.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

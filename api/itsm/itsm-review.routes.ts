@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { applyRows, decideRows } from '../../domain/itsm/runs.commands.ts';
-import { runText } from '../../domain/itsm/runs.queries.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { applyRows, decideRows } from '../../domain/exchange/itsm/runs.commands.ts';
+import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { rowActions } from '../schemas/itsm-runs.ts';

@@ -1,10 +1,10 @@
 import Type, { type TSchema } from 'typebox';
-import { cancelRun } from '../../domain/itsm/runs.commands.ts';
-import { listRuns, readRun, runText } from '../../domain/itsm/runs.queries.ts';
-import { listPlanRows, listRunLog } from '../../domain/itsm/runs.rows.ts';
-import { startRun } from '../../domain/itsm/runs.start.ts';
-import type { RunDirection } from '../../domain/itsm/runs.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { cancelRun } from '../../domain/exchange/itsm/runs.commands.ts';
+import { listRuns, readRun, runText } from '../../domain/exchange/itsm/runs.queries.ts';
+import { listPlanRows, listRunLog } from '../../domain/exchange/itsm/runs.rows.ts';
+import { startRun } from '../../domain/exchange/itsm/runs.start.ts';
+import type { RunDirection } from '../../domain/exchange/itsm/runs.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { downloadPlan } from '../../reports/itsm/itsm-plan.download.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { runText } from '../../domain/itsm/runs.queries.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { undoRun } from '../../integrations/itsm/runs/run.undo.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

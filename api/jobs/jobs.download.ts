@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { noteDownload } from '../../domain/files/files.downloads.ts';
-import { openContent } from '../../domain/files/files.store.ts';
-import { missingResult, resultFile } from '../../domain/jobs/jobs.download.ts';
-import type { Services } from '../../domain/services.ts';
-import { OpenObject } from '../../domain/shapes.ts';
+import { noteDownload } from '../../domain/kernel/files/files.downloads.ts';
+import { openContent } from '../../domain/kernel/files/files.store.ts';
+import { missingResult, resultFile } from '../../domain/kernel/jobs/jobs.download.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 import { operation } from '../operation.ts';

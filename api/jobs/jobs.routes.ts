@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { cancelJob, retryJob } from '../../domain/jobs/jobs.commands.ts';
-import { listJobs, readJob } from '../../domain/jobs/jobs.queries.ts';
-import type { Services } from '../../domain/services.ts';
+import { cancelJob, retryJob } from '../../domain/kernel/jobs/jobs.commands.ts';
+import { listJobs, readJob } from '../../domain/kernel/jobs/jobs.queries.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';

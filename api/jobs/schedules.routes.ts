@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { patchSchedule } from '../../domain/jobs/schedules.patch.ts';
-import { listSchedules, readSchedule } from '../../domain/jobs/schedules.queries.ts';
-import { closed } from '../../domain/shapes.ts';
+import { patchSchedule } from '../../domain/kernel/jobs/schedules.patch.ts';
+import { listSchedules, readSchedule } from '../../domain/kernel/jobs/schedules.queries.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

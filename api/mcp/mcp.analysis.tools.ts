@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { analysisTypes, runStatuses } from '../../domain/analysis/runs.types.ts';
-import { decisions } from '../../domain/compliance/compliance.types.ts';
-import { modernizationStatuses } from '../../domain/modernizations/modernizations.types.ts';
-import { closed, OpenObject } from '../../domain/shapes.ts';
+import { modernizationStatuses } from '../../domain/analysis/modernizations/modernizations.types.ts';
+import { analysisTypes, runStatuses } from '../../domain/analysis/runs/runs.types.ts';
+import { decisions } from '../../domain/governance/compliance/compliance.types.ts';
+import { closed, OpenObject } from '../../domain/kernel/shapes.ts';
 import { bounded } from './mcp.bounds.ts';
 import { listOf } from './mcp.cards.tools.ts';
 import { answer, Cursor, Id, listed, MOST_ITEMS, PageSize, Parameters, Thing } from './mcp.schemas.ts';

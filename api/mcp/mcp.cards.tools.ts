@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { RefusedError } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';
 import { answer, Cursor, Id, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';

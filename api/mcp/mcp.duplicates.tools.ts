@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { ClusterStatusSchema } from '../schemas/duplicates.ts';
 import { bounded } from './mcp.bounds.ts';
 import { listOf } from './mcp.cards.tools.ts';

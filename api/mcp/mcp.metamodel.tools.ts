@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import type { Ask } from './mcp.ask.ts';
 import { bounded } from './mcp.bounds.ts';
 import { answer, Key, Thing } from './mcp.schemas.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, OpenObject } from '../../domain/shapes.ts';
+import { closed, OpenObject } from '../../domain/kernel/shapes.ts';
 import type { OperationSpec } from '../operation.spec.ts';
 import { QuestionBody } from '../schemas/question.ts';
 import { queryExample, ReportQueryBody } from '../schemas/reports.query.ts';

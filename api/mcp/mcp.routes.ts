@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { throttle } from '../../domain/access/access.throttle.ts';
-import type { Services } from '../../domain/services.ts';
-import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import type { App } from '../types.ts';

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** The most elements of a list that one call gives. */
 export const MOST_ITEMS = 100;

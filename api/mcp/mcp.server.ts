@@ -1,6 +1,6 @@
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { TSchema } from 'typebox';
-import { appVersion } from '../../domain/version.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { problemOf } from '../plugins/problems.ts';
 import { RefusedError, tooLarge } from './mcp.ask.ts';

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { appVersion } from '../../domain/version.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import { StartupError } from '../../platform/startup.ts';
 
 /**

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, OpenObject } from '../../domain/shapes.ts';
+import { closed, OpenObject } from '../../domain/kernel/shapes.ts';
 import { bounded } from './mcp.bounds.ts';
 import { listOf } from './mcp.cards.tools.ts';
 import { answer, Cursor, Id, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { CardCreateBody, cardValues, Name } from '../schemas/card-bodies.ts';
 import { RelationCreateBody } from '../schemas/relations.ts';
 import { type Ask, type Question, RefusedError, type Reply } from './mcp.ask.ts';

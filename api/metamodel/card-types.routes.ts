@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { changeMetamodel } from '../../domain/metamodel/changes/changes.run.ts';
-import { fieldUsage, optionUsage, sectionUsage } from '../../domain/metamodel/usage.ts';
-import { closed } from '../../domain/shapes.ts';
+import { changeMetamodel } from '../../domain/inventory/metamodel/changes/changes.run.ts';
+import { fieldUsage, optionUsage, sectionUsage } from '../../domain/inventory/metamodel/usage.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
 import { CardTypeCreateBody, CardTypePatchBody } from '../schemas/metamodel-bodies.ts';

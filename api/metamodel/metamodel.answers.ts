@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import type { ChangeOutcome } from '../../domain/metamodel/changes/changes.run.ts';
+import type { ChangeOutcome } from '../../domain/inventory/metamodel/changes/changes.run.ts';
 import { sendJson, sendResource } from '../json.ts';
 import type { Answer } from '../operation.spec.ts';
 

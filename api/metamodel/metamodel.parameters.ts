@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
 export const KeyParams = Type.Object({ key: Key }, closed);

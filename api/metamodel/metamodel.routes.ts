@@ -6,8 +6,8 @@ import {
   readCardType,
   readRelationType,
   readStakeholderRoleDefinition,
-} from '../../domain/metamodel/metamodel.queries.ts';
-import { closed } from '../../domain/shapes.ts';
+} from '../../domain/inventory/metamodel/metamodel.queries.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { changeMetamodel } from '../../domain/metamodel/changes/changes.run.ts';
-import { closed } from '../../domain/shapes.ts';
+import { changeMetamodel } from '../../domain/inventory/metamodel/changes/changes.run.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
 import { RoleCreateBody, RolePatchBody } from '../schemas/metamodel-bodies.ts';

@@ -1,5 +1,5 @@
-import { type AiOutcomes, readOutcomes } from '../../domain/ai/ai.outcomes.ts';
-import type { Services } from '../../domain/services.ts';
+import { type AiOutcomes, readOutcomes } from '../../domain/analysis/ai/ai.outcomes.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 
 /** What was asked of language models by all processes, and what became of it. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { feedEnds } from '../../domain/events/changes.ts';
-import { countJobs, oldestWaitingSeconds } from '../../domain/jobs/jobs.metrics.ts';
-import type { Services } from '../../domain/services.ts';
+import { feedEnds } from '../../domain/kernel/events/changes.ts';
+import { countJobs, oldestWaitingSeconds } from '../../domain/kernel/jobs/jobs.metrics.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { operation } from '../operation.ts';
 import { registerReportMetrics } from '../reports/reports.metrics.ts';

@@ -1,19 +1,23 @@
 import { Readable } from 'node:stream';
 import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
-import { requirePermission } from '../../domain/access/policy.ts';
-import { errorLines } from '../../domain/migration/errors-csv.ts';
+import { errorLines } from '../../domain/exchange/migration/errors-csv.ts';
 import {
   applyMigration,
   createMigration,
   deleteMigration,
   readMappings,
   saveMappings,
-} from '../../domain/migration/migration.commands.ts';
-import { listMigrations, previewMigration, readMigration } from '../../domain/migration/migration.list.ts';
-import { listSources } from '../../domain/migration/sources.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/exchange/migration/migration.commands.ts';
+import {
+  listMigrations,
+  previewMigration,
+  readMigration,
+} from '../../domain/exchange/migration/migration.list.ts';
+import { listSources } from '../../domain/exchange/migration/sources.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { sendJson, sendResource } from '../json.ts';

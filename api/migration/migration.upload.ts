@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
-import type { MigrationInput } from '../../domain/migration/migration.commands.ts';
-import { requireExtension, requireSource } from '../../domain/migration/sources.ts';
+import type { MigrationInput } from '../../domain/exchange/migration/migration.commands.ts';
+import { requireExtension, requireSource } from '../../domain/exchange/migration/sources.ts';
+import { type StoredContent, storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../platform/errors.ts';
 

@@ -1,13 +1,16 @@
 import Type from 'typebox';
-import { countBadges } from '../../domain/notifications/badges.ts';
+import { countBadges } from '../../domain/app/badges.ts';
 import {
   countUnread,
   listNotifications,
   readAllNotifications,
   readNotification,
-} from '../../domain/notifications/notifications.list.ts';
-import { patchPreferences, readPreferences } from '../../domain/notifications/notifications.preferences.ts';
-import { closed } from '../../domain/shapes.ts';
+} from '../../domain/collaboration/notifications/notifications.list.ts';
+import {
+  patchPreferences,
+  readPreferences,
+} from '../../domain/collaboration/notifications/notifications.preferences.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Ctx } from '../../domain/context.ts';
-import { etagOf } from '../../domain/etag.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { etagOf } from '../../domain/kernel/etag.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { answerOData } from '../../reports/odata/odata.answer.ts';
 import { metadataDocument, pbidsFile, serviceDocument } from '../../reports/odata/odata.documents.ts';

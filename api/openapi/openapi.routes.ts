@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { etagOf } from '../../domain/etag.ts';
-import { OpenObject } from '../../domain/shapes.ts';
+import { etagOf } from '../../domain/kernel/etag.ts';
+import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { notFound } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,5 +1,5 @@
 import fastifySwagger from '@fastify/swagger';
-import { appVersion } from '../../domain/version.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import { errorCodesOf, type OperationSpec } from '../operation.spec.ts';
 import type { App } from '../types.ts';
 import type { OpenApiDocument, Schema } from './document.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { extensions } from '../../domain/app/extensions.ts';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createApp } from '../app.ts';
 import { staleness } from './compare.ts';

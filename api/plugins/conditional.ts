@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, matchesEtag, parseEtags } from '../../domain/etag.ts';
+import { etagOf, matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
 import type { App } from '../types.ts';
 
 /** ETags on JSON answers to GET, 304 for `If-None-Match`, and `If-Match` handed to the command. */

@@ -1,6 +1,6 @@
 import fastifyCors from '@fastify/cors';
-import type { Services } from '../../domain/services.ts';
-import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
 import type { App } from '../types.ts';
 
 /** Headers of answers that a page of another origin may read, besides the few that it always may. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SealedResults } from '../../domain/context.ts';
-import { claimIdempotencyKey, keepAnswer, releaseIdempotencyKey } from '../../domain/idempotency.ts';
-import type { Services } from '../../domain/services.ts';
+import type { SealedResults } from '../../domain/kernel/context.ts';
+import { claimIdempotencyKey, keepAnswer, releaseIdempotencyKey } from '../../domain/kernel/idempotency.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { App } from '../types.ts';

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { withMissingScope } from '../../domain/access/policy.ts';
 import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
-import { survivorOf } from '../../domain/cards/merge/merge.redirect.ts';
+import { survivorOf } from '../../domain/inventory/cards/merge/merge.redirect.ts';
+import { withMissingScope } from '../../domain/kernel/permissions/policy.ts';
 import { isConnectionLoss } from '../../platform/database.ts';
 import {
   type ErrorCode,

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import { createPublicPortals, type OpenPortal } from '../../domain/portals/portals.public.ts';
-import type { PortalQuery } from '../../domain/portals/portals.query.ts';
-import type { Services } from '../../domain/services.ts';
+import { createPublicPortals, type OpenPortal } from '../../domain/exchange/portals/portals.public.ts';
+import type { PortalQuery } from '../../domain/exchange/portals/portals.query.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { sendJson } from '../json.ts';
 import type { OperationSpec } from '../operation.spec.ts';
 import { operation } from '../operation.ts';

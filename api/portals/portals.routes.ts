@@ -4,9 +4,9 @@ import {
   deletePortal,
   type PortalInput,
   patchPortal,
-} from '../../domain/portals/portals.commands.ts';
-import { listPortals, readPortal } from '../../domain/portals/portals.list.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/exchange/portals/portals.commands.ts';
+import { listPortals, readPortal } from '../../domain/exchange/portals/portals.list.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer } from '../schemas/common.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { budgetLines, costLines, readHasCosts } from '../../domain/ppm/lines.ts';
-import { projectRisks } from '../../domain/ppm/project-risks.ts';
-import { statusReports } from '../../domain/ppm/status-reports.ts';
+import { budgetLines, costLines, readHasCosts } from '../../domain/modelling/ppm/lines.ts';
+import { projectRisks } from '../../domain/modelling/ppm/project-risks.ts';
+import { statusReports } from '../../domain/modelling/ppm/status-reports.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/ppm.ts';
 import type { App } from '../types.ts';

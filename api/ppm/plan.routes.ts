@@ -1,11 +1,19 @@
 import Type from 'typebox';
-import { createDependency, type DependencyInput, dependencies } from '../../domain/ppm/dependencies.ts';
-import { readCompletion, readCriticalPath } from '../../domain/ppm/plan.queries.ts';
-import { deletePpm, listPpm, patchPpm } from '../../domain/ppm/ppm.commands.ts';
-import { createTaskComment, listTaskComments, taskComments } from '../../domain/ppm/task-comments.ts';
-import { tasks } from '../../domain/ppm/tasks.ts';
-import { wbsItems } from '../../domain/ppm/wbs.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  createDependency,
+  type DependencyInput,
+  dependencies,
+} from '../../domain/modelling/ppm/dependencies.ts';
+import { readCompletion, readCriticalPath } from '../../domain/modelling/ppm/plan.queries.ts';
+import { deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
+import {
+  createTaskComment,
+  listTaskComments,
+  taskComments,
+} from '../../domain/modelling/ppm/task-comments.ts';
+import { tasks } from '../../domain/modelling/ppm/tasks.ts';
+import { wbsItems } from '../../domain/modelling/ppm/wbs.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

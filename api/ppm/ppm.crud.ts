@@ -1,9 +1,9 @@
 import Type, { type TObject, type TSchema } from 'typebox';
-import type { ListParams } from '../../domain/lists/lists.types.ts';
-import { createPpm, deletePpm, listPpm, patchPpm } from '../../domain/ppm/ppm.commands.ts';
-import type { PpmKind } from '../../domain/ppm/ppm.kinds.ts';
-import type { PpmRow } from '../../domain/ppm/ppm.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { createPpm, deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
+import type { PpmKind } from '../../domain/modelling/ppm/ppm.kinds.ts';
+import type { PpmRow } from '../../domain/modelling/ppm/ppm.types.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { importNodes } from '../../domain/reference/reference.import.ts';
+import { importNodes } from '../../domain/inventory/reference/reference.import.ts';
 import {
   type CatalogueDocument,
   loadCatalogue,
   unloadCatalogue,
-} from '../../domain/reference/reference.load.ts';
-import { readCatalogue } from '../../domain/reference/reference.queries.ts';
-import type { CatalogueKind } from '../../domain/reference/reference.types.ts';
-import { closed } from '../../domain/shapes.ts';
+} from '../../domain/inventory/reference/reference.load.ts';
+import { readCatalogue } from '../../domain/inventory/reference/reference.queries.ts';
+import type { CatalogueKind } from '../../domain/inventory/reference/reference.types.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/reference.ts';
 import type { App } from '../types.ts';

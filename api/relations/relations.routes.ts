@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { createKept } from '../../domain/lists/lists.kept.ts';
-import { bulkRelations } from '../../domain/relations/relations.bulk.ts';
-import { createRelation } from '../../domain/relations/relations.create.ts';
-import { deleteRelation } from '../../domain/relations/relations.delete.ts';
-import { listRelations, readRelation } from '../../domain/relations/relations.list.ts';
-import { patchRelation } from '../../domain/relations/relations.patch.ts';
-import { Uuid } from '../../domain/shapes.ts';
+import { bulkRelations } from '../../domain/inventory/relations/relations.bulk.ts';
+import { createRelation } from '../../domain/inventory/relations/relations.create.ts';
+import { deleteRelation } from '../../domain/inventory/relations/relations.delete.ts';
+import { listRelations, readRelation } from '../../domain/inventory/relations/relations.list.ts';
+import { patchRelation } from '../../domain/inventory/relations/relations.patch.ts';
+import { createKept } from '../../domain/kernel/lists/lists.kept.ts';
+import { Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listQuery } from '../schemas/common.ts';

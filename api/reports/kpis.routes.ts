@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import Type from 'typebox';
-import { requirePermission } from '../../domain/access/policy.ts';
-import type { ReportFormat } from '../../domain/exports/report.options.ts';
-import type { Services } from '../../domain/services.ts';
-import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
 import { streamKpiFile } from '../../reports/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../reports/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../reports/kpis/kpis.snapshots.ts';

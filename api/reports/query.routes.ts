@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import Type from 'typebox';
-import type { ReportFormat } from '../../domain/exports/report.options.ts';
-import type { Services } from '../../domain/services.ts';
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../reports/query/query.files.ts';
 import { runQuery } from '../../reports/query/query.run.ts';
 import { acceptedMedia } from '../accept.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { ReportFormat } from '../../domain/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
 import { render } from '../../reports/rendering/rendering.queue.ts';
 import { type RenderedAnswer, renderingOf } from '../../reports/report.look.ts';
 import type { ReportRunner } from '../../reports/report.runner.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../../domain/context.ts';
+import type { Caller } from '../../domain/kernel/context.ts';
 import type { AnswerName, ReportRunner } from '../../reports/report.runner.ts';
 import type { Report } from '../../reports/report.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { matchesEtag, parseEtags } from '../../domain/etag.ts';
-import { POSITION_PATTERN } from '../../domain/events/events.types.ts';
-import type { ReportFormat } from '../../domain/exports/report.options.ts';
-import type { Services } from '../../domain/services.ts';
-import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
-import { closed } from '../../domain/shapes.ts';
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
+import { POSITION_PATTERN } from '../../domain/kernel/events/events.types.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { activeCards, reportCards } from '../../reports/report.cards.ts';
 import { positionOf } from '../../reports/report.compute.ts';

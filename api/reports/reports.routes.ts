@@ -1,4 +1,4 @@
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { createReportRunner } from '../../reports/report.runner.ts';
 import type { App } from '../types.ts';
 import { registerKpiRoutes } from './kpis.routes.ts';

@@ -1,11 +1,16 @@
 import Type from 'typebox';
-import type { RiskFilter } from '../../domain/risks/risks.list.ts';
-import type { TaskDraft } from '../../domain/risks/tasks.add.ts';
-import { createTask, deleteTask, patchTask, type TaskPatch } from '../../domain/risks/tasks.commands.ts';
-import { exportTasks, listOccurrences, listRiskTasks } from '../../domain/risks/tasks.list.ts';
-import { actOnOccurrence } from '../../domain/risks/tasks.occurrences.ts';
-import type { OccurrenceAct } from '../../domain/risks/tasks.rules.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import type { RiskFilter } from '../../domain/governance/risks/risks.list.ts';
+import type { TaskDraft } from '../../domain/governance/risks/tasks.add.ts';
+import {
+  createTask,
+  deleteTask,
+  patchTask,
+  type TaskPatch,
+} from '../../domain/governance/risks/tasks.commands.ts';
+import { exportTasks, listOccurrences, listRiskTasks } from '../../domain/governance/risks/tasks.list.ts';
+import { actOnOccurrence } from '../../domain/governance/risks/tasks.occurrences.ts';
+import type { OccurrenceAct } from '../../domain/governance/risks/tasks.rules.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,12 +1,22 @@
 import Type, { type TSchema } from 'typebox';
-import { linkCards, unlinkCard } from '../../domain/risks/risks.cards.ts';
-import { createRisk, deleteRisk, patchRisk, type RiskInput } from '../../domain/risks/risks.commands.ts';
-import { importRisks } from '../../domain/risks/risks.import.ts';
-import { listCardRisks, listRisks, type RiskFilter, readRisk } from '../../domain/risks/risks.list.ts';
-import { readRiskMetrics } from '../../domain/risks/risks.metrics.ts';
-import { type Promotion, promoteFinding } from '../../domain/risks/risks.promote.ts';
-import type { CardRole } from '../../domain/risks/risks.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { linkCards, unlinkCard } from '../../domain/governance/risks/risks.cards.ts';
+import {
+  createRisk,
+  deleteRisk,
+  patchRisk,
+  type RiskInput,
+} from '../../domain/governance/risks/risks.commands.ts';
+import { importRisks } from '../../domain/governance/risks/risks.import.ts';
+import {
+  listCardRisks,
+  listRisks,
+  type RiskFilter,
+  readRisk,
+} from '../../domain/governance/risks/risks.list.ts';
+import { readRiskMetrics } from '../../domain/governance/risks/risks.metrics.ts';
+import { type Promotion, promoteFinding } from '../../domain/governance/risks/risks.promote.ts';
+import type { CardRole } from '../../domain/governance/risks/risks.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../domain/access/roles.commands.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../domain/access/roles.queries.ts';
-import { closed, Nullable } from '../../domain/shapes.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { ArchivedRoleSchema, RoleSchema } from '../schemas/access.ts';

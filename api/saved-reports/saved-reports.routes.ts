@@ -5,9 +5,9 @@ import {
   patchSavedReport,
   readSavedReport,
   type SavedReportInput,
-} from '../../domain/saved-reports/saved-reports.commands.ts';
-import { listSavedReports } from '../../domain/saved-reports/saved-reports.list.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/collaboration/saved-reports/saved-reports.commands.ts';
+import { listSavedReports } from '../../domain/collaboration/saved-reports/saved-reports.list.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { AdrEntries } from '../../domain/adr/adr.input.ts';
-import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/adr/adr.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { AdrEntries } from '../../domain/governance/adr/adr.input.ts';
+import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/governance/adr/adr.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Day, IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));

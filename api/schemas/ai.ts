@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
 const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { analysisTypes, runStatuses } from '../../domain/analysis/runs.types.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { analysisTypes, runStatuses } from '../../domain/analysis/runs/runs.types.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const literals = (values: readonly string[], options = {}) =>

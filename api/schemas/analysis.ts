@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 

@@ -1,6 +1,10 @@
 import Type from 'typebox';
-import { cardMembers, relationMembers, sessionMembers } from '../../domain/architect/architect.input.ts';
-import { closed, Nullable, oneOf, Uuid } from '../../domain/shapes.ts';
+import {
+  cardMembers,
+  relationMembers,
+  sessionMembers,
+} from '../../domain/analysis/architect/architect.input.ts';
+import { closed, Nullable, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
 import { DependenciesReportSchema } from './reports.graphs.ts';
 
 const Text = Type.String();

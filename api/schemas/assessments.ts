@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { SessionData } from '../../domain/architect/architect.input.ts';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { SessionData } from '../../domain/analysis/architect/architect.input.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const Title = Type.String({ minLength: 1, maxLength: 200 });

@@ -1,6 +1,11 @@
 import Type from 'typebox';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
-import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../domain/views/bookmarks.input.ts';
+import {
+  ViewColumns,
+  ViewFilters,
+  ViewShares,
+  ViewSort,
+} from '../../domain/collaboration/views/bookmarks.input.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const Visibility = oneOf('private', 'shared', 'public');

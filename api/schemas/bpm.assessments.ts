@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { ActionItems } from '../../domain/bpm/bpm.input.ts';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { ActionItems } from '../../domain/modelling/bpm/bpm.input.ts';
 import { Timestamp } from './common.ts';
 
 export const AssessmentParams = Type.Object({ process_id: Uuid, assessment_id: Uuid }, closed);

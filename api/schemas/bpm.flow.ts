@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { CustomFields } from '../../domain/bpm/bpm.input.ts';
-import { flowStatuses } from '../../domain/bpm/bpm.types.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { CustomFields } from '../../domain/modelling/bpm/bpm.input.ts';
+import { flowStatuses } from '../../domain/modelling/bpm/bpm.types.ts';
 import {
   BpmnXml,
   bpmnExample,

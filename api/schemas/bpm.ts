@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { CustomFields } from '../../domain/bpm/bpm.input.ts';
-import { elementTypes } from '../../domain/bpm/bpm.types.ts';
-import { modelLimits } from '../../domain/bpm/bpmn.guard.ts';
-import { MAX_THUMBNAIL } from '../../domain/bpm/bpmn.read.ts';
-import { MOST_NAMED } from '../../domain/bpm/elements.compare.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { CustomFields } from '../../domain/modelling/bpm/bpm.input.ts';
+import { elementTypes } from '../../domain/modelling/bpm/bpm.types.ts';
+import { modelLimits } from '../../domain/modelling/bpm/bpmn.guard.ts';
+import { MAX_THUMBNAIL } from '../../domain/modelling/bpm/bpmn.read.ts';
+import { MOST_NAMED } from '../../domain/modelling/bpm/elements.compare.ts';
 import { Timestamp } from './common.ts';
 
 export const ProcessParams = Type.Object({ process_id: Uuid }, closed);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 export const CalculationSchema = Type.Partial(

@@ -1,6 +1,6 @@
 import Type, { type TSchemaOptions } from 'typebox';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** A text that `null` clears; one schema rather than a union, so that a fault is reported once. */
 export const ClearableText = (options: TSchemaOptions & { maxLength?: number; format?: string } = {}) =>

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardPatchBody, ClearableText, cardValues, Name, removal } from './card-bodies.ts';
 
 const MAX_CARDS = 10_000;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer, Timestamp } from './common.ts';
 
 export const CardStatus = Type.Union([Type.Literal('ACTIVE'), Type.Literal('ARCHIVED')]);

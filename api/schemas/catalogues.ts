@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });

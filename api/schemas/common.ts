@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({

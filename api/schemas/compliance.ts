@@ -1,7 +1,11 @@
 import Type from 'typebox';
-import { runStatuses } from '../../domain/analysis/runs.types.ts';
-import { decisions, findingStatuses, severities } from '../../domain/compliance/compliance.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { runStatuses } from '../../domain/analysis/runs/runs.types.ts';
+import {
+  decisions,
+  findingStatuses,
+  severities,
+} from '../../domain/governance/compliance/compliance.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[], description?: string) =>

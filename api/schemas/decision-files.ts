@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** The bytes of a file. */
 export const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { MAX_DRAWING } from '../../domain/diagrams/drawing.types.ts';
-import { MAX_THUMBNAIL } from '../../domain/diagrams/thumbnail.check.ts';
-import { closed, Key, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Key, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.types.ts';
+import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/thumbnail.check.ts';
 import { Color, Timestamp } from './common.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { clusterStatuses, searchModes } from '../../domain/duplicates/duplicates.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { clusterStatuses, searchModes } from '../../domain/analysis/duplicates/duplicates.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardMergeBody } from './card-merge.ts';
 import { Timestamp } from './common.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery, Timestamp } from './common.ts';
 
 const Product = Type.String({ description: 'As the source names it', examples: ['postgresql'] });

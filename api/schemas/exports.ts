@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { ExportRequest } from '../../domain/exports/export.job.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardStatus, Lifecycle } from './cards.ts';
 import { Position, Timestamp } from './common.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
 
 const Grouping = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));

@@ -1,6 +1,10 @@
 import Type, { type TSchema } from 'typebox';
-import { FieldMappingInput, MappingCreate, TransformConfig } from '../../domain/itsm/mappings.input.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import {
+  FieldMappingInput,
+  MappingCreate,
+  TransformConfig,
+} from '../../domain/exchange/itsm/mappings.input.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const {

@@ -10,8 +10,8 @@ import {
   Section,
   Subtype,
   Translations,
-} from '../../domain/metamodel/metamodel.input.ts';
-import { closed, Nullable, OpenObject } from '../../domain/shapes.ts';
+} from '../../domain/inventory/metamodel/metamodel.input.ts';
+import { closed, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
 import { Color } from './common.ts';
 
 const Description = Nullable(Type.String({ maxLength: 10_000 }));

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { fieldTypes } from '../../domain/metamodel/metamodel.types.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { fieldTypes } from '../../domain/kernel/metamodel/metamodel.types.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const FieldTypeName = Type.Union(fieldTypes.map((type) => Type.Literal(type)));

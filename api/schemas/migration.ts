@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
-import { entityKinds, recordActions } from '../../domain/migration/records.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { entityKinds, recordActions } from '../../domain/exchange/migration/records.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer, Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));

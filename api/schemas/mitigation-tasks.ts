@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { recurrenceUnits } from '../../domain/collaboration/todos/todos.rules.ts';
-import { occurrenceStatuses } from '../../domain/risks/risks.types.ts';
-import { NEWEST_OCCURRENCES } from '../../domain/risks/tasks.list.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { occurrenceStatuses } from '../../domain/governance/risks/risks.types.ts';
+import { NEWEST_OCCURRENCES } from '../../domain/governance/risks/tasks.list.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 import { oneOf, Text, Title } from './risks.ts';
 

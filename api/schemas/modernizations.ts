@@ -2,8 +2,8 @@ import Type from 'typebox';
 import {
   modernizationStatuses,
   modernizationTypes,
-} from '../../domain/modernizations/modernizations.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/analysis/modernizations/modernizations.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery, Timestamp } from './common.ts';
 
 const literals = (values: readonly string[], description: string) =>

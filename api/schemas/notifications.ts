@@ -1,6 +1,9 @@
 import Type from 'typebox';
-import { notificationTypeKeys, notificationTypes } from '../../domain/notifications/notifications.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import {
+  notificationTypeKeys,
+  notificationTypes,
+} from '../../domain/collaboration/notifications/notifications.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 export const NotificationTypeSchema = Type.Union(notificationTypeKeys.map((type) => Type.Literal(type)));

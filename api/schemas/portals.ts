@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { PortalConfig, PortalFields, PortalFilters } from '../../domain/portals/portals.input.ts';
-import { SLUG_PATTERN } from '../../domain/portals/portals.rules.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
+import { PortalConfig, PortalFields, PortalFilters } from '../../domain/exchange/portals/portals.input.ts';
+import { SLUG_PATTERN } from '../../domain/exchange/portals/portals.rules.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery, Timestamp } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });

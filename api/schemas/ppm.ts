@@ -1,4 +1,5 @@
 import Type, { type TSchema, type TSchemaOptions } from 'typebox';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   healths,
   MAX_AMOUNT,
@@ -7,8 +8,7 @@ import {
   spendings,
   taskPriorities,
   taskStatuses,
-} from '../../domain/ppm/ppm.types.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/modelling/ppm/ppm.types.ts';
 import { Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[], more: TSchemaOptions = {}) =>

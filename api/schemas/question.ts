@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable } from '../../domain/shapes.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { queryExample, ReportQueryBody } from './reports.query.ts';
 
 export const QuestionBody = Type.Object(

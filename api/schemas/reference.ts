@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });

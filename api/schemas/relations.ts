@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer, Timestamp } from './common.ts';
 
 const CardRef = Type.Object({ id: Uuid, type: Type.String(), name: Type.String() }, closed);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Lifecycle } from './cards.ts';
 import { Position } from './common.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { Position, Timestamp } from './common.ts';
 
 export const DataQualityReportSchema = Type.Object(

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Position } from './common.ts';
 
 const App = Type.Object({ id: Uuid, name: Type.String() }, closed);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { figures as workspaceFigures } from '../../reports/my-workspace/my-workspace.report.ts';
 import { Position, Timestamp } from './common.ts';
 

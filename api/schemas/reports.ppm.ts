@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { healths } from '../../domain/ppm/ppm.types.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { healths } from '../../domain/modelling/ppm/ppm.types.ts';
 import { Position } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });

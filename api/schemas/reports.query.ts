@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { reportQueryMembers } from '../../domain/exports/report-query.job.ts';
-import { closed, Nullable } from '../../domain/shapes.ts';
+import { reportQueryMembers } from '../../domain/exchange/exports/report-query.job.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { Position } from './common.ts';
 
 /** The body of a query: what is asked, and which page of the groups is wanted. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { MAX_CARDS } from '../../domain/risks/risks.cards.ts';
+import { MAX_CARDS } from '../../domain/governance/risks/risks.cards.ts';
 import {
   cardRoles,
   impacts,
@@ -8,8 +8,8 @@ import {
   riskCategories,
   riskSources,
   riskStatuses,
-} from '../../domain/risks/risks.types.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+} from '../../domain/governance/risks/risks.types.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 export const oneOf = (values: readonly string[], description?: string) =>

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Uuid } from '../../domain/shapes.ts';
+import { Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const open = { additionalProperties: true } as const;

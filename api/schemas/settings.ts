@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** One line of text: it is shown in titles and mails. */
 const line = (maxLength: number, description?: string) =>

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const Hash = Type.String({

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
-import { signedStatuses } from '../../domain/signatures/signatures.types.ts';
+import { signedStatuses } from '../../domain/governance/signatures/signatures.types.ts';
 import {
   DocumentHead,
   entry,
@@ -9,8 +8,9 @@ import {
   Sections,
   sections,
   VersionHistory,
-} from '../../domain/soaw/soaw.input.ts';
-import { MAX_NAME } from '../../domain/soaw/soaw.types.ts';
+} from '../../domain/governance/soaw/soaw.input.ts';
+import { MAX_NAME } from '../../domain/governance/soaw/soaw.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));

@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/shapes.ts';
 import {
   SurveyActionName,
   SurveyFields,
   SurveyFilters,
   SurveyRoles,
-} from '../../domain/surveys/surveys.input.ts';
+} from '../../domain/governance/surveys/surveys.input.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });

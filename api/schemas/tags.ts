@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Color, Timestamp } from './common.ts';
 
 const Mode = Type.Union([Type.Literal('single'), Type.Literal('multi')]);

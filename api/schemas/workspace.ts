@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
-import { transferStatuses } from '../../domain/workspace/transfer.types.ts';
+import { transferStatuses } from '../../domain/app/workspace/transfer.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { Timestamp } from './common.ts';
 
 export const TransferParams = Type.Object({ transfer_id: Uuid }, closed);

@@ -20,7 +20,7 @@ import {
   patchScimUser,
   replaceScimUser,
 } from '../../domain/access/scim/scim.users.commands.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { operation } from '../operation.ts';
 import { checkBySchema } from '../plugins/validation.ts';
 import {

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { previewOutgoing } from '../../domain/ai/ai.preview.ts';
-import { listAiUsage } from '../../domain/ai/ai.usage.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, DateOnly, Uuid } from '../../domain/shapes.ts';
+import { previewOutgoing } from '../../domain/analysis/ai/ai.preview.ts';
+import { listAiUsage } from '../../domain/analysis/ai/ai.usage.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, DateOnly, Uuid } from '../../domain/kernel/shapes.ts';
 import { apiAddress } from '../../integrations/models/models.open.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

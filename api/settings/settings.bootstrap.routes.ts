@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { Services } from '../../domain/services.ts';
-import { createBootstrap } from '../../domain/settings/bootstrap.ts';
+import { createBootstrap } from '../../domain/app/settings/bootstrap.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { BootstrapSchema } from '../schemas/settings.ts';

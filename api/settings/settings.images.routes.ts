@@ -1,18 +1,18 @@
 import fastifyMultipart from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { matchesEtag, parseEtags } from '../../domain/etag.ts';
-import { openContent } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
-import type { StoredImage } from '../../domain/settings/settings.defaults.ts';
 import {
   clearImage,
   type ImageSetting,
   imageTypes,
   MAX_IMAGE,
   setImage,
-} from '../../domain/settings/settings.images.ts';
-import { closed, Nullable } from '../../domain/shapes.ts';
+} from '../../domain/app/settings/settings.images.ts';
+import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
+import { openContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import type { StoredImage } from '../../domain/kernel/settings/settings.defaults.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import type { PlainSetting } from '../../domain/settings/settings.views.ts';
+import type { PlainSetting } from '../../domain/kernel/settings/settings.views.ts';
 import * as schemas from '../schemas/settings.ts';
 
 /** One plain setting's place in the API. */

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import type { Services } from '../../domain/services.ts';
-import { changeSetting } from '../../domain/settings/settings.change.ts';
-import { reachNote } from '../../domain/settings/settings.reach.ts';
-import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { changeSetting } from '../../domain/app/settings/settings.change.ts';
+import { reachNote } from '../../domain/app/settings/settings.reach.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import {
   type PlainSetting,
   type SettingGroup,
   settingMembers,
   settingView,
   ssoConfigured,
-} from '../../domain/settings/settings.views.ts';
-import { closed, Nullable } from '../../domain/shapes.ts';
+} from '../../domain/kernel/settings/settings.views.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/settings.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { sendNow } from '../../integrations/mail/mail.send.ts';
 import { tryModel } from '../../integrations/models/models.try.ts';
 import { EstateError } from '../../platform/errors.ts';

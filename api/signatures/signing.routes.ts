@@ -1,16 +1,16 @@
 import Type, { type TSchema } from 'typebox';
-import type { Ctx } from '../../domain/context.ts';
-import type { JsonText } from '../../domain/lists/lists.types.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
 import {
   recallSignatures,
   rejectRecord,
   requestSignatures,
   signRecord,
-} from '../../domain/signatures/signatures.commands.ts';
-import { replaceSignatory } from '../../domain/signatures/signatures.replace.ts';
-import { compareRevisions } from '../../domain/signatures/signatures.revise.ts';
-import type { SignedKind, SignedRow } from '../../domain/signatures/signatures.types.ts';
+} from '../../domain/governance/signatures/signatures.commands.ts';
+import { replaceSignatory } from '../../domain/governance/signatures/signatures.replace.ts';
+import { compareRevisions } from '../../domain/governance/signatures/signatures.revise.ts';
+import type { SignedKind, SignedRow } from '../../domain/governance/signatures/signatures.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { JsonText } from '../../domain/kernel/lists/lists.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/signatures.ts';

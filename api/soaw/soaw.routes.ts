@@ -1,8 +1,14 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
-import { createSoaw, deleteSoaw, patchSoaw, readSoaw, reviseSoaw } from '../../domain/soaw/soaw.commands.ts';
-import { soawKind } from '../../domain/soaw/soaw.kind.ts';
-import { listSoawRevisions, listSoaws, type SoawFilter } from '../../domain/soaw/soaw.list.ts';
+import {
+  createSoaw,
+  deleteSoaw,
+  patchSoaw,
+  readSoaw,
+  reviseSoaw,
+} from '../../domain/governance/soaw/soaw.commands.ts';
+import { soawKind } from '../../domain/governance/soaw/soaw.kind.ts';
+import { listSoawRevisions, listSoaws, type SoawFilter } from '../../domain/governance/soaw/soaw.list.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../reports/documents/paper.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
 import { sendJson, sendResource } from '../json.ts';

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
-import { listMySurveys } from '../../domain/surveys/surveys.mine.ts';
-import { readForm, submitAnswer } from '../../domain/surveys/surveys.respond.ts';
+import { listMySurveys } from '../../domain/governance/surveys/surveys.mine.ts';
+import { readForm, submitAnswer } from '../../domain/governance/surveys/surveys.respond.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

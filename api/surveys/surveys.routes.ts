@@ -1,17 +1,17 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
-import { applyResponses } from '../../domain/surveys/surveys.apply.ts';
+import { applyResponses } from '../../domain/governance/surveys/surveys.apply.ts';
 import {
   closeSurvey,
   createSurvey,
   deleteSurvey,
   patchSurvey,
   type SurveyInput,
-} from '../../domain/surveys/surveys.commands.ts';
-import { listResponses, listSurveys, readSurvey } from '../../domain/surveys/surveys.list.ts';
-import { sendSurvey } from '../../domain/surveys/surveys.send.ts';
-import { previewSurvey } from '../../domain/surveys/surveys.targets.ts';
-import type { SurveyStatus } from '../../domain/surveys/surveys.types.ts';
+} from '../../domain/governance/surveys/surveys.commands.ts';
+import { listResponses, listSurveys, readSurvey } from '../../domain/governance/surveys/surveys.list.ts';
+import { sendSurvey } from '../../domain/governance/surveys/surveys.send.ts';
+import { previewSurvey } from '../../domain/governance/surveys/surveys.targets.ts';
+import type { SurveyStatus } from '../../domain/governance/surveys/surveys.types.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,6 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
-import { addTags, removeTag } from '../../domain/tags/tags.cards.ts';
+import { addTags, removeTag } from '../../domain/inventory/tags/tags.cards.ts';
 import {
   createTag,
   createTagGroup,
@@ -8,8 +7,9 @@ import {
   deleteTagGroup,
   patchTag,
   patchTagGroup,
-} from '../../domain/tags/tags.catalogue.ts';
-import { listTagGroups } from '../../domain/tags/tags.queries.ts';
+} from '../../domain/inventory/tags/tags.catalogue.ts';
+import { listTagGroups } from '../../domain/inventory/tags/tags.queries.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';

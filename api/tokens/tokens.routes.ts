@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { createApiToken, revokeApiToken } from '../../domain/access/api-tokens.commands.ts';
 import { listApiTokens } from '../../domain/access/api-tokens.queries.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { ApiTokenSchema, NewApiTokenSchema } from '../schemas/access.ts';

@@ -11,7 +11,7 @@ import {
   listUsers,
   readUser,
 } from '../../domain/access/users.queries.ts';
-import { closed } from '../../domain/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import {

@@ -11,8 +11,8 @@ import {
 import { deleteUser, deleteUsers } from '../../domain/access/users.delete.ts';
 import { patchUser } from '../../domain/access/users.patch.ts';
 import { readServiceAccount, readUser } from '../../domain/access/users.queries.ts';
-import type { Services } from '../../domain/services.ts';
-import { closed, Nullable, Uuid } from '../../domain/shapes.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { tokenIssuer } from '../auth/auth.issue.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

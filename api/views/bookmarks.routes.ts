@@ -1,13 +1,13 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
 import {
   type BookmarkInput,
   createBookmark,
   deleteBookmark,
   patchBookmark,
-} from '../../domain/views/bookmarks.commands.ts';
-import { bookmarkFeed } from '../../domain/views/bookmarks.feed.ts';
-import { listBookmarks } from '../../domain/views/bookmarks.list.ts';
+} from '../../domain/collaboration/views/bookmarks.commands.ts';
+import { bookmarkFeed } from '../../domain/collaboration/views/bookmarks.feed.ts';
+import { listBookmarks } from '../../domain/collaboration/views/bookmarks.list.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bookmarks.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Uuid } from '../../domain/shapes.ts';
-import { addFavorite, listFavorites, removeFavorite } from '../../domain/views/favorites.ts';
+import { addFavorite, listFavorites, removeFavorite } from '../../domain/collaboration/views/favorites.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

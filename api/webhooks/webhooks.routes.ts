@@ -1,17 +1,25 @@
 import type { FastifyReply } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import type { Services } from '../../domain/services.ts';
-import { closed, Uuid } from '../../domain/shapes.ts';
-import { pingWebhook, replayDelivery, replayFrom } from '../../domain/webhooks/deliveries.replay.ts';
+import {
+  pingWebhook,
+  replayDelivery,
+  replayFrom,
+} from '../../domain/collaboration/webhooks/deliveries.replay.ts';
 import {
   createWebhook,
   deleteWebhook,
   patchWebhook,
   rotateSecret,
   type SecretAnswer,
-} from '../../domain/webhooks/webhooks.commands.ts';
-import { webhookEtag } from '../../domain/webhooks/webhooks.etag.ts';
-import { listDeliveries, listWebhooks, readWebhook } from '../../domain/webhooks/webhooks.queries.ts';
+} from '../../domain/collaboration/webhooks/webhooks.commands.ts';
+import { webhookEtag } from '../../domain/collaboration/webhooks/webhooks.etag.ts';
+import {
+  listDeliveries,
+  listWebhooks,
+  readWebhook,
+} from '../../domain/collaboration/webhooks/webhooks.queries.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery, Position } from '../schemas/common.ts';

@@ -1,16 +1,16 @@
 import { PassThrough } from 'node:stream';
 import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
-import type { Services } from '../../domain/services.ts';
 import {
   applyTransfer,
   discardTransfer,
   readTransfer,
   startTransfer,
-} from '../../domain/workspace/transfer.commands.ts';
-import { requireTransferRights } from '../../domain/workspace/transfer.rights.ts';
-import { archiveLimits } from '../../domain/workspace/workspace.archive.ts';
-import { WorkspaceExport } from '../../domain/workspace/workspace.jobs.ts';
+} from '../../domain/app/workspace/transfer.commands.ts';
+import { requireTransferRights } from '../../domain/app/workspace/transfer.rights.ts';
+import { archiveLimits } from '../../domain/app/workspace/workspace.archive.ts';
+import { WorkspaceExport } from '../../domain/app/workspace/workspace.jobs.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { startWorkspaceExport, streamWorkspace } from '../../reports/workspace/workspace.export.ts';
 import { sendStream } from '../exports/exports.send.ts';

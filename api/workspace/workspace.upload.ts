@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { type StoredContent, storeContent } from '../../domain/files/files.store.ts';
-import { archiveLimits } from '../../domain/workspace/workspace.archive.ts';
+import { archiveLimits } from '../../domain/app/workspace/workspace.archive.ts';
+import { type StoredContent, storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 

@@ -1,4 +1,4 @@
-import { deleteExpired, type Extension } from '../extensions.ts';
+import { deleteExpired, type Extension } from '../kernel/extensions.ts';
 import { eraseUserJob } from './erasure/erasure.job.ts';
 import { passwordResetJob } from './password-reset.job.ts';
 import { registrationJob } from './registration.job.ts';

@@ -1,9 +1,9 @@
 import { EstateError } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { permissionsOfRole, requireGrantable, requireSession } from '../kernel/permissions/grants.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
 import { limited, type TokenSubject } from './access.login.ts';
-import { permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
-import { requirePermission } from './policy.ts';
 import { lockTwoFactor } from './two-factor.store.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import { readSetting } from '../settings/settings.read.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { readSetting } from '../kernel/settings/settings.read.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { refuseWithSso } from './sso/sso.required.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
-import type { Mail } from '../notifications/mail.enqueue.ts';
-import { readSetting } from '../settings/settings.read.ts';
+import type { Mail } from '../kernel/mail/mail.enqueue.ts';
+import { readSetting } from '../kernel/settings/settings.read.ts';
 
 interface Addressee {
   email: string;

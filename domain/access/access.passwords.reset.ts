@@ -1,8 +1,8 @@
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import { enqueueJob } from '../jobs/jobs.enqueue.ts';
-import type { RunningJob } from '../jobs/jobs.running.ts';
-import { enqueueMail } from '../notifications/mail.enqueue.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
+import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
+import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';

@@ -1,10 +1,10 @@
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import type { RunningJob } from '../jobs/jobs.running.ts';
-import { enqueueMails } from '../notifications/mail.enqueue.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
+import { enqueueMails } from '../kernel/mail/mail.enqueue.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
 import { byAddress, throttle } from './access.throttle.ts';

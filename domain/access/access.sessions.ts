@@ -2,9 +2,9 @@ import { coalesce } from '../../platform/coalesce.ts';
 import type { Db } from '../../platform/database.ts';
 import { createLru } from '../../platform/lru.ts';
 import { prepared } from '../../platform/prepared.ts';
-import type { Caller } from '../context.ts';
-import type { ApiTokenKey, Credential, SessionReader, TokenClaims } from '../sessions.ts';
-import type { AppPermission, TokenScope } from './permissions.data.ts';
+import type { Caller } from '../kernel/context.ts';
+import type { AppPermission, TokenScope } from '../kernel/permissions/permissions.data.ts';
+import type { ApiTokenKey, Credential, SessionReader, TokenClaims } from '../kernel/sessions.ts';
 
 interface SessionRow {
   id: string;

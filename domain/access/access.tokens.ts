@@ -1,5 +1,5 @@
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
 
 /** Revokes the presented token, at once and in every process. */
 export async function logout(ctx: Ctx): Promise<void> {

@@ -1,6 +1,6 @@
 import { StartupError } from '../../platform/startup.ts';
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
 import { storePassword } from './passwords.store.ts';
 import { lockUsers, updateUser } from './users.store.ts';
 

@@ -1,13 +1,13 @@
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx, Work } from '../context.ts';
-import { rowChanges, type StoredRow } from '../events/row-changes.ts';
-import { readSetting } from '../settings/settings.read.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
+import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
+import { appPermissions } from '../kernel/permissions/permissions.data.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
+import { readSetting } from '../kernel/settings/settings.read.ts';
 import { readApiToken } from './api-tokens.queries.ts';
 import { newApiToken } from './api-tokens.ts';
-import { requireControlOf, requireSession } from './grants.ts';
-import { appPermissions } from './permissions.data.ts';
-import { requirePermission } from './policy.ts';
 import { lockUsers } from './users.store.ts';
 
 /** Tokens that one account may hold. */

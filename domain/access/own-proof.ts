@@ -1,7 +1,7 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx } from '../kernel/context.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
 /** What shows that the owner of an account is at the keyboard, and not somebody with a stolen token. */

@@ -1,4 +1,4 @@
-import type { Work } from '../context.ts';
+import type { Work } from '../kernel/context.ts';
 import { revokeApiTokensOf } from './api-tokens.commands.ts';
 import type { UserRow } from './users.store.ts';
 

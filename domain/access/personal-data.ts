@@ -1,8 +1,8 @@
 import { notFound } from '../../platform/errors.ts';
-import type { Ctx } from '../context.ts';
-import type { JsonText } from '../lists/lists.types.ts';
-import { requireControlOf, requireSession } from './grants.ts';
-import { may, requirePermission } from './policy.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { JsonText } from '../kernel/lists/lists.types.ts';
+import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
+import { may, requirePermission } from '../kernel/permissions/policy.ts';
 
 /** The newest so many of each kind are told. */
 const NEWEST = 10_000;

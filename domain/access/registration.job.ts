@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { defineJob } from '../jobs/jobs.define.ts';
-import { Uuid } from '../shapes.ts';
+import { defineJob } from '../kernel/jobs/jobs.define.ts';
+import { Uuid } from '../kernel/shapes.ts';
 
 const Payload = Type.Object({ request: Uuid }, { additionalProperties: false });
 

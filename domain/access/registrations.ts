@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { loadSettings } from '../settings/settings.state.ts';
-import { registrationOpen } from '../settings/settings.views.ts';
+import { loadSettings } from '../kernel/settings/settings.state.ts';
+import { registrationOpen } from '../kernel/settings/settings.views.ts';
 
 /** What somebody registers with; kept until the address is confirmed, one day at most. */
 export interface Registration {

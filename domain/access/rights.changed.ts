@@ -1,4 +1,4 @@
-import type { Ctx, Work } from '../context.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
 
 /** Notifies the extensions that the permissions of roles have changed, and with them those of all their users. */
 export async function roleRightsChanged(work: Work, ctx: Ctx, roles: readonly string[]): Promise<void> {

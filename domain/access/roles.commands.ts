@@ -6,14 +6,14 @@ import {
   invalidFields,
   notFound,
 } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx, Work } from '../context.ts';
-import { checkIfMatch } from '../etag.ts';
-import type { EventType } from '../events/events.types.ts';
-import { rowChanges, type StoredRow } from '../events/row-changes.ts';
-import { type PermissionMap, requireGrantable } from './grants.ts';
-import { appPermissions } from './permissions.data.ts';
-import { requirePermission } from './policy.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import { checkIfMatch } from '../kernel/etag.ts';
+import type { EventType } from '../kernel/events/events.types.ts';
+import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
+import { type PermissionMap, requireGrantable } from '../kernel/permissions/grants.ts';
+import { appPermissions } from '../kernel/permissions/permissions.data.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
 import { roleRightsChanged } from './rights.changed.ts';
 import { readRole } from './roles.queries.ts';
 

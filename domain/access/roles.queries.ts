@@ -1,10 +1,10 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { Ctx } from '../context.ts';
-import { runList } from '../lists/lists.run.ts';
-import { projection } from '../lists/lists.sql.ts';
-import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
-import { appPermissions, permissionGroups } from './permissions.data.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { runList } from '../kernel/lists/lists.run.ts';
+import { projection } from '../kernel/lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
+import { appPermissions, permissionGroups } from '../kernel/permissions/permissions.data.ts';
 
 const roleList: ListSpec = {
   name: 'roles',

@@ -1,6 +1,6 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
-import type { Ctx, Work } from '../context.ts';
-import type { Fragment } from '../lists/lists.types.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import type { Fragment } from '../kernel/lists/lists.types.ts';
 
 /** Somebody with whom a thing of one's own is shared. */
 export interface UserShare {

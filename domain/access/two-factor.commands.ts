@@ -1,14 +1,14 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx, Work } from '../context.ts';
-import { readSetting } from '../settings/settings.read.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
+import { readSetting } from '../kernel/settings/settings.read.ts';
 import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';
 import { throttle } from './access.throttle.ts';
 import { newTotpSecret, stepOfCode, totpUri } from './access.totp.ts';
-import { requireControlOf, requireSession } from './grants.ts';
-import { requirePermission } from './policy.ts';
 import {
   lockTwoFactor,
   openSecret,

@@ -1,8 +1,8 @@
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { permissionsOfRole, requireGrantable, requireReopening } from '../kernel/permissions/grants.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
 import { administratorLeft, lockAdministrators } from './administrators.ts';
-import { permissionsOfRole, requireGrantable, requireReopening } from './grants.ts';
-import { requirePermission } from './policy.ts';
 import { isAdministrator, type Skipped } from './users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from './users.store.ts';
 

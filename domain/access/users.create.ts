@@ -1,12 +1,18 @@
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx, Work } from '../context.ts';
-import { enqueueMail } from '../notifications/mail.enqueue.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
+import {
+  missingFrom,
+  OPEN_ROLES,
+  permissionsOfRole,
+  requireGrantable,
+  requireSession,
+} from '../kernel/permissions/grants.ts';
+import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { invitationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
-import { missingFrom, OPEN_ROLES, permissionsOfRole, requireGrantable, requireSession } from './grants.ts';
 import { issueMailedToken } from './one-time-tokens.ts';
-import { may, requirePermission } from './policy.ts';
 import { deleteUserRows } from './users.delete.ts';
 import { insertUsers, lockUsers, type UserRow } from './users.store.ts';
 

@@ -1,8 +1,8 @@
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx, Work } from '../context.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
 import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
-import { requirePermission } from './policy.ts';
 import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
 
 /**

@@ -1,23 +1,23 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
-import { command } from '../command.ts';
-import type { Ctx } from '../context.ts';
-import { checkIfMatch } from '../etag.ts';
-import { continueLogin } from './access.impersonate.ts';
-import type { TokenSubject } from './access.login.ts';
-import { requireGoodPassword } from './access.passwords.ts';
-import { throttle } from './access.throttle.ts';
-import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
+import { command } from '../kernel/command.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { checkIfMatch } from '../kernel/etag.ts';
 import {
   permissionsOfRole,
   requireControlOf,
   requireGrantable,
   requireReopening,
   requireSession,
-} from './grants.ts';
+} from '../kernel/permissions/grants.ts';
+import { may, requirePermission, requireScope } from '../kernel/permissions/policy.ts';
+import { continueLogin } from './access.impersonate.ts';
+import type { TokenSubject } from './access.login.ts';
+import { requireGoodPassword } from './access.passwords.ts';
+import { throttle } from './access.throttle.ts';
+import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
 import { checkPresentPassword, type OwnProof, requireOwnProof } from './own-proof.ts';
 import { storePassword } from './passwords.store.ts';
-import { may, requirePermission, requireScope } from './policy.ts';
 import { onlyForPeople } from './users.create.ts';
 import { isAdministrator } from './users.delete.ts';
 import { readUser } from './users.queries.ts';

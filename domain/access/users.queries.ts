@@ -1,11 +1,11 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { Ctx } from '../context.ts';
-import { runList } from '../lists/lists.run.ts';
-import { projection } from '../lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
-import { appPermissions } from './permissions.data.ts';
-import { may, requirePermission } from './policy.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { runList } from '../kernel/lists/lists.run.ts';
+import { projection } from '../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
+import { appPermissions } from '../kernel/permissions/permissions.data.ts';
+import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { RoleModel, UserModel } from './users.model.ts';
 
 /** What of a user only that user and holders of `admin.users` see. */

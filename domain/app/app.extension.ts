@@ -1,5 +1,5 @@
-import { removeEvents } from '../events/events.retention.ts';
-import { deleteExpired, type Extension } from '../extensions.ts';
+import { removeEvents } from '../kernel/events/events.retention.ts';
+import { deleteExpired, type Extension } from '../kernel/extensions.ts';
 import { housekeepingJob } from './housekeeping.job.ts';
 
 /** The tables of the command layer itself. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineJob } from '../jobs/jobs.define.ts';
+import { defineJob } from '../kernel/jobs/jobs.define.ts';
 
 /** Removes what has expired: files, keys, tokens, counters, old events and finished jobs. */
 export const housekeepingJob = defineJob({

@@ -1,8 +1,8 @@
 import type { BlobStore } from '../../platform/blobs.ts';
 import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
-import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
-import type { JobCounts } from '../jobs/jobs.running.ts';
-import { readSetting } from '../settings/settings.read.ts';
+import { CLEANUP_BATCH, type Retention } from '../kernel/extensions.ts';
+import type { JobCounts } from '../kernel/jobs/jobs.running.ts';
+import { readSetting } from '../kernel/settings/settings.read.ts';
 import { extensionList, extensions } from './extensions.ts';
 
 /** Contents without a file are taken for abandoned after this time; a running upload or export is younger. */

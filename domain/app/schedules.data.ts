@@ -1,9 +1,9 @@
-import { archivePurgeJob } from '../cards/archive-purge.job.ts';
 import { todosDueJob } from '../collaboration/todos/todos.due.job.ts';
-import { eolRefreshJob } from '../eol/eol.refresh.job.ts';
-import { kpiSnapshotJob } from '../exports/kpi-snapshot.job.ts';
-import type { BuiltInSchedule } from '../jobs/schedules.fire.ts';
-import { mitigationsDueJob } from '../risks/mitigations.due.job.ts';
+import { kpiSnapshotJob } from '../exchange/exports/kpi-snapshot.job.ts';
+import { eolRefreshJob } from '../governance/eol/eol.refresh.job.ts';
+import { mitigationsDueJob } from '../governance/risks/mitigations.due.job.ts';
+import { archivePurgeJob } from '../inventory/cards/archive-purge.job.ts';
+import type { BuiltInSchedule } from '../kernel/jobs/schedules.fire.ts';
 import { housekeepingJob } from './housekeeping.job.ts';
 
 /** The schedules that every workspace has. */

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { CardForPolicy } from '../access/policy.ts';
-import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
-import type { Ctx } from '../context.ts';
+import { unseenCard, visibleCards } from '../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { CardForPolicy } from '../kernel/permissions/policy.ts';
 
 /** A card as far as attaching something to it goes. */
 export interface AttendedCard extends CardForPolicy {

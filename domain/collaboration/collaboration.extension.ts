@@ -1,8 +1,8 @@
-import { deleteRowsOfCards } from '../cards/cards.attached.ts';
-import { cardsTopic } from '../cards/cards.events.ts';
-import { rescoreCards } from '../cards/cards.save.ts';
-import type { Ctx, DeletedCard, DeletedUser, Work } from '../context.ts';
-import type { Extension } from '../extensions.ts';
+import { deleteRowsOfCards } from '../inventory/cards/cards.attached.ts';
+import { cardsTopic } from '../inventory/cards/cards.events.ts';
+import { rescoreCards } from '../inventory/cards/cards.save.ts';
+import type { Ctx, DeletedCard, DeletedUser, Work } from '../kernel/context.ts';
+import type { Extension } from '../kernel/extensions.ts';
 import { collaborationUndo } from './collaboration.undo.ts';
 import { type CommentRow, commentEvent } from './comments/comments.events.ts';
 import { type DocumentRow, documentEvent } from './documents/documents.events.ts';

@@ -1,4 +1,4 @@
-import type { UndoSpec } from '../batches/undo.types.ts';
+import type { UndoSpec } from '../kernel/undo/undo.types.ts';
 import { commentUndo } from './comments/comments.undo.ts';
 import { fileUndo } from './files/files.undo.ts';
 import { stakeholderUndo } from './stakeholders/stakeholders.undo.ts';

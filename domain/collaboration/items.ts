@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
-import { itemsOf } from '../lists/lists.run.ts';
-import { projection } from '../lists/lists.sql.ts';
-import type { JsonText, ListSpec } from '../lists/lists.types.ts';
+import { itemsOf } from '../kernel/lists/lists.run.ts';
+import { projection } from '../kernel/lists/lists.sql.ts';
+import type { JsonText, ListSpec } from '../kernel/lists/lists.types.ts';
 
 /** What a command that made or changed one thing answers. */
 export interface WrittenItem {

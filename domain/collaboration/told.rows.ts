@@ -1,5 +1,5 @@
-import type { UndoneEvent } from '../batches/undo.types.ts';
-import type { StoredRow } from '../events/row-changes.ts';
+import type { StoredRow } from '../kernel/events/row-changes.ts';
+import type { UndoneEvent } from '../kernel/undo/undo.types.ts';
 
 /** The row that an event tells of, as it was before (`old`) or after (`new`) the write; whole for created and deleted rows. */
 export function toldRow(event: UndoneEvent, side: 'old' | 'new'): StoredRow {

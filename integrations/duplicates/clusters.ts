@@ -1,6 +1,10 @@
-import { idFor } from '../../domain/duplicates/duplicates.records.ts';
-import { statusOf } from '../../domain/duplicates/duplicates.status.ts';
-import type { ClusterStatus, DecisionRow, PairDecision } from '../../domain/duplicates/duplicates.types.ts';
+import { idFor } from '../../domain/analysis/duplicates/duplicates.records.ts';
+import { statusOf } from '../../domain/analysis/duplicates/duplicates.status.ts';
+import type {
+  ClusterStatus,
+  DecisionRow,
+  PairDecision,
+} from '../../domain/analysis/duplicates/duplicates.types.ts';
 import { clustersOf, type Tie } from '../matching/clusters.ts';
 
 /** A group of cards of one type that stand for one thing. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { ComparedField } from '../../domain/duplicates/duplicates.fields.ts';
-import { factsOf, recordsOf } from '../../domain/duplicates/duplicates.records.ts';
-import type { DecisionRow } from '../../domain/duplicates/duplicates.types.ts';
-import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
+import type { ComparedField } from '../../domain/analysis/duplicates/duplicates.fields.ts';
+import { factsOf, recordsOf } from '../../domain/analysis/duplicates/duplicates.records.ts';
+import type { DecisionRow } from '../../domain/analysis/duplicates/duplicates.types.ts';
+import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Decision } from '../matching/matching.types.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CardRecord } from '../../domain/duplicates/duplicates.records.ts';
+import type { CardRecord } from '../../domain/analysis/duplicates/duplicates.records.ts';
 import { pack, unpack } from '../../platform/pack.ts';
 import type { Candidates, Neighbours } from '../matching/candidates.ts';
 import { duplicatesOf, learnModel, modelWithDecisions } from '../matching/match.ts';

@@ -1,4 +1,4 @@
-import type { CardRecord } from '../../domain/duplicates/duplicates.records.ts';
+import type { CardRecord } from '../../domain/analysis/duplicates/duplicates.records.ts';
 import type { Drift } from '../matching/drift.ts';
 import type { Decision, MatchField, MatchModel } from '../matching/matching.types.ts';
 import type { Work } from '../matching/snapshots.ts';

@@ -1,12 +1,21 @@
-import { holderWithin, may, requirePermission } from '../../domain/access/policy.ts';
-import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { effectOf, type MergeEffect } from '../../domain/duplicates/duplicates.effect.ts';
-import { attributeOf, type ComparedField, labelOf } from '../../domain/duplicates/duplicates.fields.ts';
-import { pairMembers, pairsFrom, readCluster, seenPairs } from '../../domain/duplicates/duplicates.list.ts';
-import { type CardRecord, recordsOf } from '../../domain/duplicates/duplicates.records.ts';
-import { seenCluster } from '../../domain/duplicates/duplicates.seen.ts';
-import { projection } from '../../domain/lists/lists.sql.ts';
+import { effectOf, type MergeEffect } from '../../domain/analysis/duplicates/duplicates.effect.ts';
+import {
+  attributeOf,
+  type ComparedField,
+  labelOf,
+} from '../../domain/analysis/duplicates/duplicates.fields.ts';
+import {
+  pairMembers,
+  pairsFrom,
+  readCluster,
+  seenPairs,
+} from '../../domain/analysis/duplicates/duplicates.list.ts';
+import { type CardRecord, recordsOf } from '../../domain/analysis/duplicates/duplicates.records.ts';
+import { seenCluster } from '../../domain/analysis/duplicates/duplicates.seen.ts';
+import { visibleAttributes } from '../../domain/inventory/cards/cards.projection.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { projection } from '../../domain/kernel/lists/lists.sql.ts';
+import { holderWithin, may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { reasonsOf } from '../matching/reasons.ts';

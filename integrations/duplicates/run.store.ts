@@ -1,7 +1,7 @@
-import type { Work } from '../../domain/context.ts';
-import type { ComparedField } from '../../domain/duplicates/duplicates.fields.ts';
-import { lockDecisions } from '../../domain/duplicates/duplicates.lock.ts';
-import { idFor } from '../../domain/duplicates/duplicates.records.ts';
+import type { ComparedField } from '../../domain/analysis/duplicates/duplicates.fields.ts';
+import { lockDecisions } from '../../domain/analysis/duplicates/duplicates.lock.ts';
+import { idFor } from '../../domain/analysis/duplicates/duplicates.records.ts';
+import type { Work } from '../../domain/kernel/context.ts';
 import { clustersWith, type FoundCluster } from './clusters.ts';
 import { decidedPairs, versionOf } from './decisions.ts';
 import type { Found, FoundPair } from './find.types.ts';

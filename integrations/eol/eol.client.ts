@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { appVersion } from '../../domain/version.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { type Outbound, type OutboundAnswer, OutboundRefusal } from '../../platform/outbound.ts';
 

@@ -1,9 +1,14 @@
-import { command } from '../../domain/command.ts';
-import { BadFacts, readProduct, readProductNames } from '../../domain/eol/eol.document.ts';
-import { confirmFacts, knownProducts, type ReceivedFacts, saveFacts } from '../../domain/eol/eol.store.ts';
-import type { JobCounts, JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../domain/services.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
+import { BadFacts, readProduct, readProductNames } from '../../domain/governance/eol/eol.document.ts';
+import {
+  confirmFacts,
+  knownProducts,
+  type ReceivedFacts,
+  saveFacts,
+} from '../../domain/governance/eol/eol.store.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { JobCounts, JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { createEolClient, type EolClient, type Patience, type Reading } from './eol.client.ts';
 

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { openContent } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
+import { openContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { MailAttachment } from './mail.compose.ts';
 

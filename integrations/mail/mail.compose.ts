@@ -1,5 +1,5 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
-import type { Mail } from '../../domain/notifications/mail.enqueue.ts';
+import type { Mail } from '../../domain/kernel/mail/mail.enqueue.ts';
 import type { MailServer } from './mail.server.ts';
 
 /** A file that goes with a mail. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import { endMail, loadMail, noteHandOver, takeBackHandOver } from '../../domain/notifications/mail.store.ts';
-import type { Services } from '../../domain/services.ts';
+import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
+import { endMail, loadMail, noteHandOver, takeBackHandOver } from '../../domain/kernel/mail/mail.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction, isConnectionLoss } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { readAttachment } from './mail.attachment.ts';

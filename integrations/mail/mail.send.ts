@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isMailAddress, type Mail } from '../../domain/notifications/mail.enqueue.ts';
-import type { Services } from '../../domain/services.ts';
+import { isMailAddress, type Mail } from '../../domain/kernel/mail/mail.enqueue.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { composeMail } from './mail.compose.ts';
 import { readMailServer } from './mail.server.ts';

@@ -1,6 +1,6 @@
-import type { Services } from '../../domain/services.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
-import { readSecret } from '../../domain/settings/settings.secrets.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
+import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
 
 /** The mail server that mails are given to, with the sender that they carry. */
 export interface MailServer {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { complete } from './models.complete.ts';
 import { ModelFailure, type ModelFailureKind, type ModelServices, requestPatience } from './models.types.ts';
 import { insightsPrompt } from './prompts/insights.v1.ts';

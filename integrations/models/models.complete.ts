@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Static, TSchema } from 'typebox';
-import { type AiUse, reserveTokens, type SpentBudget, settleTokens } from '../../domain/ai/ai.budget.ts';
-import { noteOutcome } from '../../domain/ai/ai.outcomes.ts';
-import { type AiProvider, readAiProvider } from '../../domain/ai/ai.provider.ts';
+import {
+  type AiUse,
+  reserveTokens,
+  type SpentBudget,
+  settleTokens,
+} from '../../domain/analysis/ai/ai.budget.ts';
+import { noteOutcome } from '../../domain/analysis/ai/ai.outcomes.ts';
+import { type AiProvider, readAiProvider } from '../../domain/analysis/ai/ai.provider.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { asData, framing } from './models.data.ts';
 import { type FailedCall, readFailure } from './models.failures.ts';

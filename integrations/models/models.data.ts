@@ -1,4 +1,4 @@
-import type { OutgoingCard } from '../../domain/ai/ai.outgoing.ts';
+import type { OutgoingCard } from '../../domain/analysis/ai/ai.outgoing.ts';
 
 /** Longer texts are cut: no single text fills the question. */
 const MAX_TEXT = 4_000;

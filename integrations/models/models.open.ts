@@ -1,6 +1,6 @@
 import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { AiProvider, AiSettings } from '../../domain/ai/ai.provider.ts';
+import type { AiProvider, AiSettings } from '../../domain/analysis/ai/ai.provider.ts';
 
 type ProviderType = AiSettings['provider_type'];
 

@@ -1,4 +1,4 @@
-import { aiNotConfigured } from '../../domain/ai/ai.provider.ts';
+import { aiNotConfigured } from '../../domain/analysis/ai/ai.provider.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { ModelFailure } from './models.types.ts';
 

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { ModelPart } from '../../domain/analysis/runs.types.ts';
+import type { ModelPart } from '../../domain/analysis/runs/runs.types.ts';
 import { complete } from './models.complete.ts';
 import {
   ModelFailure,

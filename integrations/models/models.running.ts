@@ -1,4 +1,4 @@
-import type { AiSettings } from '../../domain/ai/ai.provider.ts';
+import type { AiSettings } from '../../domain/analysis/ai/ai.provider.ts';
 import type { Outbound } from '../../platform/outbound.ts';
 import { apiAddress } from './models.open.ts';
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { readAiProvider } from '../../domain/ai/ai.provider.ts';
-import type { Ctx } from '../../domain/context.ts';
+import { readAiProvider } from '../../domain/analysis/ai/ai.provider.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { completeWith } from './models.complete.ts';
 import { ModelFailure, type ModelServices, requestPatience } from './models.types.ts';

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
-import type { SpentBudget } from '../../domain/ai/ai.budget.ts';
-import type { Services } from '../../domain/services.ts';
+import type { SpentBudget } from '../../domain/analysis/ai/ai.budget.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 
 /** What asking a model needs of the process. */
 export type ModelServices = Pick<Services, 'db' | 'secrets' | 'outbound' | 'log'>;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Ctx } from '../../domain/context.ts';
-import type { QueryMeasure, ReportQuery } from '../../domain/exports/report-query.job.ts';
+import type { QueryMeasure, ReportQuery } from '../../domain/exchange/exports/report-query.job.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { complete } from './models.complete.ts';
 import { refusalOf } from './models.refusals.ts';

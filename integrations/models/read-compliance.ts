@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
-import type { OutgoingCard } from '../../domain/ai/ai.outgoing.ts';
-import { missingForAi } from '../../domain/ai/ai.provider.ts';
-import type { ReadingRule } from '../../domain/compliance/rules/rules.types.ts';
-import type { CardReader, ReaderState, Reading } from '../../domain/compliance/scans.read.ts';
-import { loadSettings } from '../../domain/settings/settings.state.ts';
+import type { OutgoingCard } from '../../domain/analysis/ai/ai.outgoing.ts';
+import { missingForAi } from '../../domain/analysis/ai/ai.provider.ts';
+import type { CardReader, ReaderState, Reading } from '../../domain/analysis/compliance/scans.read.ts';
+import type { ReadingRule } from '../../domain/governance/compliance/rules/rules.types.ts';
+import { loadSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { cardInBrief, plainText } from './models.data.ts';
 import { askInHalves, createRunModel, type RunModelState } from './models.run.ts';
 import type { ModelPatience, ModelServices, Prompt } from './models.types.ts';

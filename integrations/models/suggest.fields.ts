@@ -1,7 +1,7 @@
-import { checkText } from '../../domain/cards/rules/text.ts';
-import { checkValue } from '../../domain/cards/rules/values.ts';
-import type { CardType, CompiledField } from '../../domain/metamodel/metamodel.compile.ts';
-import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
+import { checkText } from '../../domain/inventory/cards/rules/text.ts';
+import { checkValue } from '../../domain/inventory/cards/rules/values.ts';
+import type { CardType, CompiledField } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { FieldType } from '../../domain/kernel/metamodel/metamodel.types.ts';
 
 /** A field as the model is told of it. */
 export interface FieldToFill {

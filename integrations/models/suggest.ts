@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
-import { type AiSettings, requireAi, typeNotEnabled } from '../../domain/ai/ai.provider.ts';
-import { searchCards } from '../../domain/cards/cards.search.ts';
-import { visibleCards } from '../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
-import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { type OutgoingCard, readOutgoingCards } from '../../domain/analysis/ai/ai.outgoing.ts';
+import { type AiSettings, requireAi, typeNotEnabled } from '../../domain/analysis/ai/ai.provider.ts';
+import { searchCards } from '../../domain/inventory/cards/cards.search.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { CardType } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { complete } from './models.complete.ts';
 import { refusalOf } from './models.refusals.ts';

@@ -1,4 +1,4 @@
-import type { AiSettings } from '../../domain/ai/ai.provider.ts';
+import type { AiSettings } from '../../domain/analysis/ai/ai.provider.ts';
 import { plainText } from './models.data.ts';
 import type { ModelServices } from './models.types.ts';
 

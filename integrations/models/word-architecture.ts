@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { mayLeave, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
-import { type AiSettings, requireAi } from '../../domain/ai/ai.provider.ts';
-import type { ArchitecturePlan } from '../../domain/architect/architect.phases.ts';
-import { APPLICATION, CAPABILITY } from '../../domain/architect/architect.words.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { WorkspaceSettings } from '../../domain/settings/settings.state.ts';
+import { mayLeave, readOutgoingCards } from '../../domain/analysis/ai/ai.outgoing.ts';
+import { type AiSettings, requireAi } from '../../domain/analysis/ai/ai.provider.ts';
+import type { ArchitecturePlan } from '../../domain/analysis/architect/architect.phases.ts';
+import { APPLICATION, CAPABILITY } from '../../domain/analysis/architect/architect.words.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { complete } from './models.complete.ts';
 import { refusalOf } from './models.refusals.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';

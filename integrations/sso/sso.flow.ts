@@ -3,11 +3,11 @@ import type { TokenSubject } from '../../domain/access/access.login.ts';
 import { byAddress, throttle } from '../../domain/access/access.throttle.ts';
 import { HANDSHAKE_SECONDS, keepHandshake, takeHandshake } from '../../domain/access/sso/sso.handshakes.ts';
 import { loginByProvider, type ProviderIdentity } from '../../domain/access/sso/sso.login.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Services } from '../../domain/services.ts';
-import type { SettingValues } from '../../domain/settings/settings.defaults.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
-import { readSecret } from '../../domain/settings/settings.secrets.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
+import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { isShared, requiredDomain } from './sso.issuer.ts';
 import {

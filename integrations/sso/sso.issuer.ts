@@ -1,5 +1,5 @@
-import type { SettingValues } from '../../domain/settings/settings.defaults.ts';
-import { isPublicIssuer } from '../../domain/settings/settings.sso.ts';
+import { isPublicIssuer } from '../../domain/app/settings/settings.sso.ts';
+import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
 
 type SsoSettings = SettingValues['sso'];
 

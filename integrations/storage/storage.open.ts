@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { diskStorage } from './disk.ts';
 import { s3Storage } from './s3.ts';
 import type { Storage } from './storage.types.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { type OutgoingCard, readOutgoingCards } from '../../domain/ai/ai.outgoing.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
-import type { FoundSupplier } from '../../domain/suppliers/suppliers.types.ts';
+import { type OutgoingCard, readOutgoingCards } from '../../domain/analysis/ai/ai.outgoing.ts';
+import type { FoundSupplier } from '../../domain/analysis/suppliers/suppliers.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { cardInBrief } from '../models/models.data.ts';
 import { askInHalves, type RunModel, type RunModelState } from '../models/models.run.ts';
 import { vendorCategoryPrompt } from '../models/prompts/vendor-category.v1.ts';

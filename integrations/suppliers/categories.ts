@@ -1,4 +1,4 @@
-import type { Categorised } from '../../domain/suppliers/suppliers.types.ts';
+import type { Categorised } from '../../domain/analysis/suppliers/suppliers.types.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { lexicon, type SubCategory, UNCATEGORISED } from './categories.data.ts';
 import { knownByKey } from './resolve.ts';

@@ -1,4 +1,4 @@
-import type { ResolvedSupplier } from '../../domain/suppliers/suppliers.types.ts';
+import type { ResolvedSupplier } from '../../domain/analysis/suppliers/suppliers.types.ts';
 import { knownSuppliers } from './known-suppliers.data.ts';
 import { spellingOf } from './spelling.ts';
 

@@ -3,7 +3,7 @@ import type {
   ResolvedName,
   ResolvedSupplier,
   SupplierKind,
-} from '../../domain/suppliers/suppliers.types.ts';
+} from '../../domain/analysis/suppliers/suppliers.types.ts';
 import { findDuplicatesInSteps } from '../matching/match.ts';
 import type { MatchPair } from '../matching/matching.types.ts';
 import { withGroups } from './groups.ts';

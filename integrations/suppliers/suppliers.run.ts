@@ -1,19 +1,19 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs.carry.ts';
-import { type RunParts, runParts } from '../../domain/analysis/runs.parts.ts';
-import { command } from '../../domain/command.ts';
-import type { Services } from '../../domain/services.ts';
+import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs/runs.carry.ts';
+import { type RunParts, runParts } from '../../domain/analysis/runs/runs.parts.ts';
 import {
   readSaidSuppliers,
   readSupplied,
   type SaidSuppliers,
-} from '../../domain/suppliers/suppliers.read.ts';
+} from '../../domain/analysis/suppliers/suppliers.read.ts';
 import type {
   FoundProduct,
   FoundSupplier,
   ResolvedSupplier,
-} from '../../domain/suppliers/suppliers.types.ts';
-import { storeSuppliers } from '../../domain/suppliers/suppliers.write.ts';
+} from '../../domain/analysis/suppliers/suppliers.types.ts';
+import { storeSuppliers } from '../../domain/analysis/suppliers/suppliers.write.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';

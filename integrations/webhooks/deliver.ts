@@ -1,6 +1,4 @@
-import { OwnerRefused } from '../../domain/jobs/jobs.owner.ts';
-import type { Services } from '../../domain/services.ts';
-import { appVersion } from '../../domain/version.ts';
+import { OwnerRefused } from '../../domain/access/jobs.owner.ts';
 import {
   type Attempt,
   type ClaimedDelivery,
@@ -9,9 +7,11 @@ import {
   giveUp,
   pauseRefused,
   settleDelivery,
-} from '../../domain/webhooks/deliveries.claim.ts';
-import { ownerContext } from '../../domain/webhooks/deliveries.plan.ts';
-import { secretContext } from '../../domain/webhooks/webhooks.commands.ts';
+} from '../../domain/collaboration/webhooks/deliveries.claim.ts';
+import { ownerContext } from '../../domain/collaboration/webhooks/deliveries.plan.ts';
+import { secretContext } from '../../domain/collaboration/webhooks/webhooks.commands.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import { OutboundRefusal } from '../../platform/outbound.ts';
 import { signBody } from './sign.ts';
 

@@ -1,7 +1,7 @@
-import { roleSeeds } from '../../domain/access/permissions.data.ts';
-import { cardTypeSeeds } from '../../domain/metamodel/card-types.data.ts';
-import { relationTypeSeeds } from '../../domain/metamodel/relation-types.data.ts';
-import { stakeholderRoleSeeds } from '../../domain/metamodel/stakeholder-roles.data.ts';
+import { cardTypeSeeds } from '../../domain/inventory/metamodel/card-types.data.ts';
+import { relationTypeSeeds } from '../../domain/inventory/metamodel/relation-types.data.ts';
+import { stakeholderRoleSeeds } from '../../domain/inventory/metamodel/stakeholder-roles.data.ts';
+import { roleSeeds } from '../../domain/kernel/permissions/permissions.data.ts';
 import { type Db, inTransaction } from '../../platform/database.ts';
 
 const json = JSON.stringify;

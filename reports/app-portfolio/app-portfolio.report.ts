@@ -1,7 +1,7 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { type Snapshot, wholeTable } from '../../platform/snapshot.ts';
 import { ReportBody } from '../report.body.ts';
 import { column } from '../report.formats.ts';

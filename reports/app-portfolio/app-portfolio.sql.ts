@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import type { IdRange, Snapshot, Statement } from '../../platform/snapshot.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';

@@ -1,4 +1,4 @@
-import { isWritable, PREFIX, propertyOf } from '../../domain/archimate/archimate.map.ts';
+import { isWritable, PREFIX, propertyOf } from '../../domain/exchange/archimate/archimate.map.ts';
 import { xmlText } from '../../platform/xml.ts';
 
 /** The properties of a model, whose definitions come together as they are used. */

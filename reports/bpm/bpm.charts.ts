@@ -1,4 +1,4 @@
-import { PROCESS } from '../../domain/bpm/bpm.types.ts';
+import { PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
 import { areasOf } from '../charts/charts.areas.ts';
 import { countedBars } from '../charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../charts/charts.labels.ts';

@@ -1,8 +1,8 @@
-import { may } from '../../domain/access/policy.ts';
-import { PROCESS } from '../../domain/bpm/bpm.types.ts';
-import { CURRENT_FIRST } from '../../domain/bpm/diagrams.current.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
+import { PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
+import { CURRENT_FIRST } from '../../domain/modelling/bpm/diagrams.current.ts';
 import { literal } from '../report.sql.ts';
 
 /**

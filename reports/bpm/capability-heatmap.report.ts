@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import { PROCESS } from '../../domain/bpm/bpm.types.ts';
-import { LEVEL_FIELD } from '../../domain/cards/rules/capability.ts';
+import { LEVEL_FIELD } from '../../domain/inventory/cards/rules/capability.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';

@@ -1,4 +1,4 @@
-import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
+import { BPM_TOPIC, PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { defineReport } from '../report.ts';

@@ -1,6 +1,6 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
-import { elementId } from '../../domain/bpm/elements.list.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { BPM_TOPIC, PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
+import { elementId } from '../../domain/modelling/bpm/elements.list.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';
 import { jsonLines } from '../report.sql.ts';

@@ -1,6 +1,6 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { BPM_TOPIC, PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
 import type { Column } from '../extraction/extraction.types.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';

@@ -1,5 +1,5 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import { BPM_TOPIC, PROCESS } from '../../domain/bpm/bpm.types.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { BPM_TOPIC, PROCESS } from '../../domain/modelling/bpm/bpm.types.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { column, moneyColumn } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { type JsonValue, jsonRows } from '../extraction/writers/ndjson.rows.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';

@@ -1,5 +1,5 @@
-import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
-import { type LifecyclePhase, lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import { type LifecyclePhase, lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { BubbleAxis, ChartUnit } from './charts.types.ts';
 
 /** What makes an answer readable as a picture. */

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { requirePermission } from '../../domain/access/policy.ts';
-import { unseenCard } from '../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import { unseenCard } from '../../domain/inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { column, moneyColumn } from '../report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';

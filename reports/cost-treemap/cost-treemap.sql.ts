@@ -1,6 +1,6 @@
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
-import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import type { CardType } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import { distinctLabels } from '../charts/charts.labels.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { attributesOnce, literal, numberIn } from '../report.sql.ts';

@@ -1,4 +1,4 @@
-import { requirePermission } from '../../domain/access/policy.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { column, moneyColumn } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../report.sql.ts';

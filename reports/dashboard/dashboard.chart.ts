@@ -1,4 +1,4 @@
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../charts/charts.labels.ts';
 import type { BarsChart, Chart } from '../charts/charts.types.ts';
 import type { Figures } from '../kpis/kpis.figures.ts';

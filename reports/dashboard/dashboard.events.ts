@@ -1,4 +1,4 @@
-import { may } from '../../domain/access/policy.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { isNarrowed } from '../report.cards.ts';
 import type { ReportInput } from '../report.ts';
 

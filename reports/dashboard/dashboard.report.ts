@@ -1,4 +1,4 @@
-import { may } from '../../domain/access/policy.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../../platform/database.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { may } from '../../domain/access/policy.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportTable } from '../report.ts';
 import { dataQualityChart } from './data-quality.chart.ts';

@@ -1,6 +1,6 @@
-import type { Ctx } from '../../domain/context.ts';
-import { type Fragment, sql } from '../../domain/filters/filters.sql.ts';
-import type { Fragment as Condition } from '../../domain/lists/lists.types.ts';
+import { type Fragment, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment as Condition } from '../../domain/kernel/lists/lists.types.ts';
 import type { Sql } from '../../platform/database.ts';
 import { type Around, fragment } from './dependencies.graph.ts';
 

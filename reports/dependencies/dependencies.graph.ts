@@ -1,7 +1,7 @@
-import { may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
-import type { Fragment as Condition } from '../../domain/lists/lists.types.ts';
+import { type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment as Condition } from '../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { literal } from '../report.sql.ts';
 

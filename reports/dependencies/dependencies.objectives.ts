@@ -1,8 +1,8 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import { OBJECTIVE } from '../../domain/architect/architect.words.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { raw, sql } from '../../domain/filters/filters.sql.ts';
-import type { JsonText } from '../../domain/lists/lists.types.ts';
+import { OBJECTIVE } from '../../domain/analysis/architect/architect.words.ts';
+import { raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { JsonText } from '../../domain/kernel/lists/lists.types.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../../platform/database.ts';
 import { invalidField, notFound } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { forbidden, may } from '../../domain/access/policy.ts';
-import { raw, sql } from '../../domain/filters/filters.sql.ts';
+import { raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import { forbidden, may } from '../../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';

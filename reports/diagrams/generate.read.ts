@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { activeCards, reportCards } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';

@@ -1,5 +1,5 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { typeOf } from '../report.params.ts';
 import { drawnXml, type Look } from './generate.drawing.ts';

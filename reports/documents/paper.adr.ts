@@ -1,9 +1,9 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import { adrKind } from '../../domain/adr/adr.kind.ts';
-import { type AdrRow, referenceNumber } from '../../domain/adr/adr.types.ts';
-import { writeMadr } from '../../domain/adr/madr.format.ts';
-import { madrSections } from '../../domain/adr/madr.sections.ts';
-import type { Ctx } from '../../domain/context.ts';
+import { adrKind } from '../../domain/governance/adr/adr.kind.ts';
+import { type AdrRow, referenceNumber } from '../../domain/governance/adr/adr.types.ts';
+import { writeMadr } from '../../domain/governance/adr/madr.format.ts';
+import { madrSections } from '../../domain/governance/adr/madr.sections.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../platform/errors.ts';
 import { type ReadDocument, readDocument, signedFacts } from './paper.read.ts';
 import type { Paper } from './paper.types.ts';

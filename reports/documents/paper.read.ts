@@ -1,6 +1,6 @@
-import type { Ctx } from '../../domain/context.ts';
-import { integrityOf } from '../../domain/signatures/signatures.hash.ts';
-import type { SignedKind, SignedRow } from '../../domain/signatures/signatures.types.ts';
+import { integrityOf } from '../../domain/governance/signatures/signatures.hash.ts';
+import type { SignedKind, SignedRow } from '../../domain/governance/signatures/signatures.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Paper } from './paper.types.ts';
 
 /** A document as stored, and as its reader is shown it. */

@@ -1,8 +1,8 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { sectionNumbers } from '../../domain/soaw/soaw.content.ts';
-import { soawKind } from '../../domain/soaw/soaw.kind.ts';
-import { type Section, type SoawRow, togafPhases } from '../../domain/soaw/soaw.types.ts';
+import { sectionNumbers } from '../../domain/governance/soaw/soaw.content.ts';
+import { soawKind } from '../../domain/governance/soaw/soaw.kind.ts';
+import { type Section, type SoawRow, togafPhases } from '../../domain/governance/soaw/soaw.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../platform/errors.ts';
 import { type ReadDocument, readDocument, signedFacts } from './paper.read.ts';
 import type { Block, Cell, Paper, Part } from './paper.types.ts';

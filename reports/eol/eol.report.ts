@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { may } from '../../domain/access/policy.ts';
-import { visibleCards } from '../../domain/cards/cards.visible.ts';
-import { EOL_CYCLE, EOL_PRODUCT } from '../../domain/eol/eol.fields.ts';
-import { EOL_TOPIC } from '../../domain/eol/eol.types.ts';
-import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
+import { EOL_TOPIC } from '../../domain/governance/eol/eol.types.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import { EOL_CYCLE, EOL_PRODUCT } from '../../domain/kernel/metamodel/eol.fields.ts';
+import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { column } from '../report.formats.ts';
 import { defineReport, type ReportTable } from '../report.ts';
 import { eolChart } from './eol.chart.ts';

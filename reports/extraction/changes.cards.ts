@@ -1,4 +1,4 @@
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { cardUpdate, type EventKinds, MOVED, OWN, ofPeople, ofTags, RENAMED } from './changes.kinds.ts';
 import type { Moved } from './changes.moved.ts';
 

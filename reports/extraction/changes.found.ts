@@ -1,4 +1,4 @@
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { numbered } from './extraction.sql.ts';
 

@@ -1,5 +1,5 @@
-import { may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type Found, MOST_FOUND } from './changes.found.ts';
 import { type EventKinds, eventKinds, OWN } from './changes.kinds.ts';

@@ -1,6 +1,6 @@
-import { may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { type CardChanges, changedCards, changedEnds, once } from './changes.cards.ts';
 import type { EventKinds } from './changes.kinds.ts';
 

@@ -1,9 +1,9 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { checkPosition, feedEnds } from '../../domain/events/changes.ts';
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import { parseFilter } from '../../domain/filters/filters.parser.ts';
-import type { FilterNode } from '../../domain/filters/filters.types.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { parseFilter } from '../../domain/inventory/filters/filters.parser.ts';
+import type { FilterNode } from '../../domain/inventory/filters/filters.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { checkPosition, feedEnds } from '../../domain/kernel/events/changes.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { CardChanges } from './changes.cards.ts';
 import type { Moved } from './changes.moved.ts';
 

@@ -1,8 +1,8 @@
-import { heldOf, may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import { type FileFacts, type StoredContent, storeWritten } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { type FileFacts, type StoredContent, storeWritten } from '../../domain/kernel/files/files.store.ts';
+import { heldOf, may } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { Outflow } from '../../platform/outflow.ts';
 import { withSnapshot } from '../../platform/snapshot.ts';
 import type { Written } from './extraction.manifest.ts';

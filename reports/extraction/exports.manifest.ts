@@ -1,7 +1,7 @@
-import type { Ctx } from '../../domain/context.ts';
-import { exportJob } from '../../domain/exports/export.job.ts';
-import { missingResult } from '../../domain/jobs/jobs.download.ts';
-import { visibleJobs } from '../../domain/jobs/jobs.queries.ts';
+import { exportJob } from '../../domain/exchange/exports/export.job.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { missingResult } from '../../domain/kernel/jobs/jobs.download.ts';
+import { visibleJobs } from '../../domain/kernel/jobs/jobs.queries.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Manifest } from './extraction.manifest.ts';
 

@@ -1,7 +1,7 @@
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import { recordFile } from '../../domain/files/files.store.ts';
-import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../domain/services.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { recordFile } from '../../domain/kernel/files/files.store.ts';
+import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { makeExport } from './exports.make.ts';
 import { manifestOf } from './extraction.manifest.ts';

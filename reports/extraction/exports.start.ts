@@ -1,7 +1,7 @@
-import { command } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { type ExportRequest, exportJob } from '../../domain/exports/export.job.ts';
-import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
+import { type ExportRequest, exportJob } from '../../domain/exchange/exports/export.job.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { enqueueJob, type StartedJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import { planExtraction } from './extraction.plan.ts';
 
 /** Checks an export and asks for it as a job. @throws EstateError as {@link planExtraction}. */

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import { command } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import type { Services } from '../../domain/services.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { hasSpare, type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
 import { exportName, mediaTypes } from './extraction.names.ts';

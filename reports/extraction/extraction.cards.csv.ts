@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardJoins } from './extraction.cards.joins.ts';
 import { type CardSelection, cardSource } from './extraction.cards.source.ts';

@@ -1,7 +1,7 @@
-import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
-import { visibleCards } from '../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
+import { visibleAttributes } from '../../domain/inventory/cards/cards.projection.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Condition, Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import type { Found } from './changes.found.ts';
 import type { RowSource } from './extraction.rows.ts';
 

@@ -1,6 +1,6 @@
-import { may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { type FieldType, lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { type FieldType, lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Column, ColumnType } from './extraction.types.ts';
 

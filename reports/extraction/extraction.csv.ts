@@ -1,11 +1,11 @@
-import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
+import type { FieldType } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { withAttributes } from './extraction.ndjson.ts';
 import { type Join, type LineTable, lineTable, type RowSource } from './extraction.rows.ts';
 import type { Column } from './extraction.types.ts';
 import { type CsvColumn, type CsvKind, csvRows, type MemberKind } from './writers/csv.rows.ts';
 
-// What `domain/transfer/csv-cells.ts` says of cells, as SQL for what COPY quotes, and of extractions.
+// What `domain/kernel/transfer/csv-cells.ts` says of cells, as SQL for what COPY quotes, and of extractions.
 
 /** A text for a cell; with `guard`, one that a spreadsheet would calculate has an apostrophe in front. */
 export function csvText(value: string, guard: boolean): string {

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import { joinPath } from '../../domain/transfer/csv-cells.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { joinPath } from '../../domain/kernel/transfer/csv-cells.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
 import { numbered } from './extraction.sql.ts';

@@ -1,9 +1,9 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import { visibleAttributes } from '../../domain/cards/cards.projection.ts';
-import { visibleCards } from '../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import { visibleAttributes } from '../../domain/inventory/cards/cards.projection.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.source.ts';

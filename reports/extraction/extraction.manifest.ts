@@ -1,5 +1,5 @@
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import type { StoredFile } from '../../domain/files/files.store.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import type { StoredFile } from '../../domain/kernel/files/files.store.ts';
 import type { Column, ColumnType } from './extraction.types.ts';
 
 /** The types of columns as a manifest names them. */

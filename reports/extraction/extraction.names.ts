@@ -1,4 +1,4 @@
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 
 export const mediaTypes: Record<ExportRequest['format'], string> = {
   csv: 'text/csv; charset=utf-8',

@@ -1,8 +1,8 @@
-import { forbidden, inScope, may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/events/changes.ts';
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../domain/kernel/events/changes.ts';
+import { forbidden, inScope, may } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { allRemain, changedCards, onlyOwn } from './changes.cards.ts';

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { binaryRows } from './extraction.binary.ts';
 import { csvMembers, csvTable } from './extraction.csv.ts';

@@ -1,6 +1,6 @@
-import { holderWithin, holdsCostRole, may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { holderWithin, holdsCostRole, may } from '../../domain/kernel/permissions/policy.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
 import type { RowSource } from './extraction.rows.ts';
 

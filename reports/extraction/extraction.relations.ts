@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
 import { rowTable } from './extraction.tables.ts';

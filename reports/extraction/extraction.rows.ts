@@ -1,5 +1,5 @@
-import type { Condition, Fragment } from '../../domain/lists/lists.types.ts';
-import type { FieldType } from '../../domain/metamodel/metamodel.types.ts';
+import type { Condition, Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import type { FieldType } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { CopiedLines, CopyForm, Taking } from '../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../platform/snapshot.ts';
 import { type Found, findChanged, overFound, worthwhile } from './changes.found.ts';

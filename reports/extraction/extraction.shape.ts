@@ -1,4 +1,4 @@
-import { joinValues } from '../../domain/transfer/csv-cells.ts';
+import { joinValues } from '../../domain/kernel/transfer/csv-cells.ts';
 import type { Batch, Cell, Column } from './extraction.types.ts';
 
 /** Where a column's cells come from: a value of the query's row, or a member of a JSON value in it. */

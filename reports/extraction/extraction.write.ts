@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { cardBinary } from './extraction.cards.binary.ts';
 import { cardCsv } from './extraction.cards.csv.ts';

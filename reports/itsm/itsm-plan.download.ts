@@ -1,9 +1,9 @@
 import { PassThrough, Readable } from 'node:stream';
-import { requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { SEE_SYNC } from '../../domain/itsm/connections.queries.ts';
-import { runText } from '../../domain/itsm/runs.queries.ts';
-import { walkPlanRows } from '../../domain/itsm/runs.rows.ts';
+import { SEE_SYNC } from '../../domain/exchange/itsm/connections.queries.ts';
+import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
+import { walkPlanRows } from '../../domain/exchange/itsm/runs.rows.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Cell, Column } from '../extraction/extraction.types.ts';
 import { writeXlsx } from '../extraction/writers/xlsx.ts';
 

@@ -1,5 +1,5 @@
-import type { Fragment } from '../../domain/lists/lists.types.ts';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Cache } from '../../platform/cache.ts';
 import type { Sql } from '../../platform/database.ts';
 

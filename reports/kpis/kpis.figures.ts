@@ -1,4 +1,4 @@
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { CountedCards } from './kpis.counts.ts';
 
 /** The figures of the active cards of visible types. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
-import type { Services } from '../../domain/services.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { numbered } from '../extraction/extraction.sql.ts';
 import type { Batch, Column } from '../extraction/extraction.types.ts';

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Chart, LinesChart } from '../charts/charts.types.ts';
 import type { Figures } from './kpis.figures.ts';
 

@@ -1,4 +1,4 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';

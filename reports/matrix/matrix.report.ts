@@ -1,4 +1,4 @@
-import { forbidden, may } from '../../domain/access/policy.ts';
+import { forbidden, may } from '../../domain/kernel/permissions/policy.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column } from '../report.formats.ts';
 import { typeOf, typeParam } from '../report.params.ts';

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, ODataModel } from './model/model.types.ts';

@@ -1,6 +1,6 @@
-import type { Ctx } from '../../domain/context.ts';
-import { feedEnds } from '../../domain/events/changes.ts';
-import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+import { type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet } from './model/model.types.ts';

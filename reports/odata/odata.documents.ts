@@ -1,4 +1,4 @@
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { csdlJson } from './csdl/csdl.json.ts';
 import { csdlXml } from './csdl/csdl.xml.ts';
 import { odataModel } from './model/model.build.ts';

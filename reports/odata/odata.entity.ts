@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import { raw, sql } from '../../domain/filters/filters.sql.ts';
+import { raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet, ODataModel, ODataProperty } from './model/model.types.ts';

@@ -1,4 +1,4 @@
-import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+import { type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
 import type { RowWriter } from '../../platform/copy-out.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import type { EntitySet } from './model/model.types.ts';

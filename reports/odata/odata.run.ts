@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/filters/filters.sql.ts';
+import type { Fragment } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { sqlState } from '../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
 import { invalidQuery } from './odata.errors.ts';

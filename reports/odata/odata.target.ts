@@ -1,4 +1,4 @@
-import { forbidden } from '../../domain/access/policy.ts';
+import { forbidden } from '../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';

@@ -1,5 +1,5 @@
-import { may } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { EntitySet } from './model/model.types.ts';
 import type { Expr, NestedOptions } from './query/query.types.ts';
 

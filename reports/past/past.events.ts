@@ -1,5 +1,5 @@
-import type { EventType } from '../../domain/events/events.types.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { EventType } from '../../domain/kernel/events/events.types.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { fieldsRead, isRead, type Reads } from './past.reads.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { literal } from './past.events.ts';
 
 interface Gathered extends Fragment {

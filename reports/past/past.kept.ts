@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { DELETED, EXISTED, literal, type PastScope } from './past.events.ts';
 import { changedFields, gather } from './past.gather.ts';
 import { columnsRead, fieldsRead, isRead, type Reads } from './past.reads.ts';

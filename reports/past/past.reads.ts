@@ -1,4 +1,4 @@
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { type PastTable, pastTables } from './past.tables.ts';
 
 /** What a reader reads of the tables that can be shown as they were; of those that it does not read nothing is gathered. */

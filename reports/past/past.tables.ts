@@ -1,6 +1,6 @@
 import { undoSpecs } from '../../domain/app/undo.registry.ts';
-import type { UndoSpec } from '../../domain/batches/undo.types.ts';
-import type { EventType } from '../../domain/events/events.types.ts';
+import type { EventType } from '../../domain/kernel/events/events.types.ts';
+import type { UndoSpec } from '../../domain/kernel/undo/undo.types.ts';
 
 /** A table whose rows are told by events, so that it can be shown as it was. */
 export interface PastTable {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { feedEnds } from '../../domain/events/changes.ts';
+import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import { type Db, PATIENT_READER } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { PastScope } from './past.events.ts';

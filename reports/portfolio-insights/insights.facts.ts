@@ -1,8 +1,8 @@
-import { may } from '../../domain/access/policy.ts';
-import { costsOfCard } from '../../domain/cards/cards.costs.sql.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { EOL_CYCLE, EOL_PRODUCT } from '../../domain/eol/eol.fields.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
+import { costsOfCard } from '../../domain/inventory/cards/cards.costs.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { EOL_CYCLE, EOL_PRODUCT } from '../../domain/kernel/metamodel/eol.fields.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../../platform/database.ts';
 import { activeCards } from '../report.cards.ts';
 import { relatedPairs } from '../report.ends.ts';

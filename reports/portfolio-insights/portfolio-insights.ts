@@ -1,5 +1,5 @@
-import { requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { reportCards } from '../report.cards.ts';
 import { attributeSql, type Grouping, readFacts, TYPE } from './insights.facts.ts';

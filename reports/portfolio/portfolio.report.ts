@@ -1,4 +1,4 @@
-import { may } from '../../domain/access/policy.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { Cell } from '../extraction/extraction.types.ts';
 import { column } from '../report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../report.params.ts';

@@ -1,8 +1,8 @@
-import { fiscalYearOf } from '../../domain/ppm/fiscal-years.ts';
-import { INITIATIVE } from '../../domain/ppm/ppm.types.ts';
-import { NEWEST_FIRST } from '../../domain/ppm/status-reports.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
-import { SETTINGS_TOPIC } from '../../domain/settings/settings.state.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
+import { fiscalYearOf } from '../../domain/modelling/ppm/fiscal-years.ts';
+import { INITIATIVE } from '../../domain/modelling/ppm/ppm.types.ts';
+import { NEWEST_FIRST } from '../../domain/modelling/ppm/status-reports.ts';
 import { column, moneyColumn } from '../report.formats.ts';
 import { numberIn } from '../report.sql.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../report.ts';

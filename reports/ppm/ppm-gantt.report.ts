@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { Fragment } from '../../domain/lists/lists.types.ts';
-import { INITIATIVE } from '../../domain/ppm/ppm.types.ts';
-import { NEWEST_FIRST, statusReportMembers } from '../../domain/ppm/status-reports.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { INITIATIVE } from '../../domain/modelling/ppm/ppm.types.ts';
+import { NEWEST_FIRST, statusReportMembers } from '../../domain/modelling/ppm/status-reports.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { relatedPairs } from '../report.ends.ts';
 import { column, moneyColumn } from '../report.formats.ts';

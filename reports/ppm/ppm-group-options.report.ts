@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import { INITIATIVE } from '../../domain/ppm/ppm.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { INITIATIVE } from '../../domain/modelling/ppm/ppm.types.ts';
 import { column } from '../report.formats.ts';
 import { defineReport } from '../report.ts';
 import { ofPortfolio, requirePortfolio } from './ppm.shared.ts';

@@ -1,4 +1,4 @@
-import { INITIATIVE } from '../../domain/ppm/ppm.types.ts';
+import { INITIATIVE } from '../../domain/modelling/ppm/ppm.types.ts';
 import { countedBars } from '../charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../charts/charts.labels.ts';
 import type { BarsChart, Chart, FiguresChart } from '../charts/charts.types.ts';

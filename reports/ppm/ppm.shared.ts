@@ -1,6 +1,6 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { INITIATIVE, PPM_TOPIC } from '../../domain/ppm/ppm.types.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { INITIATIVE, PPM_TOPIC } from '../../domain/modelling/ppm/ppm.types.ts';
 import type { Report } from '../report.ts';
 
 /** What all reports on portfolios of initiatives declare. */

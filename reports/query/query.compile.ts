@@ -1,4 +1,4 @@
-import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+import { combine, type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
 import type { PlannedMeasure, QueryPlan } from './query.plan.ts';
 import type { Entity, NodeValue, QueryNode } from './query.tree.ts';
 import { sqlTypes } from './query.values.ts';

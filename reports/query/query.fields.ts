@@ -1,15 +1,15 @@
-import { filterError } from '../../domain/filters/filters.errors.ts';
+import { filterError } from '../../domain/inventory/filters/filters.errors.ts';
 import {
   FILTER_HOPS,
   type FilterField,
   type FilterTarget,
   type RelationStep,
   resolveField,
-} from '../../domain/filters/filters.fields.ts';
-import { parsePath } from '../../domain/filters/filters.parser.ts';
-import type { FilterSchema } from '../../domain/filters/filters.schema.ts';
-import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
-import type { FilterWord } from '../../domain/filters/filters.types.ts';
+} from '../../domain/inventory/filters/filters.fields.ts';
+import { parsePath } from '../../domain/inventory/filters/filters.parser.ts';
+import type { FilterSchema } from '../../domain/inventory/filters/filters.schema.ts';
+import { type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { FilterWord } from '../../domain/inventory/filters/filters.types.ts';
 import type { createNodes, Entity, Place, QueryNode } from './query.tree.ts';
 import { phase, scalar, typeOf, type ValueType } from './query.values.ts';
 

@@ -1,22 +1,22 @@
 import { Readable, type Writable } from 'node:stream';
-import { heldOf } from '../../domain/access/policy.ts';
-import { command } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { ReportFormat } from '../../domain/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
 import {
   type ReportQuery,
   type ReportQueryPayload,
   reportQueryJob,
-} from '../../domain/exports/report-query.job.ts';
+} from '../../domain/exchange/exports/report-query.job.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import {
   recordFile,
   type StoredContent,
   storeContent,
   storeWritten,
-} from '../../domain/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../domain/jobs/jobs.enqueue.ts';
-import type { JobResult, RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../domain/services.ts';
+} from '../../domain/kernel/files/files.store.ts';
+import { enqueueJob, type StartedJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
+import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
+import { heldOf } from '../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { fileMediaTypes } from '../report.media.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';

@@ -1,14 +1,18 @@
-import { forbidden, may } from '../../domain/access/policy.ts';
-import { visibleCards } from '../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/exports/report-query.job.ts';
-import { prepareFilter } from '../../domain/filters/filters.prepare.ts';
+import type {
+  QueryDimension,
+  QueryMeasure,
+  ReportQuery,
+} from '../../domain/exchange/exports/report-query.job.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
 import {
   createFilterSchema,
   type FilterSchema,
   type FilterScope,
-} from '../../domain/filters/filters.schema.ts';
-import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+} from '../../domain/inventory/filters/filters.schema.ts';
+import { combine, type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { forbidden, may } from '../../domain/kernel/permissions/policy.ts';
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import { type QueryField, ROOT, resolveQueryField, type ShownField } from './query.fields.ts';
 import { createNodes, type NodeValue, type Place, type QueryNode } from './query.tree.ts';

@@ -1,8 +1,8 @@
-import type { Ctx } from '../../domain/context.ts';
-import type { ReportQuery } from '../../domain/exports/report-query.job.ts';
-import { type Fragment, sql } from '../../domain/filters/filters.sql.ts';
-import type { JsonText } from '../../domain/lists/lists.types.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
+import type { ReportQuery } from '../../domain/exchange/exports/report-query.job.ts';
+import { type Fragment, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { JsonText } from '../../domain/kernel/lists/lists.types.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { snapshotPosition } from '../extraction/extraction.plan.ts';

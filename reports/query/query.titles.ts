@@ -1,6 +1,6 @@
-import type { QueryDimension, QueryMeasure } from '../../domain/exports/report-query.job.ts';
-import type { CompiledField, Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { QueryDimension, QueryMeasure } from '../../domain/exchange/exports/report-query.job.ts';
+import type { CompiledField, Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { phaseLabel } from '../charts/charts.labels.ts';
 import type { ShownField } from './query.fields.ts';
 import type { QueryColumn } from './query.plan.ts';

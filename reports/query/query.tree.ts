@@ -1,5 +1,5 @@
-import type { RelationStep } from '../../domain/filters/filters.fields.ts';
-import { combine, type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
+import type { RelationStep } from '../../domain/inventory/filters/filters.fields.ts';
+import { combine, type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
 import type { ValueType } from './query.values.ts';
 
 /** Which entity of a node a measure is about: each is taken once in a group. */

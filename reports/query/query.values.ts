@@ -1,6 +1,10 @@
-import type { FilterColumn, FilterField, FilterTarget } from '../../domain/filters/filters.fields.ts';
-import { type Fragment, raw, sql } from '../../domain/filters/filters.sql.ts';
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type {
+  FilterColumn,
+  FilterField,
+  FilterTarget,
+} from '../../domain/inventory/filters/filters.fields.ts';
+import { type Fragment, raw, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { phaseOn } from '../kpis/kpis.counts.ts';
 
 /** What a column of an answer holds. A key is one of a closed list, or an id. */

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { Ctx } from '../../domain/context.ts';
-import type { ReportFormat } from '../../domain/exports/report.options.ts';
-import { type Fragment, sql } from '../../domain/filters/filters.sql.ts';
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import { type Fragment, sql } from '../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import { csvText } from '../extraction/extraction.csv.ts';
 import { snapshotPosition } from '../extraction/extraction.plan.ts';

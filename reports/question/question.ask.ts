@@ -1,5 +1,5 @@
-import type { Ctx } from '../../domain/context.ts';
-import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { ReadQuestion, UnreadQuestion } from './question.draft.ts';
 import { readQuestion } from './question.read.ts';
 import { createVocabulary, type NamedTag, readTagNames, type Vocabulary } from './question.vocabulary.ts';

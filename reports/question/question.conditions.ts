@@ -1,4 +1,4 @@
-import { type LifecyclePhase, lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { type LifecyclePhase, lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import { readSpan, type Span } from './question.dates.ts';
 import { type FieldKind, quoted } from './question.vocabulary.ts';

@@ -1,4 +1,8 @@
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../domain/exports/report-query.job.ts';
+import type {
+  QueryDimension,
+  QueryMeasure,
+  ReportQuery,
+} from '../../domain/exchange/exports/report-query.job.ts';
 
 /** A question as a query, with what was taken from it. */
 export interface ReadQuestion {

@@ -1,4 +1,4 @@
-import type { Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
+import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';

@@ -1,4 +1,4 @@
-import type { QueryMeasure } from '../../domain/exports/report-query.job.ts';
+import type { QueryMeasure } from '../../domain/exchange/exports/report-query.job.ts';
 
 /** Words before what is counted. */
 export const counting = ['how many', 'the number of', 'number of', 'count of', 'count', 'amount of'];

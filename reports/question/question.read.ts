@@ -1,4 +1,4 @@
-import type { QueryDimension, QueryMeasure } from '../../domain/exports/report-query.job.ts';
+import type { QueryDimension, QueryMeasure } from '../../domain/exchange/exports/report-query.job.ts';
 import { type Condition, inPhase, readDateTest, readTextTest } from './question.conditions.ts';
 import { QuestionCursor } from './question.cursor.ts';
 import { readSpan } from './question.dates.ts';

@@ -1,5 +1,5 @@
-import type { CompiledField, Metamodel } from '../../domain/metamodel/metamodel.compile.ts';
-import { type LifecyclePhase, lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import type { CompiledField, Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import { type LifecyclePhase, lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Sql } from '../../platform/database.ts';
 import { phraseOf } from './question.words.ts';
 

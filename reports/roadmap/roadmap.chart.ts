@@ -1,4 +1,4 @@
-import { lifecyclePhases } from '../../domain/metamodel/metamodel.types.ts';
+import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../charts/charts.labels.ts';
 import type { Chart } from '../charts/charts.types.ts';
 import type { Lifecycle } from '../report.sql.ts';

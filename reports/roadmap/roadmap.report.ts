@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { may } from '../../domain/access/policy.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import { reportAttributes } from '../report.cards.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';

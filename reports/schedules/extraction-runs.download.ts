@@ -1,6 +1,6 @@
-import type { Ctx } from '../../domain/context.ts';
-import { readFile, type StoredFile } from '../../domain/files/files.store.ts';
-import { ownRows } from '../../domain/jobs/jobs.enqueue.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { readFile, type StoredFile } from '../../domain/kernel/files/files.store.ts';
+import { ownRows } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import { notFound } from '../../platform/errors.ts';
 import { requireVisible } from './extraction-schedules.queries.ts';
 

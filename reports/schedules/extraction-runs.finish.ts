@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { recordEvents } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { SCHEDULES_CHANNEL } from '../../domain/jobs/schedules.fire.ts';
+import { recordEvents } from '../../domain/kernel/command.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { SCHEDULES_CHANNEL } from '../../domain/kernel/jobs/schedules.fire.ts';
 import type { EstateError } from '../../platform/errors.ts';
 import type { ExtractionRun } from './extraction-runs.store.ts';
 

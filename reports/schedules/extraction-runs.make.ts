@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import type { Ctx } from '../../domain/context.ts';
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import { recordFile, storeContent } from '../../domain/files/files.store.ts';
-import type { RunningJob } from '../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../domain/services.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { recordFile, storeContent } from '../../domain/kernel/files/files.store.ts';
+import type { RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { type MadeExport, makeExport } from '../extraction/exports.make.ts';

@@ -1,4 +1,4 @@
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 
 /** The names of a run's files. They carry the moment it stands for, so that a run repeated writes the same names. */
 export interface RunNames {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import type { ExportRequest } from '../../domain/exports/export.job.ts';
-import type { JobRights } from '../../domain/jobs/jobs.enqueue.ts';
+import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import type { JobRights } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
 

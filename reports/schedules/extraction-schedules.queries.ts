@@ -1,11 +1,11 @@
-import { may, requirePermission } from '../../domain/access/policy.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { ownRows } from '../../domain/jobs/jobs.enqueue.ts';
-import { nextSlot } from '../../domain/jobs/schedules.slots.ts';
-import { runList } from '../../domain/lists/lists.run.ts';
-import { projection } from '../../domain/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../domain/lists/lists.types.ts';
-import { MASK } from '../../domain/settings/settings.secrets.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { ownRows } from '../../domain/kernel/jobs/jobs.enqueue.ts';
+import { nextSlot } from '../../domain/kernel/jobs/schedules.slots.ts';
+import { runList } from '../../domain/kernel/lists/lists.run.ts';
+import { projection } from '../../domain/kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../domain/kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { MASK } from '../../domain/kernel/settings/settings.secrets.ts';
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 

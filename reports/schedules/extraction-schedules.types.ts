@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { ExportRequest } from '../../domain/exports/export.job.ts';
-import { MASK } from '../../domain/settings/settings.secrets.ts';
+import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { MASK } from '../../domain/kernel/settings/settings.secrets.ts';
 
 const closed = { additionalProperties: false } as const;
 

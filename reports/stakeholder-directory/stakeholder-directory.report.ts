@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { CardType } from '../../domain/metamodel/metamodel.compile.ts';
+import type { CardType } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { column } from '../report.formats.ts';
 import { typeOf } from '../report.params.ts';

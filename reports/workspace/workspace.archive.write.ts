@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { openContent } from '../../domain/files/files.store.ts';
-import { storedKey } from '../../domain/settings/settings.read.ts';
-import { appVersion } from '../../domain/version.ts';
-import { leftOut } from '../../domain/workspace/workspace.left-out.data.ts';
+import { leftOut } from '../../domain/app/workspace/workspace.left-out.data.ts';
 import {
   type ArchivePart,
   blobName,
@@ -14,13 +11,16 @@ import {
   MANIFEST,
   type Manifest,
   rowsName,
-} from '../../domain/workspace/workspace.manifest.ts';
-import { archiveId, exchangeIds } from '../../domain/workspace/workspace.people.ts';
-import type { TableShape } from '../../domain/workspace/workspace.schema.ts';
-import { selectRows } from '../../domain/workspace/workspace.select.ts';
-import { movedSettings } from '../../domain/workspace/workspace.settings.ts';
-import { contentTables } from '../../domain/workspace/workspace.tables.data.ts';
-import { contentTable, PEOPLE, SETTINGS } from '../../domain/workspace/workspace.tables.ts';
+} from '../../domain/app/workspace/workspace.manifest.ts';
+import { archiveId, exchangeIds } from '../../domain/app/workspace/workspace.people.ts';
+import type { TableShape } from '../../domain/app/workspace/workspace.schema.ts';
+import { selectRows } from '../../domain/app/workspace/workspace.select.ts';
+import { movedSettings } from '../../domain/app/workspace/workspace.settings.ts';
+import { contentTables } from '../../domain/app/workspace/workspace.tables.data.ts';
+import { contentTable, PEOPLE, SETTINGS } from '../../domain/app/workspace/workspace.tables.ts';
+import { openContent } from '../../domain/kernel/files/files.store.ts';
+import { storedKey } from '../../domain/kernel/settings/settings.read.ts';
+import { appVersion } from '../../domain/kernel/version.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';

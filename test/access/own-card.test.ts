@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cardPermissions } from '../../domain/access/permissions.data.ts';
+import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import type { TestClient } from '../support/harness.ts';
 import type { Call } from './matrix.row.ts';
 import { type CardRow, cardRows } from './own-card.data.ts';

@@ -1,5 +1,5 @@
 import { newApiToken } from '../../domain/access/api-tokens.ts';
-import { appPermissions } from '../../domain/access/permissions.data.ts';
+import { appPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import type { OpenApiDocument } from '../support/conformance.ts';
 import type { TestApp, TestClient } from '../support/harness.ts';
 

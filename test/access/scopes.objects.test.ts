@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callerOfJob } from '../../domain/jobs/jobs.owner.ts';
+import { callerOfJob } from '../../domain/access/jobs.owner.ts';
 import type { TestClient } from '../support/harness.ts';
 import { ok } from './refusal.ts';
 import { withScopes } from './scoped.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AppPermission, appPermissions } from '../../domain/access/permissions.data.ts';
+import { type AppPermission, appPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import { table } from './matrix.data.ts';
 import type { Row } from './matrix.row.ts';
 import { demandsOf, operationOf, send } from './send.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { builtInSchedules } from '../../domain/app/schedules.data.ts';
-import { storeFile } from '../../domain/files/files.store.ts';
-import { ensureSchedule } from '../../domain/jobs/schedules.fire.ts';
+import { storeFile } from '../../domain/kernel/files/files.store.ts';
+import { ensureSchedule } from '../../domain/kernel/jobs/schedules.fire.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 
 /** Everybody whom the table has a column for, in its order. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKept } from '../../domain/lists/lists.kept.ts';
+import { createKept } from '../../domain/kernel/lists/lists.kept.ts';
 import { createLru } from '../../platform/lru.ts';
 
 describe('a cache', () => {

@@ -1,4 +1,4 @@
-import { NAMESPACE } from '../../domain/archimate/archimate.map.ts';
+import { NAMESPACE } from '../../domain/exchange/archimate/archimate.map.ts';
 import { childrenOf, rootOf, type XmlElement } from './dom.ts';
 
 const INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';

@@ -1,15 +1,15 @@
-import { loadDemo } from '../../domain/demo/demo.load.ts';
-import { askedActs } from '../domain/batches/acts/asked.ts';
-import { attachedActs } from '../domain/batches/acts/attached.ts';
-import { bpmActs } from '../domain/batches/acts/bpm.ts';
-import { cardActs } from '../domain/batches/acts/cards.ts';
-import { decisionActs } from '../domain/batches/acts/decisions.ts';
-import { diagramActs } from '../domain/batches/acts/diagrams.ts';
-import { findingActs } from '../domain/batches/acts/findings.ts';
-import { createHand, type Tally } from '../domain/batches/acts/hand.ts';
-import { ppmActs } from '../domain/batches/acts/ppm.ts';
-import { riskActs } from '../domain/batches/acts/risks.ts';
-import { workspaceActs } from '../domain/batches/acts/workspace.ts';
+import { loadDemo } from '../../domain/app/demo/demo.load.ts';
+import { askedActs } from '../domain/app/batches/acts/asked.ts';
+import { attachedActs } from '../domain/app/batches/acts/attached.ts';
+import { bpmActs } from '../domain/app/batches/acts/bpm.ts';
+import { cardActs } from '../domain/app/batches/acts/cards.ts';
+import { decisionActs } from '../domain/app/batches/acts/decisions.ts';
+import { diagramActs } from '../domain/app/batches/acts/diagrams.ts';
+import { findingActs } from '../domain/app/batches/acts/findings.ts';
+import { createHand, type Tally } from '../domain/app/batches/acts/hand.ts';
+import { ppmActs } from '../domain/app/batches/acts/ppm.ts';
+import { riskActs } from '../domain/app/batches/acts/risks.ts';
+import { workspaceActs } from '../domain/app/batches/acts/workspace.ts';
 import type { TestApp } from './harness.ts';
 
 const acts = [

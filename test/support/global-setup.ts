@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
-import { seedFacts } from '../../domain/eol/eol.seed.ts';
+import { seedFacts } from '../../domain/governance/eol/eol.seed.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { type Db, openDatabase } from '../../platform/database.ts';
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Ctx } from '../../domain/context.ts';
-import { openContent, storeContent } from '../../domain/files/files.store.ts';
-import { type ImportOptions, startImport } from '../../domain/imports/imports.start.ts';
-import type { Services } from '../../domain/services.ts';
+import { type ImportOptions, startImport } from '../../domain/exchange/imports/imports.start.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { openContent, storeContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { type JobRow, untilReported } from './jobs.ts';
 
 /** A line of an import's report. */

@@ -1,11 +1,11 @@
 import type { Static, TSchema } from 'typebox';
 import { afterEach } from 'vitest';
-import { command } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
-import type { JobDefinition } from '../../domain/jobs/jobs.define.ts';
-import { enqueueJob } from '../../domain/jobs/jobs.enqueue.ts';
-import type { JobProcessor } from '../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../domain/services.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { JobDefinition } from '../../domain/kernel/jobs/jobs.define.ts';
+import { enqueueJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
+import type { JobProcessor } from '../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { processors } from '../../workers/processors.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
 import { type Child, startChild } from './child.ts';

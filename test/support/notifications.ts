@@ -1,5 +1,5 @@
-import { followFeed } from '../../domain/notifications/notifications.follow.ts';
-import type { Services } from '../../domain/services.ts';
+import { followFeed } from '../../domain/collaboration/notifications/notifications.follow.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 
 /** Lets notifications be made of everything in the feed, as a worker does. */
 export async function tellAll(services: Services): Promise<void> {

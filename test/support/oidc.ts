@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider, { type Configuration } from 'oidc-provider';
-import { changeSetting } from '../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../domain/app/settings/settings.change.ts';
 import type { TestApp } from './harness.ts';
 
 /** Where the provider sends people back to. */

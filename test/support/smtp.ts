@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 
 /** A mail as the server got it. */
 export interface ReceivedMail {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { boot } from '../../boot.ts';
-import type { JobProcessor } from '../../domain/jobs/jobs.running.ts';
+import type { JobProcessor } from '../../domain/kernel/jobs/jobs.running.ts';
 import { processors } from '../../workers/processors.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { archivePurgeJob } from '../../domain/cards/archive-purge.job.ts';
-import { changeSetting } from '../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../domain/app/settings/settings.change.ts';
+import { archivePurgeJob } from '../../domain/inventory/cards/archive-purge.job.ts';
 import { archivePurgeProcessor } from '../../workers/archive-purge.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { command } from '../../domain/command.ts';
+import { command } from '../../domain/kernel/command.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cancelJob, retryJob } from '../../domain/jobs/jobs.commands.ts';
+import { cancelJob, retryJob } from '../../domain/kernel/jobs/jobs.commands.ts';
 import {
   claimRun,
   type Lease,
   MOST_DEATHS,
   requeueExpired,
   storeStep,
-} from '../../domain/jobs/jobs.lease.ts';
-import type { JobStep } from '../../domain/jobs/jobs.running.ts';
+} from '../../domain/kernel/jobs/jobs.lease.ts';
+import type { JobStep } from '../../domain/kernel/jobs/jobs.running.ts';
 import { systemClock } from '../../integrations/itsm/clock.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { processesRuns } from '../../workers/itsm-run.ts';

@@ -1,6 +1,6 @@
 // @redis
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { eolRefreshJob } from '../../domain/eol/eol.refresh.job.ts';
+import { eolRefreshJob } from '../../domain/governance/eol/eol.refresh.job.ts';
 import { type EndOfLifeEmulator, startEndOfLife } from '../emulators/endoflife.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';

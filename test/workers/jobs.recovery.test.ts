@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { openDatabase } from '../../platform/database.ts';
 import {

@@ -1,7 +1,7 @@
 // @redis
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { upload } from '../api/migration/migration.fixture.ts';
-import { workbook } from '../domain/migration/workbook.ts';
+import { workbook } from '../domain/exchange/migration/workbook.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 import {

@@ -1,7 +1,7 @@
 // @redis
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { command } from '../../domain/command.ts';
-import type { EventDraft } from '../../domain/events/events.types.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { EventDraft } from '../../domain/kernel/events/events.types.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';
 import { killableWorkers, survivingWorker } from '../support/jobs.ts';
 import { startSmtp, type TestSmtp, useSmtp } from '../support/smtp.ts';

@@ -1,10 +1,10 @@
 // @redis
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../domain/access/access.sessions.ts';
-import { command } from '../../domain/command.ts';
-import type { Ctx } from '../../domain/context.ts';
-import { cancelJob } from '../../domain/jobs/jobs.commands.ts';
-import { enqueueJob, jobPath } from '../../domain/jobs/jobs.enqueue.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { cancelJob } from '../../domain/kernel/jobs/jobs.commands.ts';
+import { enqueueJob, jobPath } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
 import { ask, jobRow, untilStatus } from '../support/jobs.ts';

@@ -1,7 +1,7 @@
 // @redis
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Ctx, systemCaller } from '../../domain/context.ts';
+import { type Ctx, systemCaller } from '../../domain/kernel/context.ts';
 import {
   createSchedule,
   runSchedule,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { applyTransfer } from '../../domain/workspace/transfer.commands.ts';
+import { applyTransfer } from '../../domain/app/workspace/transfer.commands.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import { contentOf, exportArchive, transferOf, unpack, uploadArchive } from '../support/archives.ts';
 import { fillWorkspace } from '../support/full-workspace.ts';

@@ -1,5 +1,5 @@
-import { openContent } from '../../domain/files/files.store.ts';
-import type { Services } from '../../domain/services.ts';
+import { openContent } from '../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import type { OutgoingFile, Storage } from '../../integrations/storage/storage.types.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runNames } from '../../reports/schedules/extraction-runs.names.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import type { Ctx } from '../../domain/context.ts';
-import { enqueueMails, type Mail } from '../../domain/notifications/mail.enqueue.ts';
-import { readSetting } from '../../domain/settings/settings.read.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { enqueueMails, type Mail } from '../../domain/kernel/mail/mail.enqueue.ts';
+import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { ExtractionRun } from '../../reports/schedules/extraction-runs.store.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../domain/services.ts';
+import type { Services } from '../../domain/kernel/services.ts';
 import { openStorage } from '../../integrations/storage/storage.open.ts';
 import type { Storage } from '../../integrations/storage/storage.types.ts';
 import { EstateError } from '../../platform/errors.ts';

@@ -1,4 +1,4 @@
-import type { PublicCard, ShownField } from '../../../domain/portals/portals.types.ts';
+import type { PublicCard, ShownField } from '../../../domain/exchange/portals/portals.types.ts';
 import { addressOf, fieldsOf, type PortalForm } from './portal.form.ts';
 import { type Html, html, type Part } from './portal.html.ts';
 

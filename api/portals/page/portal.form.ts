@@ -1,6 +1,6 @@
-import type { OpenPortal } from '../../../domain/portals/portals.public.ts';
-import type { PortalQuery } from '../../../domain/portals/portals.query.ts';
-import type { PublicCard, PublicPortal, ShownField } from '../../../domain/portals/portals.types.ts';
+import type { OpenPortal } from '../../../domain/exchange/portals/portals.public.ts';
+import type { PortalQuery } from '../../../domain/exchange/portals/portals.query.ts';
+import type { PublicCard, PublicPortal, ShownField } from '../../../domain/exchange/portals/portals.types.ts';
 import { invalidField } from '../../../platform/errors.ts';
 
 /** Cards on a page. */

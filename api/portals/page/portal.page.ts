@@ -1,4 +1,4 @@
-import { MOST_PAGED } from '../../../domain/portals/portals.query.ts';
+import { MOST_PAGED } from '../../../domain/exchange/portals/portals.query.ts';
 import { cardItem, dot, given } from './portal.card.ts';
 import { document } from './portal.document.ts';
 import { addressOf, fieldsOf, PAGE_SIZE, type PortalForm } from './portal.form.ts';

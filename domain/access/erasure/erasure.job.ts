@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineJob } from '../../jobs/jobs.define.ts';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
 const Payload = Type.Object({ user_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false });
 

@@ -1,8 +1,8 @@
 import { inTransaction, type Sql } from '../../../platform/database.ts';
-import { command } from '../../command.ts';
-import type { Work } from '../../context.ts';
-import { feedEnds } from '../../events/changes.ts';
-import type { RunningJob } from '../../jobs/jobs.running.ts';
+import { command } from '../../kernel/command.ts';
+import type { Work } from '../../kernel/context.ts';
+import { feedEnds } from '../../kernel/events/changes.ts';
+import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { revokeApiTokensOf } from '../api-tokens.commands.ts';
 import { lockUsers, type UserRow } from '../users.store.ts';
 import { knownAs } from './erasure.identity.ts';

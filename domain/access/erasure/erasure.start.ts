@@ -1,9 +1,9 @@
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { command } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
-import { enqueueJob, type StartedJob } from '../../jobs/jobs.enqueue.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
-import { requirePermission } from '../policy.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, updateUser } from '../users.store.ts';
 import { knownAs } from './erasure.identity.ts';

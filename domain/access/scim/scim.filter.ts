@@ -1,5 +1,5 @@
 import { type Compare, type Filter, parse } from 'scim2-parse-filter';
-import type { Condition } from '../../lists/lists.types.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { scimError } from './scim.errors.ts';
 
 /** An attribute that can be filtered by: `text` in any case, `exact` as it is. */

@@ -1,6 +1,6 @@
-import type { Ctx, Work } from '../../context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { OPEN_ROLES, permissionsOfRole, requireGrantable } from '../../kernel/permissions/grants.ts';
 import { administratorLeft } from '../administrators.ts';
-import { OPEN_ROLES, permissionsOfRole, requireGrantable } from '../grants.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, tellUpdate, type UserRow } from '../users.store.ts';

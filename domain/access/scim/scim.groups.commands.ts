@@ -1,11 +1,11 @@
 import { sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { command } from '../../command.ts';
-import type { Ctx, Work } from '../../context.ts';
-import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
-import { differing, insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { differing, insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockAdministrators } from '../administrators.ts';
-import { requirePermission } from '../policy.ts';
 import { scimError } from './scim.errors.ts';
 import { followGroups } from './scim.group-roles.ts';
 import {

@@ -1,9 +1,9 @@
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
-import type { Ctx } from '../../context.ts';
-import { matchesEtag } from '../../etag.ts';
-import { requirePermission } from '../policy.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { matchesEtag } from '../../kernel/etag.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { compileFilter } from './scim.filter.ts';
 import { type Projection, projection } from './scim.projection.ts';
 import {

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../platform/crypto.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { Condition } from '../../lists/lists.types.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
 import type { FilterSpec } from './scim.filter.ts';
 
 /** URNs of the resources (RFC 7643). */

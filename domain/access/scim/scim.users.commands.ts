@@ -1,17 +1,17 @@
 import { sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { command } from '../../command.ts';
-import type { Ctx, Work } from '../../context.ts';
-import { differing } from '../../events/stored-rows.ts';
-import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { differing } from '../../kernel/events/stored-rows.ts';
 import {
   OPEN_ROLES,
   permissionsOfRole,
   requireControlOf,
   requireGrantable,
   requireReopening,
-} from '../grants.ts';
-import { requirePermission } from '../policy.ts';
+} from '../../kernel/permissions/grants.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
 import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { command } from '../../command.ts';
-import type { Ctx, Work } from '../../context.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { administratorLeft, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';

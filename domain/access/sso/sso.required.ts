@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { readSetting } from '../../settings/settings.read.ts';
+import { readSetting } from '../../kernel/settings/settings.read.ts';
 
 /** Whether people log in through a provider alone. */
 export async function ssoRequired(sql: Sql): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
-import { readSetting } from '../../settings/settings.read.ts';
+import { readSetting } from '../../kernel/settings/settings.read.ts';
 
 /**
  * The role that a person's groups give by the settings: that of the first group in their list, the default role for who

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { forbidden, inScope, mayOnCard, requireOnCard } from '../../access/policy.ts';
-import { command } from '../../command.ts';
-import type { Ctx, Work } from '../../context.ts';
-import { checkIfMatch } from '../../etag.ts';
-import { insertRow, lockRow, updateRow } from '../../events/stored-rows.ts';
-import type { JsonText } from '../../lists/lists.types.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { forbidden, inScope, mayOnCard, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { type AttendedCard, holdCard } from '../attended.card.ts';
 import { itemText, type WrittenItem } from '../items.ts';
 import { type CommentRow, commentEvent } from './comments.events.ts';

@@ -1,7 +1,7 @@
-import { requirePermission } from '../../access/policy.ts';
-import type { Ctx } from '../../context.ts';
-import { runList } from '../../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireSeenCard } from '../attended.card.ts';
 
 /** Comments over the alias `t`, each with all replies below it. */

@@ -1,10 +1,10 @@
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { requireOnCard, requirePermission } from '../../access/policy.ts';
-import { command } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
-import { insertRow, lockRow } from '../../events/stored-rows.ts';
-import { runList } from '../../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { insertRow, lockRow } from '../../kernel/events/stored-rows.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { holdCard, requireSeenCard } from '../attended.card.ts';
 import { itemText, type WrittenItem } from '../items.ts';
 import { requireResourceKey } from '../resource-keys.ts';

@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 
 /** A row of `file_attachments` as JSON. */
 export interface AttachmentRow extends StoredRow {

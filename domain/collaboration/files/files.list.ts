@@ -1,10 +1,10 @@
 import { notFound } from '../../../platform/errors.ts';
-import { requirePermission } from '../../access/policy.ts';
-import { unseenCard, visibleCards } from '../../cards/cards.visible.ts';
-import type { Ctx } from '../../context.ts';
-import type { StoredFile } from '../../files/files.store.ts';
-import { runList } from '../../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
+import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { StoredFile } from '../../kernel/files/files.store.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireSeenCard } from '../attended.card.ts';
 
 /** Files of cards over the alias `t`. */

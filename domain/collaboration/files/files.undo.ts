@@ -1,6 +1,6 @@
-import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
-import type { Ctx, Work } from '../../context.ts';
-import { insertRow } from '../../events/stored-rows.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { insertRow } from '../../kernel/events/stored-rows.ts';
+import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { toldRow } from '../told.rows.ts';
 import { expireFiles } from './files.attach.ts';
 import { type AttachmentRow, fileEvent } from './files.events.ts';

@@ -1,7 +1,7 @@
 import { EstateError } from '../../../platform/errors.ts';
-import { OBSERVER } from '../../access/policy.ts';
-import { command } from '../../command.ts';
-import type { Ctx } from '../../context.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { OBSERVER } from '../../kernel/permissions/policy.ts';
 import { requireSeenCard } from '../attended.card.ts';
 import type { WrittenItem } from '../items.ts';
 import { assign, lockedCard, unassign } from './stakeholders.commands.ts';

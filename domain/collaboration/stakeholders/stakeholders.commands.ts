@@ -1,13 +1,19 @@
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../access/policy.ts';
-import { cardsTopic } from '../../cards/cards.events.ts';
-import { loadCards, lockCards, requireCard, type StoredCard, typeOf } from '../../cards/cards.load.ts';
-import { rescoreCards } from '../../cards/cards.save.ts';
-import { command } from '../../command.ts';
-import type { Ctx, Work } from '../../context.ts';
-import { checkIfMatch } from '../../etag.ts';
-import type { JsonText } from '../../lists/lists.types.ts';
+import { cardsTopic } from '../../inventory/cards/cards.events.ts';
+import {
+  loadCards,
+  lockCards,
+  requireCard,
+  type StoredCard,
+  typeOf,
+} from '../../inventory/cards/cards.load.ts';
+import { rescoreCards } from '../../inventory/cards/cards.save.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
 import { itemText, requireActiveUser, type WrittenItem } from '../items.ts';
 import { type StakeholderRow, stakeholderEvent } from './stakeholders.events.ts';
 import { stakeholderList } from './stakeholders.list.ts';

@@ -1,6 +1,6 @@
-import type { EventDraft } from '../../events/events.types.ts';
-import { type RowChanges, rowChanges, type StoredRow } from '../../events/row-changes.ts';
-import type { CardType } from '../../metamodel/metamodel.compile.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { type RowChanges, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 
 /** A row of `stakeholders` as JSON. */
 export interface StakeholderRow extends StoredRow {

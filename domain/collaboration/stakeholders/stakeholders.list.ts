@@ -1,9 +1,9 @@
 import { invalidField } from '../../../platform/errors.ts';
-import { requirePermission } from '../../access/policy.ts';
-import type { Ctx } from '../../context.ts';
-import { runList } from '../../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
-import { labelsIn } from '../../metamodel/metamodel.lists.ts';
+import { labelsIn } from '../../inventory/metamodel/metamodel.lists.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireSeenCard } from '../attended.card.ts';
 
 /** The assignments of cards over the alias `s`. */

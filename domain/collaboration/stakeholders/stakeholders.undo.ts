@@ -1,9 +1,9 @@
-import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../batches/undo.types.ts';
-import { cardsTopic } from '../../cards/cards.events.ts';
-import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
-import { rescoreCards } from '../../cards/cards.save.ts';
-import type { Ctx, Work } from '../../context.ts';
-import { insertRow } from '../../events/stored-rows.ts';
+import { cardsTopic } from '../../inventory/cards/cards.events.ts';
+import { loadCards, lockCards, typeOf } from '../../inventory/cards/cards.load.ts';
+import { rescoreCards } from '../../inventory/cards/cards.save.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { insertRow } from '../../kernel/events/stored-rows.ts';
+import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { toldRow } from '../told.rows.ts';
 import { type StakeholderRow, stakeholderEvent } from './stakeholders.events.ts';
 

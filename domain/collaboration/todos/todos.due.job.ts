@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineJob } from '../../jobs/jobs.define.ts';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
 /** Opens the scheduled to-dos whose time has come. */
 export const todosDueJob = defineJob({

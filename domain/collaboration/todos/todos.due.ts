@@ -1,6 +1,6 @@
-import type { Work } from '../../context.ts';
-import { inBatches } from '../../jobs/jobs.batches.ts';
-import type { RunningJob } from '../../jobs/jobs.running.ts';
+import type { Work } from '../../kernel/context.ts';
+import { inBatches } from '../../kernel/jobs/jobs.batches.ts';
+import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { type TodoRow, todoEvent } from './todos.events.ts';
 
 /** To-dos opened by one transaction. */

@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../events/row-changes.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { RecurrenceUnit, TodoStatus } from './todos.rules.ts';
 
 /** A row of `todos` as JSON. */

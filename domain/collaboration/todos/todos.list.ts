@@ -1,9 +1,9 @@
 import type { Sql } from '../../../platform/database.ts';
-import { may, requirePermission, requireScope } from '../../access/policy.ts';
-import { visibleCards } from '../../cards/cards.visible.ts';
-import type { Ctx } from '../../context.ts';
-import { runList } from '../../lists/lists.run.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../lists/lists.types.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { may, requirePermission, requireScope } from '../../kernel/permissions/policy.ts';
 import { requireSeenCard } from '../attended.card.ts';
 import { itemText } from '../items.ts';
 import type { TodoStatus } from './todos.rules.ts';

@@ -1,5 +1,5 @@
-import type { Work } from '../../context.ts';
-import { insertRow } from '../../events/stored-rows.ts';
+import type { Work } from '../../kernel/context.ts';
+import { insertRow } from '../../kernel/events/stored-rows.ts';
 import { saveTodo } from './todos.commands.ts';
 import { type TodoCard, type TodoRow, todoEvent } from './todos.events.ts';
 

@@ -1,7 +1,7 @@
-import { requirePermission } from '../../../domain/access/policy.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { type LoadedConnection, loadConnection } from '../../../domain/itsm/connections.load.ts';
-import { SEE_SYNC } from '../../../domain/itsm/connections.queries.ts';
+import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
+import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Db } from '../../../platform/database.ts';
 import { type Budget, budgetOf } from '../limiter/limiter.budget.ts';
 import type { LimiterState } from '../limiter/limiter.state.ts';

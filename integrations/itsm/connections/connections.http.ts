@@ -1,4 +1,4 @@
-import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
+import type { KeptConnection } from '../../../domain/exchange/itsm/connections.types.ts';
 import type { HttpAuth } from '../connectors/http/config.ts';
 import { connectHttp } from '../connectors/http/http.ts';
 import type { RemoteKind } from './connections.kind.types.ts';

@@ -1,5 +1,5 @@
-import type { RefreshTokens } from '../../../domain/itsm/connections.refresh.ts';
-import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
+import type { RefreshTokens } from '../../../domain/exchange/itsm/connections.refresh.ts';
+import type { KeptConnection } from '../../../domain/exchange/itsm/connections.types.ts';
 import type { OutboundOptions, OutboundTls } from '../../../platform/outbound.ts';
 import type { Clock } from '../clock.ts';
 import type { Connector, Right } from '../connectors/connector.ts';

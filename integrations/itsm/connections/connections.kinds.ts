@@ -1,4 +1,4 @@
-import type { ConnectionKind } from '../../../domain/itsm/connections.kinds.ts';
+import type { ConnectionKind } from '../../../domain/exchange/itsm/connections.kinds.ts';
 import { httpKind } from './connections.http.ts';
 import { itopKind } from './connections.itop.ts';
 import type { RemoteKind } from './connections.kind.types.ts';

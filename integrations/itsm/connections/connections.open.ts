@@ -1,6 +1,6 @@
-import type { LoadedConnection } from '../../../domain/itsm/connections.load.ts';
-import { refreshTokensOf } from '../../../domain/itsm/connections.refresh.ts';
-import type { Services } from '../../../domain/services.ts';
+import type { LoadedConnection } from '../../../domain/exchange/itsm/connections.load.ts';
+import { refreshTokensOf } from '../../../domain/exchange/itsm/connections.refresh.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import { databaseLimiterStore } from '../limiter/limiter.database.ts';
 import type { OpenedRemote, OpenParts } from './connections.kind.types.ts';
 import { remoteKinds } from './connections.kinds.ts';

@@ -1,4 +1,4 @@
-import type { KeptConnection } from '../../../domain/itsm/connections.types.ts';
+import type { KeptConnection } from '../../../domain/exchange/itsm/connections.types.ts';
 import { type ServiceNowAuth, usualConfig, type WriteDoor } from '../connectors/servicenow/config.ts';
 import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import type { RemoteKind, Tested } from './connections.kind.types.ts';

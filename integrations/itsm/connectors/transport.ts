@@ -1,4 +1,4 @@
-import { appVersion } from '../../../domain/version.ts';
+import { appVersion } from '../../../domain/kernel/version.ts';
 import type { Outbound, OutboundAnswer } from '../../../platform/outbound.ts';
 import type { Clock } from '../clock.ts';
 import type { RateHeaders } from '../limiter/limiter.state.ts';

@@ -1,6 +1,6 @@
-import { computeValue } from '../../../domain/calculations/calculations.value.ts';
-import { FormulaError } from '../../../domain/calculations/formula.error.ts';
-import { type FormulaLine, parseFormula } from '../../../domain/calculations/formula.parse.ts';
+import { computeValue } from '../../../domain/inventory/calculations/calculations.value.ts';
+import { FormulaError } from '../../../domain/kernel/formulas/formula.error.ts';
+import { type FormulaLine, parseFormula } from '../../../domain/kernel/formulas/formula.parse.ts';
 import type { PlanTools } from '../engine/plan.ts';
 
 /** So many formulas are kept read; a mapping has fewer. */

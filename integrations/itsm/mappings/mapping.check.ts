@@ -1,12 +1,12 @@
-import type { Ctx } from '../../../domain/context.ts';
-import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
 import {
   type ConnectionKind,
   type ConnectionKindRules,
   connectionKinds,
-} from '../../../domain/itsm/connections.kinds.ts';
-import { metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
-import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
+} from '../../../domain/exchange/itsm/connections.kinds.ts';
+import { metamodelFaults } from '../../../domain/exchange/itsm/mappings.check.ts';
+import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { checkMapping } from '../engine/mapping.check.ts';
 import type { KeptMapping } from './mapping.keep.ts';

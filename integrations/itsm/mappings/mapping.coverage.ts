@@ -1,14 +1,14 @@
-import { requirePermission } from '../../../domain/access/policy.ts';
-import { visibleCards } from '../../../domain/cards/cards.visible.ts';
-import { survivingCard } from '../../../domain/cards/merge/merge.redirect.ts';
-import { type Ctx, systemCaller } from '../../../domain/context.ts';
-import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
-import { SEE_SYNC } from '../../../domain/itsm/connections.queries.ts';
-import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
-import { localField } from '../../../domain/itsm/mappings.paths.ts';
-import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
-import type { CardType } from '../../../domain/metamodel/metamodel.compile.ts';
-import { lifecyclePhases } from '../../../domain/metamodel/metamodel.types.ts';
+import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
+import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
+import { type Ctx, systemCaller } from '../../../domain/kernel/context.ts';
+import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 
 /** How much of both sides a mapping reaches. */
 export interface MappingCoverage {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { command } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
-import { loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
-import { ownersOf } from '../../../domain/itsm/mappings.people.ts';
-import type { DriftEntry, MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.broken.ts';
+import { loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { ownersOf } from '../../../domain/exchange/itsm/mappings.people.ts';
+import type { DriftEntry, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
 import { done, type Result } from '../remote.failures.ts';

@@ -3,7 +3,7 @@ import type {
   DriftEntry,
   FieldRow,
   MappingRow,
-} from '../../../domain/itsm/mappings.types.ts';
+} from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteColumn } from '../connectors/connector.ts';
 
 /** Choices of a column that are remembered. */

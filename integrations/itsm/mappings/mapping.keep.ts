@@ -4,16 +4,16 @@ import type {
   MappingPatch,
   RelationMappingInput,
   TransformConfig,
-} from '../../../domain/itsm/mappings.input.ts';
-import { localField } from '../../../domain/itsm/mappings.paths.ts';
+} from '../../../domain/exchange/itsm/mappings.input.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
 import type {
   FieldRow,
   MappingRow,
   RelationRow,
   TransformConfigs,
   TransformType,
-} from '../../../domain/itsm/mappings.types.ts';
-import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
+} from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 
 /** What a user sets of a mapping, but for its schedule. */

@@ -1,6 +1,6 @@
-import type { Ctx } from '../../../domain/context.ts';
-import { localField } from '../../../domain/itsm/mappings.paths.ts';
-import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { RemoteColumn } from '../connectors/connector.ts';
 import { columnOf, type RemoteProblem } from './mapping.remote.ts';
 

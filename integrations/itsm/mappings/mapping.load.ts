@@ -1,7 +1,7 @@
-import { brokenReason, stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
-import { loadMappedTypes, loadMappingRow } from '../../../domain/itsm/mappings.load.ts';
-import type { FieldRow, MappingRow } from '../../../domain/itsm/mappings.types.ts';
-import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
+import { brokenReason, stoppedColumns } from '../../../domain/exchange/itsm/mappings.broken.ts';
+import { loadMappedTypes, loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
+import type { FieldRow, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { FieldMapping, Mapping, Path, Transform } from '../engine/mapping.types.ts';
 

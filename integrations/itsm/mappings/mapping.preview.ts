@@ -1,9 +1,9 @@
-import { may, requirePermission } from '../../../domain/access/policy.ts';
-import { survivingCard } from '../../../domain/cards/merge/merge.redirect.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
-import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
-import { localField } from '../../../domain/itsm/mappings.paths.ts';
+import { readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
+import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
 import type { Connector } from '../connectors/connector.ts';

@@ -1,4 +1,4 @@
-import type { MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
 import { done, type Result } from '../remote.failures.ts';
 import { columnOf, type RemoteProblem } from './mapping.remote.ts';

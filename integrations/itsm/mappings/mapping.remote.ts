@@ -1,7 +1,7 @@
-import type { LocalField, LocalKind } from '../../../domain/itsm/mappings.paths.ts';
-import { mappedField } from '../../../domain/itsm/mappings.related.ts';
-import type { FieldRow, MappingRow, SyncValue } from '../../../domain/itsm/mappings.types.ts';
-import type { CardType, Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
+import type { LocalField, LocalKind } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import { mappedField } from '../../../domain/exchange/itsm/mappings.related.ts';
+import type { FieldRow, MappingRow, SyncValue } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { CardType, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
 
 /** What does not fit the remote; only errors keep the mapping from working. */

@@ -1,11 +1,15 @@
-import { requirePermission } from '../../../domain/access/policy.ts';
-import { command } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
-import { stoppedColumns } from '../../../domain/itsm/mappings.broken.ts';
-import { metamodelFaults } from '../../../domain/itsm/mappings.check.ts';
-import { loadMappedTypes, loadMappingRow, loadMappingRows } from '../../../domain/itsm/mappings.load.ts';
-import type { DictionaryColumn, MappingRow } from '../../../domain/itsm/mappings.types.ts';
+import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.broken.ts';
+import { metamodelFaults } from '../../../domain/exchange/itsm/mappings.check.ts';
+import {
+  loadMappedTypes,
+  loadMappingRow,
+  loadMappingRows,
+} from '../../../domain/exchange/itsm/mappings.load.ts';
+import type { DictionaryColumn, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
 import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';

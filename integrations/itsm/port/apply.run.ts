@@ -1,7 +1,5 @@
 import type { Knex } from 'knex';
-import { command } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { lockBook } from '../../../domain/itsm/book.read.ts';
+import { lockBook } from '../../../domain/exchange/itsm/book.read.ts';
 import {
   noteBegun,
   noteEnded,
@@ -10,8 +8,10 @@ import {
   type StandingRow,
   takesFromRecords,
   walkStandingRows,
-} from '../../../domain/itsm/plan.journal.ts';
-import { askRefused, type RefusedValue } from '../../../domain/itsm/questions.refused.ts';
+} from '../../../domain/exchange/itsm/plan.journal.ts';
+import { askRefused, type RefusedValue } from '../../../domain/exchange/itsm/questions.refused.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Connector } from '../connectors/connector.ts';

@@ -5,15 +5,15 @@ import {
   readPairFamily,
   readRedirects,
   walkPairs,
-} from '../../../domain/itsm/book.read.ts';
+} from '../../../domain/exchange/itsm/book.read.ts';
 import type {
   BookWrites,
   PairAmendment,
   StoredLink,
   StoredPair,
   StoredPairState,
-} from '../../../domain/itsm/book.types.ts';
-import { writeBook } from '../../../domain/itsm/book.write.ts';
+} from '../../../domain/exchange/itsm/book.types.ts';
+import { writeBook } from '../../../domain/exchange/itsm/book.write.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { linkKey } from '../engine/book.ts';
 import type { AgreedLink, Book, BookChange, Pair, PairState } from '../engine/book.types.ts';

@@ -1,14 +1,14 @@
-import { forbidden, may } from '../../../domain/access/policy.ts';
-import { createCardsWithin } from '../../../domain/cards/bulk/bulk.create.ts';
+import { createCardsWithin } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import {
   archiveEachWithin,
   type CardPatchRow,
   patchEachWithin,
   restoreEachWithin,
-} from '../../../domain/cards/bulk/bulk.each.ts';
-import type { CardInput } from '../../../domain/cards/rules/card.types.ts';
-import type { Ctx, Work } from '../../../domain/context.ts';
-import { bulkRelationsOfLocked } from '../../../domain/relations/relations.bulk.ts';
+} from '../../../domain/inventory/cards/bulk/bulk.each.ts';
+import type { CardInput } from '../../../domain/inventory/cards/rules/card.types.ts';
+import { bulkRelationsOfLocked } from '../../../domain/inventory/relations/relations.bulk.ts';
+import type { Ctx, Work } from '../../../domain/kernel/context.ts';
+import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { LocalWrite } from '../engine/apply.types.ts';

@@ -1,7 +1,7 @@
-import { visibleCards } from '../../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { prepareFilter } from '../../../domain/filters/filters.prepare.ts';
-import type { Condition } from '../../../domain/lists/lists.types.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Mapping, Path } from '../engine/mapping.types.ts';
 import type { LocalCard } from '../engine/observation.types.ts';

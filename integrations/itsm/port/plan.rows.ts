@@ -1,4 +1,4 @@
-import type { NewPlanRow } from '../../../domain/itsm/runs.plan.ts';
+import type { NewPlanRow } from '../../../domain/exchange/itsm/runs.plan.ts';
 import { emptyRow } from '../engine/plan.draft.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
 

@@ -1,7 +1,7 @@
-import { lockCards, lockHierarchy } from '../../../domain/cards/cards.load.ts';
-import type { Ctx, Work } from '../../../domain/context.ts';
-import { cardsOfRecords } from '../../../domain/itsm/runs.links.ts';
-import { lockNewEnds } from '../../../domain/relations/relations.load.ts';
+import { cardsOfRecords } from '../../../domain/exchange/itsm/runs.links.ts';
+import { lockCards, lockHierarchy } from '../../../domain/inventory/cards/cards.load.ts';
+import { lockNewEnds } from '../../../domain/inventory/relations/relations.load.ts';
+import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import { allLeft, leftOut, without } from '../engine/apply.state.ts';
 import type { Ending, LocalStep, LocalWrite, Outcome, Progress } from '../engine/apply.types.ts';
 import { keysOf } from '../engine/apply.windows.ts';

@@ -1,4 +1,4 @@
-import { heldBefore, keepHeld, restoredAs } from '../../../domain/itsm/plan.removed.ts';
+import { heldBefore, keepHeld, restoredAs } from '../../../domain/exchange/itsm/plan.removed.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Connector, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
 import type { PlanRow, Restored } from '../engine/plan.types.ts';

@@ -1,4 +1,4 @@
-import { relatedPath } from '../../../domain/itsm/mappings.related.ts';
+import { relatedPath } from '../../../domain/exchange/itsm/mappings.related.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Path } from '../engine/mapping.types.ts';
 import type { Value } from '../engine/values.ts';

@@ -1,6 +1,9 @@
-import type { Ctx, Work } from '../../../domain/context.ts';
-import { relatedPath } from '../../../domain/itsm/mappings.related.ts';
-import { type BulkOperation, bulkRelationsWithin } from '../../../domain/relations/relations.bulk.ts';
+import { relatedPath } from '../../../domain/exchange/itsm/mappings.related.ts';
+import {
+  type BulkOperation,
+  bulkRelationsWithin,
+} from '../../../domain/inventory/relations/relations.bulk.ts';
+import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import type { Path } from '../engine/mapping.types.ts';
 import type { Value } from '../engine/values.ts';
 import { type RelatedField, relatedFields } from './related.cards.ts';

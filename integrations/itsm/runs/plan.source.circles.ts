@@ -1,4 +1,4 @@
-import { circlesAmong, type NewParent } from '../../../domain/itsm/runs.parents.ts';
+import { circlesAmong, type NewParent } from '../../../domain/exchange/itsm/runs.parents.ts';
 import type { Pair } from '../engine/book.types.ts';
 import type { Surroundings } from '../engine/mapping.transforms.ts';
 import type { LocalCard } from '../engine/observation.types.ts';

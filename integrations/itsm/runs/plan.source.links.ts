@@ -1,5 +1,5 @@
-import { readLinks, readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
-import { goneAmong } from '../../../domain/itsm/runs.heard.ts';
+import { readLinks, readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
+import { goneAmong } from '../../../domain/exchange/itsm/runs.heard.ts';
 import {
   type LinkKind,
   type PlannedTie,
@@ -8,7 +8,7 @@ import {
   remoteLinksFrom,
   targetsOf,
   unlikeLinks,
-} from '../../../domain/itsm/runs.links.ts';
+} from '../../../domain/exchange/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { emptyBook, identities, linkKey, redirected } from '../engine/book.ts';
 import type { AgreedLink, Pair } from '../engine/book.types.ts';

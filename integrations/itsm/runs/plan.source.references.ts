@@ -1,5 +1,5 @@
-import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
-import { calledGone } from '../../../domain/itsm/runs.heard.ts';
+import { readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
+import { calledGone } from '../../../domain/exchange/itsm/runs.heard.ts';
 import { emptyBook, identities } from '../engine/book.ts';
 import type { LocalCard } from '../engine/observation.types.ts';
 import type { Part } from '../engine/plan.parts.ts';

@@ -1,5 +1,5 @@
-import { readPairs, readRedirects } from '../../../domain/itsm/book.read.ts';
-import { madeUnder } from '../../../domain/itsm/plan.journal.ts';
+import { readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
+import { madeUnder } from '../../../domain/exchange/itsm/plan.journal.ts';
 import {
   allPairs,
   heardPairs,
@@ -9,9 +9,9 @@ import {
   shownRecords,
   unpairedCards,
   unpairedRecords,
-} from '../../../domain/itsm/runs.heard.ts';
-import { plannedMakers } from '../../../domain/itsm/runs.links.ts';
-import type { HeardRecord } from '../../../domain/itsm/runs.types.ts';
+} from '../../../domain/exchange/itsm/runs.heard.ts';
+import { plannedMakers } from '../../../domain/exchange/itsm/runs.links.ts';
+import type { HeardRecord } from '../../../domain/exchange/itsm/runs.types.ts';
 import { emptyBook } from '../engine/book.ts';
 import type { Pair } from '../engine/book.types.ts';
 import type {

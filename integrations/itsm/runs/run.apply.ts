@@ -1,8 +1,8 @@
-import { requireActive } from '../../../domain/itsm/connections.load.ts';
-import { appliedOutside } from '../../../domain/itsm/runs.plan.ts';
-import { logRun } from '../../../domain/itsm/runs.store.ts';
-import type { RunRow } from '../../../domain/itsm/runs.types.ts';
-import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
+import { requireActive } from '../../../domain/exchange/itsm/connections.load.ts';
+import { appliedOutside } from '../../../domain/exchange/itsm/runs.plan.ts';
+import { logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
+import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { OpenedRemote } from '../connections/connections.kind.types.ts';

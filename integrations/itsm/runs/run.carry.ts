@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
-import { command } from '../../../domain/command.ts';
-import { forgetHeard } from '../../../domain/itsm/runs.heard.ts';
+import { forgetHeard } from '../../../domain/exchange/itsm/runs.heard.ts';
 import {
   approvePlan,
   askQuestions,
   countPlan,
   markOpenQuestions,
   relationsWaiting,
-} from '../../../domain/itsm/runs.plan.ts';
-import { changeRun, loadRun, logRun } from '../../../domain/itsm/runs.store.ts';
-import type { RunRow, RunStage, RunStats } from '../../../domain/itsm/runs.types.ts';
-import type { JobResult } from '../../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../../domain/services.ts';
+} from '../../../domain/exchange/itsm/runs.plan.ts';
+import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import type { RunRow, RunStage, RunStats } from '../../../domain/exchange/itsm/runs.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.kind.types.ts';
 import { budgetLeft } from '../limiter/limiter.budget.ts';

@@ -1,5 +1,5 @@
-import { emptiedColumns } from '../../../domain/itsm/runs.hidden.ts';
-import { logRun } from '../../../domain/itsm/runs.store.ts';
+import { emptiedColumns } from '../../../domain/exchange/itsm/runs.hidden.ts';
+import { logRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { asked } from '../remote.failed.ts';
 import type { RunWork } from './run.types.ts';
 

@@ -1,4 +1,4 @@
-import type { LinkKind } from '../../../domain/itsm/runs.links.ts';
+import type { LinkKind } from '../../../domain/exchange/itsm/runs.links.ts';
 import type { RunWork } from './run.types.ts';
 
 /** The mapped relation types; several kinds outside may stand for one. */

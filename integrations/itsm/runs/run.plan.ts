@@ -1,7 +1,12 @@
-import { readRefusals } from '../../../domain/itsm/questions.refused.ts';
-import { countLivePairs } from '../../../domain/itsm/runs.heard.ts';
-import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/itsm/runs.plan.ts';
-import { addWaiting, dropWaiting, endWaiting, type WaitingRecord } from '../../../domain/itsm/waiting.ts';
+import { readRefusals } from '../../../domain/exchange/itsm/questions.refused.ts';
+import { countLivePairs } from '../../../domain/exchange/itsm/runs.heard.ts';
+import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/exchange/itsm/runs.plan.ts';
+import {
+  addWaiting,
+  dropWaiting,
+  endWaiting,
+  type WaitingRecord,
+} from '../../../domain/exchange/itsm/waiting.ts';
 import type { Waits } from '../engine/plan.draft.ts';
 import { forgetReached } from '../engine/plan.late.ts';
 import { type PartTools, planInParts } from '../engine/plan.parts.ts';

@@ -1,5 +1,5 @@
-import { hasPushedLast } from '../../../domain/itsm/book.reach.ts';
-import type { StoredBook } from '../../../domain/itsm/book.types.ts';
+import { hasPushedLast } from '../../../domain/exchange/itsm/book.reach.ts';
+import type { StoredBook } from '../../../domain/exchange/itsm/book.types.ts';
 import type { RunBasis, RunState } from './run.types.ts';
 
 /** Where the reading of a run goes on from; what is null was never read. */

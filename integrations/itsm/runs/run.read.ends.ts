@@ -1,5 +1,5 @@
-import { heard, keepHeard } from '../../../domain/itsm/runs.heard.ts';
-import { untoldTargets } from '../../../domain/itsm/runs.links.ts';
+import { heard, keepHeard } from '../../../domain/exchange/itsm/runs.heard.ts';
+import { untoldTargets } from '../../../domain/exchange/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { asked } from '../remote.failed.ts';
 import { kindsOf } from './run.link.kinds.ts';

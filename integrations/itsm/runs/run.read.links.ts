@@ -3,7 +3,7 @@ import {
   dropUnreadLinks,
   keepRemoteLinks,
   rememberedLinks,
-} from '../../../domain/itsm/runs.links.ts';
+} from '../../../domain/exchange/itsm/runs.links.ts';
 import { asked } from '../remote.failed.ts';
 import { readAhead } from './run.read.ahead.ts';
 import type { RunWork } from './run.types.ts';

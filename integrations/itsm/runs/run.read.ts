@@ -1,4 +1,4 @@
-import { readPairs } from '../../../domain/itsm/book.read.ts';
+import { readPairs } from '../../../domain/exchange/itsm/book.read.ts';
 import {
   doubtfulRecords,
   heard,
@@ -6,9 +6,9 @@ import {
   type IdPage,
   keepHeard,
   missingRecords,
-} from '../../../domain/itsm/runs.heard.ts';
-import type { HeardRecord, KeptRecord } from '../../../domain/itsm/runs.types.ts';
-import { hearWaiting, waitingAmong } from '../../../domain/itsm/waiting.ts';
+} from '../../../domain/exchange/itsm/runs.heard.ts';
+import type { HeardRecord, KeptRecord } from '../../../domain/exchange/itsm/runs.types.ts';
+import { hearWaiting, waitingAmong } from '../../../domain/exchange/itsm/waiting.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
 import { pairOf } from '../port/book.rows.ts';

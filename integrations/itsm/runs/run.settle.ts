@@ -1,6 +1,6 @@
-import { unsettledRuns } from '../../../domain/itsm/plan.journal.ts';
-import { logRun } from '../../../domain/itsm/runs.store.ts';
-import type { RunRow } from '../../../domain/itsm/runs.types.ts';
+import { unsettledRuns } from '../../../domain/exchange/itsm/plan.journal.ts';
+import { logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { settleRun } from '../port/apply.run.ts';
 import { RemoteFailed } from '../remote.failed.ts';

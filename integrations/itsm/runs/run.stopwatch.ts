@@ -1,4 +1,4 @@
-import type { RunRow, RunStage } from '../../../domain/itsm/runs.types.ts';
+import type { RunRow, RunStage } from '../../../domain/exchange/itsm/runs.types.ts';
 
 export type Stopwatch = ReturnType<typeof stopwatch>;
 

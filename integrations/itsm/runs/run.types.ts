@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../domain/context.ts';
-import type { StoredBook } from '../../../domain/itsm/book.types.ts';
+import type { StoredBook } from '../../../domain/exchange/itsm/book.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Db } from '../../../platform/database.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Connector } from '../connectors/connector.ts';

@@ -1,9 +1,13 @@
-import { command } from '../../../domain/command.ts';
-import { lockBook } from '../../../domain/itsm/book.read.ts';
-import { type AppliedRow, countApplied, walkAppliedBack } from '../../../domain/itsm/plan.journal.ts';
-import { addPlanRows, countPlan, plannedRecords } from '../../../domain/itsm/runs.plan.ts';
-import { changeRun, logRun } from '../../../domain/itsm/runs.store.ts';
-import type { RunRow } from '../../../domain/itsm/runs.types.ts';
+import { lockBook } from '../../../domain/exchange/itsm/book.read.ts';
+import {
+  type AppliedRow,
+  countApplied,
+  walkAppliedBack,
+} from '../../../domain/exchange/itsm/plan.journal.ts';
+import { addPlanRows, countPlan, plannedRecords } from '../../../domain/exchange/itsm/runs.plan.ts';
+import { changeRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { type Db, inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outcome } from '../engine/apply.types.ts';

@@ -1,12 +1,12 @@
-import { requirePermission } from '../../../domain/access/policy.ts';
-import { command } from '../../../domain/command.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { MANAGE_SYNC } from '../../../domain/itsm/connections.queries.ts';
-import { countApplied, isTakenBack } from '../../../domain/itsm/plan.journal.ts';
-import { itsmRunJob } from '../../../domain/itsm/runs.job.ts';
-import { makeRoomForUndo } from '../../../domain/itsm/runs.start.ts';
-import { insertRun, loadRun } from '../../../domain/itsm/runs.store.ts';
-import { enqueueJob } from '../../../domain/jobs/jobs.enqueue.ts';
+import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { countApplied, isTakenBack } from '../../../domain/exchange/itsm/plan.journal.ts';
+import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
+import { makeRoomForUndo } from '../../../domain/exchange/itsm/runs.start.ts';
+import { insertRun, loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { enqueueJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError } from '../../../platform/errors.ts';
 
 /**

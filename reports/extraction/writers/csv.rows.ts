@@ -45,7 +45,7 @@ const quoted = marked('",\r\n');
 /** In a text of JSON. */
 const quotedOrEscaped = marked('",\r\n\\');
 
-/** As `neutralise` of `domain/transfer/csv-cells.ts` has it. */
+/** As `neutralise` of `domain/kernel/transfer/csv-cells.ts` has it. */
 function isRisky(bytes: Uint8Array, from: number, to: number): boolean {
   let at = from;
   while (at < to && bytes[at] === APOSTROPHE) at += 1;

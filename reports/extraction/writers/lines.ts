@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { quoteCell } from '../../../domain/transfer/csv-cells.ts';
+import { quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
 import type { Taking } from '../../../platform/copy-out.ts';
 import { Outflow } from '../../../platform/outflow.ts';
 import type { LineTable } from '../extraction.rows.ts';

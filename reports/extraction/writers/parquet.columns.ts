@@ -1,5 +1,5 @@
 import type { SchemaElement } from 'hyparquet';
-import { joinValues } from '../../../domain/transfer/csv-cells.ts';
+import { joinValues } from '../../../domain/kernel/transfer/csv-cells.ts';
 import type { Cell, Column, ColumnType } from '../extraction.types.ts';
 
 type Leaf = Omit<SchemaElement, 'name'>;

@@ -1,4 +1,4 @@
-import { joinValues } from '../../../domain/transfer/csv-cells.ts';
+import { joinValues } from '../../../domain/kernel/transfer/csv-cells.ts';
 import type { Cell, Column, ColumnType } from '../extraction.types.ts';
 
 /** How many UTF-16 units a cell takes (ISO/IEC 29500 as Excel reads it). */

@@ -1,11 +1,11 @@
-import { may } from '../../../domain/access/policy.ts';
-import type { Ctx } from '../../../domain/context.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type {
   CardType,
   CompiledField,
   Metamodel,
   RelationType,
-} from '../../../domain/metamodel/metamodel.compile.ts';
+} from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { createNames, pascal } from './model.names.ts';
 import { attributeProperty, cardProperties, relationProperties } from './model.properties.ts';

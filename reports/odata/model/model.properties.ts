@@ -1,6 +1,6 @@
-import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
-import type { CompiledField } from '../../../domain/metamodel/metamodel.compile.ts';
-import { type FieldType, lifecyclePhases } from '../../../domain/metamodel/metamodel.types.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import type { CompiledField } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { type FieldType, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { EdmType, ODataProperty } from './model.types.ts';
 
 const noOptions: ReadonlyMap<string, string> = new Map();

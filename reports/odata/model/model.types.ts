@@ -1,4 +1,4 @@
-import type { Fragment } from '../../../domain/filters/filters.sql.ts';
+import type { Fragment } from '../../../domain/inventory/filters/filters.sql.ts';
 
 /** The primitive types that properties have. */
 export type EdmType =

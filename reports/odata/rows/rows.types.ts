@@ -1,4 +1,4 @@
-import type { Fragment } from '../../../domain/filters/filters.sql.ts';
+import type { Fragment } from '../../../domain/inventory/filters/filters.sql.ts';
 
 /** What a member of a JSON column becomes: itself, a date, a list, or a number as text. */
 export type InsideForm = 'value' | 'date' | 'list' | 'exact';

@@ -1,5 +1,5 @@
-import { forbidden } from '../../../domain/access/policy.ts';
-import { combine, type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import { forbidden } from '../../../domain/kernel/permissions/policy.ts';
 import { tagsText } from '../model/model.properties.ts';
 import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.ts';
 import { invalidQuery, notOffered } from '../odata.errors.ts';

@@ -1,5 +1,12 @@
-import { forbidden } from '../../../domain/access/policy.ts';
-import { combine, type Fragment, negate, raw, sql, total } from '../../../domain/filters/filters.sql.ts';
+import {
+  combine,
+  type Fragment,
+  negate,
+  raw,
+  sql,
+  total,
+} from '../../../domain/inventory/filters/filters.sql.ts';
+import { forbidden } from '../../../domain/kernel/permissions/policy.ts';
 import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.ts';
 import { invalidQuery, notOffered } from '../odata.errors.ts';
 import type { BinaryOperator, Expr, PathStep } from '../query/query.types.ts';

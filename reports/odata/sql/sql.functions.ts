@@ -1,4 +1,4 @@
-import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { invalidQuery, notOffered } from '../odata.errors.ts';
 import { type Kind, kindName, type Value } from './sql.values.ts';
 

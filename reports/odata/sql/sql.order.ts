@@ -1,4 +1,4 @@
-import { combine, type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { invalidQuery } from '../odata.errors.ts';
 import type { OrderItem } from '../query/query.types.ts';
 import { evaluate, type Scope } from './sql.expressions.ts';

@@ -1,4 +1,4 @@
-import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { EntitySet } from '../model/model.types.ts';
 import { notOffered } from '../odata.errors.ts';
 import type { Search } from '../query/query.types.ts';

@@ -1,4 +1,4 @@
-import { type Fragment, raw, sql, total } from '../../../domain/filters/filters.sql.ts';
+import { type Fragment, raw, sql, total } from '../../../domain/inventory/filters/filters.sql.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { EdmType } from '../model/model.types.ts';
 import { invalidQuery } from '../odata.errors.ts';

@@ -1,6 +1,6 @@
-import { visibleCards } from '../../../domain/cards/cards.visible.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { combine, type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { EntitySet, ODataModel, Way } from '../model/model.types.ts';
 
 /** What one statement is written with. */

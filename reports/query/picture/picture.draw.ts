@@ -1,7 +1,7 @@
-import type { Ctx } from '../../../domain/context.ts';
-import type { ReportQuery } from '../../../domain/exports/report-query.job.ts';
-import type { Services } from '../../../domain/services.ts';
-import { loadSettings } from '../../../domain/settings/settings.state.ts';
+import type { ReportQuery } from '../../../domain/exchange/exports/report-query.job.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { loadSettings } from '../../../domain/kernel/settings/settings.state.ts';
 import { snapshotPosition } from '../../extraction/extraction.plan.ts';
 import { render } from '../../rendering/rendering.queue.ts';
 import { workspaceLook } from '../../report.look.ts';

@@ -1,5 +1,5 @@
-import type { ReportQuery } from '../../../domain/exports/report-query.job.ts';
-import { type Fragment, raw, sql } from '../../../domain/filters/filters.sql.ts';
+import type { ReportQuery } from '../../../domain/exchange/exports/report-query.job.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 import { numbered } from '../../extraction/extraction.sql.ts';
 import { compileQuery } from '../query.compile.ts';

@@ -1,5 +1,5 @@
-import type { ReportQuery } from '../../../domain/exports/report-query.job.ts';
-import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
+import type { ReportQuery } from '../../../domain/exchange/exports/report-query.job.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { withNote } from '../../charts/charts.parts.ts';
 import { formatCount, formatDate } from '../../charts/charts.text.ts';
 import type { ChartUnit, ChartWorkspace } from '../../charts/charts.types.ts';

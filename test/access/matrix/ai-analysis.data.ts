@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { idFor } from '../../../domain/duplicates/duplicates.records.ts';
+import { idFor } from '../../../domain/analysis/duplicates/duplicates.records.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { storeFile } from '../../../domain/files/files.store.ts';
+import { storeFile } from '../../../domain/kernel/files/files.store.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { Role, World } from '../world.ts';
 

@@ -1,10 +1,10 @@
 // @redis
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAnalysis } from '../../../domain/analysis/runs.start.ts';
-import { analysisPayload } from '../../../domain/analysis/runs.types.ts';
-import { cancelJob, retryJob } from '../../../domain/jobs/jobs.commands.ts';
-import { defineJob } from '../../../domain/jobs/jobs.define.ts';
+import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
+import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
+import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
+import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { processesAnalysis } from '../../../workers/analysis.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
-import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import {
   bearer,
   eventsOf,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
-import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import {
   bearer,
   eventsOf,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
-import { storedKey } from '../../../domain/settings/settings.read.ts';
+import { storedKey } from '../../../domain/kernel/settings/settings.read.ts';
 import {
   bearer,
   eventsOf,

@@ -1,10 +1,10 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAnalysis } from '../../../domain/analysis/runs.start.ts';
-import { analysisPayload } from '../../../domain/analysis/runs.types.ts';
-import { scores } from '../../../domain/compliance/compliance.types.ts';
-import { defineJob } from '../../../domain/jobs/jobs.define.ts';
+import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
+import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
+import { scores } from '../../../domain/governance/compliance/compliance.types.ts';
+import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { complianceScanProcessor } from '../../../workers/compliance-scan.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packPage, unpackPage } from '../../../domain/diagrams/drawing.pack.ts';
-import { removeLeftDrawings } from '../../../domain/diagrams/drawings.store.ts';
+import { packPage, unpackPage } from '../../../domain/modelling/diagrams/drawing.pack.ts';
+import { removeLeftDrawings } from '../../../domain/modelling/diagrams/drawings.store.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 import { type DiagramWorld, diagramWorld, drawn, kinds, refusal, url } from './diagrams.fixture.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cellsOf, readDrawing } from '../../../domain/diagrams/drawing.read.ts';
+import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.read.ts';
 import { drawingFaults } from '../../support/drawio.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 

@@ -3,8 +3,8 @@ import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { streamLimits } from '../../../api/events/stream.limits.ts';
-import { command } from '../../../domain/command.ts';
-import type { EventDraft } from '../../../domain/events/events.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStreamSlots, streamLimits } from '../../../api/events/stream.limits.ts';
 import { createSubscriber } from '../../../api/events/stream.subscriber.ts';
 import { drained } from '../../../api/events/stream.write.ts';
-import { anonymousCaller } from '../../../domain/context.ts';
+import { anonymousCaller } from '../../../domain/kernel/context.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 

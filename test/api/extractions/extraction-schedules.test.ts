@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
+import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { cleanExtractions } from '../../../workers/extraction/extraction.retention.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { type S3Emulator, startS3 } from '../../emulators/s3.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
-import { hasChanged, listFollowers, newestPosition } from '../../../domain/itsm/mappings.follow.ts';
-import { changeRun } from '../../../domain/itsm/runs.store.ts';
-import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
+import { hasChanged, listFollowers, newestPosition } from '../../../domain/exchange/itsm/mappings.follow.ts';
+import { changeRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { type ItsmFollower, startItsmFollower } from '../../../workers/itsm-follower.ts';
 import { itsmRunProcessor } from '../../../workers/itsm-run.ts';
 import { itsmScheduleProcessor } from '../../../workers/itsm-schedule.ts';

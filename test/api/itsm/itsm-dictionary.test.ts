@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { loadConnection } from '../../../domain/itsm/connections.load.ts';
+import { loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
 import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.check.ts';
 import { loadMapping } from '../../../integrations/itsm/mappings/mapping.load.ts';

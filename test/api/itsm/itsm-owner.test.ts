@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fireIfDue } from '../../../domain/jobs/schedules.fire.ts';
+import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
+import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 import {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AppPermission } from '../../../domain/access/permissions.data.ts';
-import { storeFile } from '../../../domain/files/files.store.ts';
+import { storeFile } from '../../../domain/kernel/files/files.store.ts';
+import type { AppPermission } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 let t: TestApp;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { exportJob } from '../../../domain/exports/export.job.ts';
-import { kpiSnapshotJob } from '../../../domain/exports/kpi-snapshot.job.ts';
+import { exportJob } from '../../../domain/exchange/exports/export.job.ts';
+import { kpiSnapshotJob } from '../../../domain/exchange/exports/kpi-snapshot.job.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { roleWith } from '../../support/accounts.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { ask, jobRow } from '../../support/jobs.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { builtInSchedules } from '../../../domain/app/schedules.data.ts';
-import { ensureSchedule } from '../../../domain/jobs/schedules.fire.ts';
+import { ensureSchedule } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 let t: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkAttributes } from '../../../domain/cards/rules/values.ts';
-import { loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
+import { checkAttributes } from '../../../domain/inventory/cards/rules/values.ts';
+import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import { make, refused, relate } from '../cards/write.fixture.ts';

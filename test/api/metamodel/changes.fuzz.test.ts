@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkAttributes } from '../../../domain/cards/rules/values.ts';
-import { loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
+import { checkAttributes } from '../../../domain/inventory/cards/rules/values.ts';
+import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { make, relate } from '../cards/write.fixture.ts';
 import {

@@ -1,7 +1,7 @@
 // @redis
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { REQUEST_LIMIT } from '../../../domain/metamodel/changes/changes.run.ts';
+import { REQUEST_LIMIT } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
 import { whileAwake } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { mayBeSilent } from '../../support/database.ts';

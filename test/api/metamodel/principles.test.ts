@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { principlesCatalogue } from '../../../domain/catalogues/principles.data.ts';
+import { principlesCatalogue } from '../../../domain/governance/catalogues/principles.data.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/principles-catalogue';

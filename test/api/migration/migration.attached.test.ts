@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { fullSnapshot } from '../../domain/migration/full-snapshot.ts';
-import { workbook } from '../../domain/migration/workbook.ts';
+import { fullSnapshot } from '../../domain/exchange/migration/full-snapshot.ts';
+import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { workbook } from '../../domain/migration/workbook.ts';
+import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Services } from '../../../domain/services.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { workbook } from '../../domain/migration/workbook.ts';
+import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 import { actionsOf, applied, createMigrationWorld, errorsOf, records, staged } from './migration.fixture.ts';
 

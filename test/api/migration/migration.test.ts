@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { snapshot, workbook } from '../../domain/migration/workbook.ts';
+import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
 import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
 
 import {

@@ -2,7 +2,7 @@ import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenApiDocument, OpenApiOperation, Schema } from '../../../api/openapi/document.ts';
-import { appPermissions } from '../../../domain/access/permissions.data.ts';
+import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { errorCodes } from '../../../platform/errors.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
-import type { CardType } from '../../../domain/metamodel/metamodel.compile.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { TreemapChart } from '../../../reports/charts/charts.types.ts';
 import { costTreemapChart } from '../../../reports/cost-treemap/cost-treemap.chart.ts';
 import { groupOfField } from '../../../reports/cost-treemap/cost-treemap.sql.ts';

@@ -1,6 +1,6 @@
 // @redis
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { takeKpiSnapshot } from '../../../reports/kpis/kpis.snapshots.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 

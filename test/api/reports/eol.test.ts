@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
-import { storeFacts } from '../../../domain/eol/eol.store.ts';
-import type { CycleFacts } from '../../../domain/eol/eol.types.ts';
+import { storeFacts } from '../../../domain/governance/eol/eol.store.ts';
+import type { CycleFacts } from '../../../domain/governance/eol/eol.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/reports/eol';

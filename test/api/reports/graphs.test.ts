@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 let t: TestApp;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { attachedActs } from '../../domain/batches/acts/attached.ts';
-import { cardActs } from '../../domain/batches/acts/cards.ts';
-import { type Act, createHand, type Tally } from '../../domain/batches/acts/hand.ts';
-import { riskActs } from '../../domain/batches/acts/risks.ts';
+import { attachedActs } from '../../domain/app/batches/acts/attached.ts';
+import { cardActs } from '../../domain/app/batches/acts/cards.ts';
+import { type Act, createHand, type Tally } from '../../domain/app/batches/acts/hand.ts';
+import { riskActs } from '../../domain/app/batches/acts/risks.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { readKpiSeries } from '../../../reports/kpis/kpis.series.ts';
 import { KPI_TOPIC } from '../../../reports/kpis/kpis.snapshots.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';

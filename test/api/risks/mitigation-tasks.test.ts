@@ -1,9 +1,9 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mitigationsDueJob } from '../../../domain/risks/mitigations.due.job.ts';
-import { occurrenceStatuses } from '../../../domain/risks/risks.types.ts';
-import { occurrenceActs } from '../../../domain/risks/tasks.rules.ts';
+import { mitigationsDueJob } from '../../../domain/governance/risks/mitigations.due.job.ts';
+import { occurrenceStatuses } from '../../../domain/governance/risks/risks.types.ts';
+import { occurrenceActs } from '../../../domain/governance/risks/tasks.rules.ts';
 import { mitigationsDueProcessor } from '../../../workers/mitigations-due.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';

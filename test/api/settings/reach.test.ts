@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appPermissions } from '../../../domain/access/permissions.data.ts';
-import { settingDefaults } from '../../../domain/settings/settings.defaults.ts';
-import { settingReach } from '../../../domain/settings/settings.reach.ts';
-import { secretMembers } from '../../../domain/settings/settings.secrets.ts';
+import { settingReach } from '../../../domain/app/settings/settings.reach.ts';
+import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
+import { settingDefaults } from '../../../domain/kernel/settings/settings.defaults.ts';
+import { secretMembers } from '../../../domain/kernel/settings/settings.secrets.ts';
 import { roleWith } from '../../support/accounts.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
-import { readSecret } from '../../../domain/settings/settings.secrets.ts';
-import { settingMembers } from '../../../domain/settings/settings.views.ts';
+import { readSecret } from '../../../domain/kernel/settings/settings.secrets.ts';
+import { settingMembers } from '../../../domain/kernel/settings/settings.views.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 

@@ -6,8 +6,8 @@ import type { EraseUserPayload } from '../../../domain/access/erasure/erasure.jo
 import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
 import { eraseUser } from '../../../domain/access/erasure/erasure.run.ts';
 import { patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.sweep.ts';
-import { feedEnds } from '../../../domain/events/changes.ts';
-import type { RunningJob } from '../../../domain/jobs/jobs.running.ts';
+import { feedEnds } from '../../../domain/kernel/events/changes.ts';
+import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { eraseUserProcessor } from '../../../workers/erase-user.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';

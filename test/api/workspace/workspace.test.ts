@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { appPermissions } from '../../../domain/access/permissions.data.ts';
+import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { roleWith } from '../../support/accounts.ts';
 import { pack, unpack } from '../../support/archives.ts';

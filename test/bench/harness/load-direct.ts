@@ -1,12 +1,16 @@
-import { cardEvent, cardsTopic } from '../../../domain/cards/cards.events.ts';
-import { hasLevels, LEVEL_FIELD, levelAt } from '../../../domain/cards/rules/capability.ts';
-import type { CardState, Lifecycle } from '../../../domain/cards/rules/card.types.ts';
-import { diffCard } from '../../../domain/cards/rules/diff.ts';
-import { dataQuality, noFacts } from '../../../domain/cards/rules/quality.ts';
-import type { EventDraft } from '../../../domain/events/events.types.ts';
-import type { Metamodel } from '../../../domain/metamodel/metamodel.compile.ts';
-import { loadMetamodel } from '../../../domain/metamodel/metamodel.store.ts';
-import { type NamedEnd, relationEvent, relationsTopic } from '../../../domain/relations/relations.events.ts';
+import { cardEvent, cardsTopic } from '../../../domain/inventory/cards/cards.events.ts';
+import { hasLevels, LEVEL_FIELD, levelAt } from '../../../domain/inventory/cards/rules/capability.ts';
+import type { CardState, Lifecycle } from '../../../domain/inventory/cards/rules/card.types.ts';
+import { diffCard } from '../../../domain/inventory/cards/rules/diff.ts';
+import { dataQuality, noFacts } from '../../../domain/inventory/cards/rules/quality.ts';
+import {
+  type NamedEnd,
+  relationEvent,
+  relationsTopic,
+} from '../../../domain/inventory/relations/relations.events.ts';
+import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { type Db, openDatabase } from '../../../platform/database.ts';
 import { type BenchCard, benchCards } from '../landscape/cards.ts';
 import { type BenchRelation, benchRelations } from '../landscape/relations.ts';

@@ -1,5 +1,5 @@
-import { cardTypeSeeds } from '../../../domain/metamodel/card-types.data.ts';
-import type { Field, Section } from '../../../domain/metamodel/metamodel.types.ts';
+import { cardTypeSeeds } from '../../../domain/inventory/metamodel/card-types.data.ts';
+import type { Field, Section } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { between, pick, type Random } from './random.ts';
 import { places } from './words.data.ts';
 

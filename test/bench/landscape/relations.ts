@@ -1,5 +1,5 @@
-import type { RelationTypeSeed } from '../../../domain/metamodel/metamodel.types.ts';
-import { relationTypeSeeds } from '../../../domain/metamodel/relation-types.data.ts';
+import { relationTypeSeeds } from '../../../domain/inventory/metamodel/relation-types.data.ts';
+import type { RelationTypeSeed } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { type HubPlan, nonHubs, planHubs } from './hubs.ts';
 import { mix, mulberry32, pick, type Random, strideOf } from './random.ts';
 import { externalId, type Shape, shapeOf } from './shape.ts';

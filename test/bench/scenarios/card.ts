@@ -1,4 +1,4 @@
-import { readCard } from '../../../domain/cards/cards.read.ts';
+import { readCard } from '../../../domain/inventory/cards/cards.read.ts';
 import { alternate } from '../harness/load.ts';
 import { atLeast, type Row, under } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';

@@ -1,4 +1,4 @@
-import { createCardListMemory, listCards } from '../../../domain/cards/cards.list.ts';
+import { createCardListMemory, listCards } from '../../../domain/inventory/cards/cards.list.ts';
 import { alternate } from '../harness/load.ts';
 import { atLeast, type Row, under } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';

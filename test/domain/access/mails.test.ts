@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invitationMail, passwordResetMail } from '../../../domain/access/access.mails.ts';
-import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 let t: TestServices;

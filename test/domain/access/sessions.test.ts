@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
-import type { TokenClaims } from '../../../domain/sessions.ts';
+import type { TokenClaims } from '../../../domain/kernel/sessions.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { eolRefreshJob } from '../../../domain/eol/eol.refresh.job.ts';
-import { processes } from '../../../domain/jobs/jobs.running.ts';
+import { eolRefreshJob } from '../../../domain/governance/eol/eol.refresh.job.ts';
+import { processes } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { retryAfterMs } from '../../../integrations/eol/eol.client.ts';
 import { refreshFacts } from '../../../integrations/eol/eol.refresh.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Ctx } from '../../../domain/context.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { prepareInventory } from './histories/stored.ts';
 import { allIsWellStored } from './histories/wellness.stored.ts';

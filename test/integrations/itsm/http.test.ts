@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HttpSource } from '../../../domain/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../domain/exchange/itsm/connections.sources.ts';
 import type { Connector, Page } from '../../../integrations/itsm/connectors/connector.ts';
 import type { HttpAuth } from '../../../integrations/itsm/connectors/http/config.ts';
 import { connectHttp } from '../../../integrations/itsm/connectors/http/http.ts';

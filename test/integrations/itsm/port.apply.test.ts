@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
-import { patchCard } from '../../../domain/cards/cards.patch.ts';
-import { mergeCards } from '../../../domain/cards/merge/merge.command.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { lockBook } from '../../../domain/itsm/book.read.ts';
+import { lockBook } from '../../../domain/exchange/itsm/book.read.ts';
+import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
 import type { BookChange } from '../../../integrations/itsm/engine/book.types.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';

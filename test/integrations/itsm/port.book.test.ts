@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
-import { archiveCard } from '../../../domain/cards/cards.archive.ts';
-import { patchCard } from '../../../domain/cards/cards.patch.ts';
-import { mergeCards } from '../../../domain/cards/merge/merge.command.ts';
-import type { Ctx } from '../../../domain/context.ts';
-import { lockBook } from '../../../domain/itsm/book.read.ts';
+import { lockBook } from '../../../domain/exchange/itsm/book.read.ts';
+import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
+import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
 import type { BookChange, Pair, PairState } from '../../../integrations/itsm/engine/book.types.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';

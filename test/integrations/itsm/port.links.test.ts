@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCards } from '../../../domain/cards/bulk/bulk.create.ts';
-import type { Ctx } from '../../../domain/context.ts';
+import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Ctx } from '../../../domain/context.ts';
-import { loadRun } from '../../../domain/itsm/runs.store.ts';
+import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import { stopwatch } from '../../../integrations/itsm/runs/run.stopwatch.ts';

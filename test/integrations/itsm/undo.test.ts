@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadRun } from '../../../domain/itsm/runs.store.ts';
-import { JobInterrupted } from '../../../domain/jobs/jobs.running.ts';
+import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { JobInterrupted } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';

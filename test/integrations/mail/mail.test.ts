@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { command } from '../../../domain/command.ts';
-import { enqueueMail, enqueueMails, type Mail } from '../../../domain/notifications/mail.enqueue.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import { enqueueMail, enqueueMails, type Mail } from '../../../domain/kernel/mail/mail.enqueue.ts';
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
 import { deliver } from '../../../integrations/mail/mail.smtp.ts';
 import { createOutbound } from '../../../platform/outbound.ts';

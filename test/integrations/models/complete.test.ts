@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { complete } from '../../../integrations/models/models.complete.ts';
 import {
   type Completion,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readOutcomes } from '../../../domain/ai/ai.outcomes.ts';
-import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { readOutcomes } from '../../../domain/analysis/ai/ai.outcomes.ts';
+import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { complete } from '../../../integrations/models/models.complete.ts';
 import type { Completion, ModelFailure, ModelRequest } from '../../../integrations/models/models.types.ts';
 import { type ModelEmulator, type ModelFault, startModels } from '../../emulators/openai.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { changeSetting } from '../../../domain/settings/settings.change.ts';
+import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { askInHalves, createRunModel } from '../../../integrations/models/models.run.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';

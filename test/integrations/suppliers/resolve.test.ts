@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { NamedSupplier } from '../../../domain/suppliers/suppliers.types.ts';
+import type { NamedSupplier } from '../../../domain/analysis/suppliers/suppliers.types.ts';
 import { slips } from '../../../integrations/matching/slips.ts';
 import { resolveSuppliers } from '../../../integrations/suppliers/resolve.ts';
 import { isSlip, shownName, spellingOf } from '../../../integrations/suppliers/spelling.ts';

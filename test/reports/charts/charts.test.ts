@@ -23,7 +23,7 @@ import {
 } from '../../../reports/charts/charts.theme.ts';
 import type { Chart, TreemapChart } from '../../../reports/charts/charts.types.ts';
 import { landscapeChart } from '../../../reports/landscape/landscape.chart.ts';
-import { seededMetamodel } from '../../domain/cards/seeded-metamodel.ts';
+import { seededMetamodel } from '../../domain/inventory/cards/seeded-metamodel.ts';
 import { circlesOf, meeting, readPicture } from './boxes.ts';
 import { hostile, names, samples } from './samples.ts';
 

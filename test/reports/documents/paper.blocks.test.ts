@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanHtml } from '../../../domain/soaw/soaw.html.ts';
+import { cleanHtml } from '../../../domain/governance/soaw/soaw.html.ts';
 import { columnsOf } from '../../../reports/documents/paper.columns.ts';
 import { htmlBlocks } from '../../../reports/documents/paper.html.ts';
 import { markdownBlocks } from '../../../reports/documents/paper.markdown.ts';

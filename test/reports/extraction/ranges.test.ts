@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ExportRequest } from '../../../domain/exports/export.job.ts';
+import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { type Snapshot, wholeTable, withSnapshot } from '../../../platform/snapshot.ts';
 import { planExtraction } from '../../../reports/extraction/extraction.plan.ts';
 import { prepareExtraction } from '../../../reports/extraction/extraction.write.ts';

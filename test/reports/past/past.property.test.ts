@@ -4,11 +4,11 @@ import type { Sql } from '../../../platform/database.ts';
 import type { Reads } from '../../../reports/past/past.reads.ts';
 import { pastTables } from '../../../reports/past/past.tables.ts';
 import { atMoment } from '../../../reports/past/past.ts';
-import { attachedActs } from '../../domain/batches/acts/attached.ts';
-import { cardActs } from '../../domain/batches/acts/cards.ts';
-import { type Act, createHand, type Tally } from '../../domain/batches/acts/hand.ts';
-import { riskActs } from '../../domain/batches/acts/risks.ts';
-import { workspaceActs } from '../../domain/batches/acts/workspace.ts';
+import { attachedActs } from '../../domain/app/batches/acts/attached.ts';
+import { cardActs } from '../../domain/app/batches/acts/cards.ts';
+import { type Act, createHand, type Tally } from '../../domain/app/batches/acts/hand.ts';
+import { riskActs } from '../../domain/app/batches/acts/risks.ts';
+import { workspaceActs } from '../../domain/app/batches/acts/workspace.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 

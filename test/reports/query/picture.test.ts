@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command } from '../../../domain/command.ts';
-import type { ReportQuery } from '../../../domain/exports/report-query.job.ts';
+import type { ReportQuery } from '../../../domain/exchange/exports/report-query.job.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import type { BarsChart, Chart, FiguresChart, LinesChart } from '../../../reports/charts/charts.types.ts';
 import { queryChart } from '../../../reports/query/picture/picture.chart.ts';
 import { readPictureCells } from '../../../reports/query/picture/picture.read.ts';

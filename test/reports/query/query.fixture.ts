@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { command } from '../../../domain/command.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import type { TestApp } from '../../support/harness.ts';
 
 export interface Component {

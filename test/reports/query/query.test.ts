@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../../domain/exports/report-query.job.ts';
+import type {
+  QueryDimension,
+  QueryMeasure,
+  ReportQuery,
+} from '../../../domain/exchange/exports/report-query.job.ts';
 import { COST_LIMIT, guardCost } from '../../../reports/query/query.guard.ts';
 import { withMoment } from '../../../reports/query/query.moment.ts';
 import { runQuery } from '../../../reports/query/query.run.ts';

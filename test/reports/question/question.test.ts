@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ctx } from '../../../domain/context.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { planQuery } from '../../../reports/query/query.plan.ts';
 import type { ReadQuestion, UnreadQuestion } from '../../../reports/question/question.draft.ts';
 import { readQuestion } from '../../../reports/question/question.read.ts';

@@ -1,6 +1,6 @@
-import { itsmRunJob } from '../../../domain/itsm/runs.job.ts';
-import { JobInterrupted, type JobProcessor } from '../../../domain/jobs/jobs.running.ts';
-import type { Services } from '../../../domain/services.ts';
+import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
+import { JobInterrupted, type JobProcessor } from '../../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { processesRuns } from '../../../workers/itsm-run.ts';
 import { createRunner } from '../../../workers/runtime.run.ts';

@@ -1,8 +1,8 @@
-import type { Ctx } from '../../../domain/context.ts';
-import { secretContext } from '../../../domain/itsm/connections.load.ts';
-import { startRun } from '../../../domain/itsm/runs.start.ts';
-import type { RunRow } from '../../../domain/itsm/runs.types.ts';
-import type { Services } from '../../../domain/services.ts';
+import { secretContext } from '../../../domain/exchange/itsm/connections.load.ts';
+import { startRun } from '../../../domain/exchange/itsm/runs.start.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { applications, components, fields, furnish, kinds, relationType, type Size } from './landscape.ts';
 

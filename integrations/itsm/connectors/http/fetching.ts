@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { Transport } from '../transport.ts';
 import { type Parsed, parseRows } from './parse.ts';

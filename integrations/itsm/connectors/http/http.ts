@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HttpSource } from '../../../../domain/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { Connector, ReadRequest, RemoteLook, RightFound } from '../connector.ts';

@@ -1,4 +1,4 @@
-import type { HttpSource, SourcePaging } from '../../../../domain/itsm/connections.sources.ts';
+import type { HttpSource, SourcePaging } from '../../../../domain/exchange/itsm/connections.sources.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Page } from '../connector.ts';

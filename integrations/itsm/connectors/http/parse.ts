@@ -1,6 +1,6 @@
-import { csvRecords } from '../../../../domain/imports/imports.csv-records.ts';
-import { badText, utf8Chunks } from '../../../../domain/imports/imports.utf8.ts';
-import type { HttpSource } from '../../../../domain/itsm/connections.sources.ts';
+import { csvRecords } from '../../../../domain/exchange/imports/imports.csv-records.ts';
+import { badText, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';
 import { isRow, keyOf, type Row, valueAt } from './values.ts';

@@ -1,4 +1,4 @@
-import type { RefreshTokens } from '../../../../domain/itsm/connections.refresh.ts';
+import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.refresh.ts';
 import type { Outbound } from '../../../../platform/outbound.ts';
 import type { Clock } from '../../clock.ts';
 import { done, failed, type Result } from '../../remote.failures.ts';

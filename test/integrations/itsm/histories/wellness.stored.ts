@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Ctx } from '../../../../domain/context.ts';
-import type { Services } from '../../../../domain/services.ts';
+import type { Ctx } from '../../../../domain/kernel/context.ts';
+import type { Services } from '../../../../domain/kernel/services.ts';
 import { histories } from './steps.ts';
 import { createStored, storedSetting } from './stored.ts';
 import { liveWell } from './wellness.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { JOBS_CHANNEL } from '../../../../domain/jobs/jobs.enqueue.ts';
-import type { Services } from '../../../../domain/services.ts';
+import { JOBS_CHANNEL } from '../../../../domain/kernel/jobs/jobs.enqueue.ts';
+import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Child } from '../../../support/child.ts';
 import { jobRow, letLeasesPass, startWorkerProcess } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';

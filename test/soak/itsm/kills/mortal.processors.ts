@@ -1,4 +1,4 @@
-import type { JobProcessor } from '../../../../domain/jobs/jobs.running.ts';
+import type { JobProcessor } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import { systemClock } from '../../../../integrations/itsm/clock.ts';
 import { processesRuns } from '../../../../workers/itsm-run.ts';
 import type { Death } from './deaths.ts';

@@ -1,0 +1,102 @@
+import type { Sql } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { type Caller, systemCaller } from '../kernel/context.ts';
+import { type JobRights, rightsOf } from '../kernel/jobs/jobs.enqueue.ts';
+import type { AppPermission } from '../kernel/permissions/permissions.data.ts';
+import { may } from '../kernel/permissions/policy.ts';
+import { permissionSet } from './access.sessions.ts';
+
+/**
+ * As whom a job acts: its owner, with the permissions that the owner held when asking for it and still holds,
+ * within the scopes of the token that was shown; the
+ * service itself where there is no owner.
+ * @throws EstateError `forbidden` when the owner is no longer active.
+ */
+export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobRights): Promise<Caller> {
+  if (ownerId === null) return systemCaller;
+  const { rows } = await sql.raw(
+    `select u.id, u.email, u.display_name, u.role, r.permissions
+     from users u join roles r on r.key = u.role where u.id = ? and u.is_active and not r.is_archived`,
+    [ownerId],
+  );
+  const user = rows[0];
+  if (!user) throw new EstateError('forbidden', 'The owner of the job is no longer active.');
+  const present = permissionSet(user.permissions);
+  return {
+    userId: user.id,
+    email: user.email,
+    displayName: user.display_name,
+    role: user.role,
+    permissions: common(present, rights.permissions),
+    ...(rights.scopes ? { scopes: new Set(rights.scopes) } : {}),
+    tokenId: null,
+    tokenExpiresAt: null,
+    ...(rights.impersonated_role ? { impersonatedRole: rights.impersonated_role } : {}),
+  };
+}
+
+/** Something that acts for a user without a request: a webhook, a schedule, a connection. */
+export interface Owned {
+  owner_id: string | null;
+  /** What the owner held when taking it over. */
+  rights: JobRights;
+}
+
+/** The columns by which the caller becomes the owner, with the caller's present rights. */
+export function ownedBy(caller: Caller): { owner_id: string | null; rights: string } {
+  return { owner_id: caller.userId, rights: JSON.stringify(rightsOf(caller)) };
+}
+
+/** The refusal to act for an owner; `reason` follows "The owner of the ...". */
+export class OwnerRefused extends EstateError {
+  readonly reason: string;
+
+  constructor(what: string, reason: string, permission?: AppPermission) {
+    super('forbidden', `The owner of the ${what} ${reason}.`, permission ? { extra: { permission } } : {});
+    this.reason = reason;
+  }
+}
+
+/**
+ * As whom something acts that has an owner: the owner, with the permissions held when taking it over and still held.
+ * @param what the kind of thing, for the message.
+ * @param needed what the owner must hold.
+ * @throws OwnerRefused when the owner is gone, inactive, or lacks one of `needed`.
+ */
+export async function callerOfOwner(
+  sql: Sql,
+  { owner_id, rights }: Owned,
+  what: string,
+  needed: readonly AppPermission[],
+): Promise<Caller> {
+  if (owner_id === null) throw new OwnerRefused(what, 'no longer exists');
+  const caller = await callerOfJob(sql, owner_id, rights).catch((error) => {
+    throw error instanceof EstateError ? new OwnerRefused(what, 'is no longer active') : error;
+  });
+  const missing = needed.find((permission) => !may(caller, permission));
+  if (missing) throw new OwnerRefused(what, `needs the permission ${missing}`, missing);
+  return caller;
+}
+
+/** The caller with no more than the owner's permissions and scopes; the owner, where nobody has asked. */
+export function boundedBy(owner: Caller, caller: Caller): Caller {
+  if (caller.userId === null) return owner;
+  const { scopes: _, ...bounded } = caller;
+  const scopes = commonScopes(owner.scopes, caller.scopes);
+  return {
+    ...bounded,
+    permissions:
+      owner.permissions === '*' ? caller.permissions : common(caller.permissions, [...owner.permissions]),
+    ...(scopes ? { scopes } : {}),
+  };
+}
+
+function commonScopes(a: Caller['scopes'], b: Caller['scopes']): Caller['scopes'] {
+  return a && b ? new Set([...a].filter((scope) => b.has(scope))) : (a ?? b);
+}
+
+function common(present: Caller['permissions'], frozen: JobRights['permissions']): Caller['permissions'] {
+  if (present === '*') return frozen === '*' ? '*' : new Set(frozen);
+  if (frozen === '*') return present;
+  return new Set(frozen.filter((permission) => present.has(permission)));
+}

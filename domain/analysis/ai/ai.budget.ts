@@ -1,0 +1,88 @@
+import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import type { AiSettings } from './ai.provider.ts';
+
+// Whoever reserves sees what all others have reserved: one at a time, for some milliseconds.
+const BUDGET_LOCK = 7203051;
+
+/** Who asks a model, and which. */
+export interface AiUse {
+  /** The run on whose budget it goes; null for what a user asked for directly. */
+  runId: string | null;
+  /** Such as `suggest`: what the tokens were spent on. */
+  purpose: string;
+  provider: string;
+  model: string;
+}
+
+/** Tokens set aside for one call, until {@link settleTokens} says what it took. */
+export interface Reservation extends AiUse {
+  day: string;
+  tokens: number;
+}
+
+/** The bound that stands in the way of a call. */
+export type SpentBudget = 'tokens_per_run' | 'tokens_per_day' | 'calls_per_day';
+
+type Budgets = Pick<AiSettings, SpentBudget>;
+
+/**
+ * Sets tokens aside for one call, and counts the call, unless a budget would be overrun. It commits at once, so that
+ * no number of workers together spends more than the budget. What a lost worker had set aside stays spent.
+ * @param tokens more than the call can take.
+ */
+export async function reserveTokens(
+  db: Db,
+  use: AiUse,
+  tokens: number,
+  budgets: Budgets,
+): Promise<Reservation | SpentBudget> {
+  return await inTransaction(db, async (sql) => {
+    await sql.raw('select pg_advisory_xact_lock(?)', [BUDGET_LOCK]);
+    const { day, calls, today, run } = await spent(sql, use.runId);
+    if (run + tokens > budgets.tokens_per_run) return 'tokens_per_run';
+    if (today + tokens > budgets.tokens_per_day) return 'tokens_per_day';
+    if (calls + 1 > budgets.calls_per_day) return 'calls_per_day';
+    await sql.raw(
+      `insert into ai_usage (day, run_id, purpose, provider, model, calls, tokens_reserved)
+       values (?, ?, ?, ?, ?, 1, ?)
+       on conflict (day, run_id, purpose, provider, model) do update
+       set calls = ai_usage.calls + 1, tokens_reserved = ai_usage.tokens_reserved + excluded.tokens_reserved`,
+      [day, use.runId, use.purpose, use.provider, use.model, tokens],
+    );
+    return { ...use, day, tokens };
+  });
+}
+
+/** Puts what a call took in the place of what was set aside for it. */
+export async function settleTokens(
+  db: Db,
+  reservation: Reservation,
+  used: { tokensIn: number; tokensOut: number },
+): Promise<void> {
+  await db('ai_usage')
+    .where({ day: reservation.day })
+    .whereRaw('run_id is not distinct from ?::uuid', [reservation.runId])
+    .where({ purpose: reservation.purpose, provider: reservation.provider, model: reservation.model })
+    .update({
+      tokens_in: db.raw('tokens_in + ?', [used.tokensIn]),
+      tokens_out: db.raw('tokens_out + ?', [used.tokensOut]),
+      tokens_reserved: db.raw('tokens_reserved - ?', [reservation.tokens]),
+    });
+}
+
+async function spent(
+  sql: Sql,
+  runId: string | null,
+): Promise<{ day: string; calls: number; today: number; run: number }> {
+  const { rows } = await sql.raw(
+    `with present as (select (now() at time zone 'utc')::date as day)
+     select present.day,
+       coalesce(sum(calls) filter (where u.day = present.day), 0)::float8 as calls,
+       coalesce(sum(tokens_in + tokens_out + tokens_reserved) filter (where u.day = present.day), 0)::float8 as today,
+       coalesce(sum(tokens_in + tokens_out + tokens_reserved) filter (where u.run_id = ?::uuid), 0)::float8 as run
+     from present left join ai_usage u on u.day = present.day or u.run_id = ?::uuid
+     group by present.day`,
+    [runId, runId],
+  );
+  return rows[0];
+}

@@ -1,0 +1,127 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../kernel/permissions/policy.ts';
+import type { AiSettings } from './ai.provider.ts';
+
+/** The members of a card, besides its attributes, that a provider can be told. Id and type always go. */
+const members = ['name', 'alias', 'description', 'subtype', 'lifecycle'] as const;
+/** Every attribute that holds no cost. */
+const ALL = 'attributes.*';
+/** Names the fields of the types that are not named. */
+const OTHERS = '*';
+
+/** A card as a provider may be told of it. */
+export interface OutgoingCard {
+  id: string;
+  type: string;
+  name?: string;
+  alias?: string;
+  description?: string;
+  subtype?: string;
+  lifecycle?: Record<string, string>;
+  attributes?: Record<string, unknown>;
+}
+
+/** A card as it stands, as far as it can be told. */
+export interface CardToTell {
+  id: string;
+  type: string;
+  name: string;
+  alias: string | null;
+  description: string | null;
+  subtype: string | null;
+  lifecycle: Record<string, string | null>;
+  attributes: Record<string, unknown>;
+}
+
+const listed = (settings: AiSettings, type: string): readonly string[] =>
+  settings.outgoing_fields[type] ?? settings.outgoing_fields[OTHERS] ?? [];
+
+/** Whether a field of cards of the type may leave the house: `description`, `attributes.<key>`. Costs have to be named one by one. */
+export function mayLeave(settings: AiSettings, type: CardType, field: string): boolean {
+  const fields = listed(settings, type.key);
+  if (fields.includes(field)) return true;
+  const key = field.startsWith('attributes.') ? field.slice('attributes.'.length) : undefined;
+  return key !== undefined && fields.includes(ALL) && !type.costKeys.includes(key);
+}
+
+/** What a provider may be told of a card: what the settings let out, without costs that the caller does not see, without what is empty. */
+export function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
+  const type = ctx.metamodel.cardTypes.get(card.type);
+  const told: OutgoingCard = { id: card.id, type: card.type };
+  if (!type) return told;
+  const costs = may(ctx.caller, 'costs.view');
+  for (const member of members) {
+    const value = card[member];
+    if (filled(value) && mayLeave(settings, type, member)) Object.assign(told, { [member]: value });
+  }
+  const attributes = Object.entries(card.attributes).filter(
+    ([key, value]) =>
+      filled(value) &&
+      mayLeave(settings, type, `attributes.${key}`) &&
+      (costs || !type.costKeys.includes(key)),
+  );
+  if (attributes.length > 0) told.attributes = Object.fromEntries(attributes);
+  return told;
+}
+
+/** The given cards, as far as the caller sees them, in the order of the ids, as a provider may be told of them. */
+export async function readOutgoingCards(
+  ctx: Ctx,
+  settings: AiSettings,
+  ids: readonly string[],
+): Promise<OutgoingCard[]> {
+  const seen = visibleCards(ctx);
+  const { rows } = await ctx.db.raw(
+    `select c.id, c.type, c.name, c.alias, c.description, c.subtype, c.lifecycle, c.attributes
+     from cards c where c.id = any(?::uuid[]) and ${seen.sql}
+     order by array_position(?::uuid[], c.id)`,
+    [ids, ...seen.bindings, ids] as never,
+  );
+  return (rows as CardToTell[]).map((card) => outgoingCard(ctx, settings, card));
+}
+
+/** What is wrong with lists of fields that may leave, by their places. */
+export function outgoingFaults(metamodel: Metamodel, lists: AiSettings['outgoing_fields']): FieldError[] {
+  const known = (types: Iterable<CardType>) =>
+    new Set<string>([
+      ...members,
+      ALL,
+      ...[...types].flatMap(({ fields }) => [...fields.keys()].map((key) => `attributes.${key}`)),
+    ]);
+  return Object.entries(lists).flatMap(([key, fields]) => {
+    const type = metamodel.cardTypes.get(key);
+    if (key !== OTHERS && !type) {
+      return [{ field: `outgoing_fields.${key}`, code: 'unknown_type', message: 'is no card type' }];
+    }
+    const possible = known(type ? [type] : metamodel.cardTypes.values());
+    return fields.flatMap((field, index) =>
+      possible.has(field)
+        ? []
+        : [
+            {
+              field: `outgoing_fields.${key}.${index}`,
+              code: 'unknown_field',
+              message: 'is no field of such cards that can be sent',
+            },
+          ],
+    );
+  });
+}
+
+/** The filled fields of a card, besides id and type, by their names in the settings. */
+export function fieldsOf(card: CardToTell | OutgoingCard): string[] {
+  return [
+    ...members.filter((member) => filled(card[member])),
+    ...Object.entries(card.attributes ?? {}).flatMap(([key, value]) =>
+      filled(value) ? [`attributes.${key}`] : [],
+    ),
+  ];
+}
+
+function filled(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}

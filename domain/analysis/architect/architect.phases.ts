@@ -1,0 +1,126 @@
+import { invalidField } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { answersOf, chose } from './architect.answers.ts';
+import { type Dependency, findDependencies } from './architect.dependencies.ts';
+import { readFacts } from './architect.facts.ts';
+import { findGaps } from './architect.gaps.ts';
+import { type Option, optionToTake, weighOptions } from './architect.options.ts';
+import { type Brief, propose } from './architect.propose.ts';
+import { firstQuestions, type Question, secondQuestions } from './architect.questions.ts';
+import {
+  type Architecture,
+  type Gap,
+  type OptionId,
+  optionIds,
+  type ScopeCapability,
+  type SessionInput,
+} from './architect.types.ts';
+
+/** Gaps that an answer names; the gravest come first. */
+const MOST_GAPS = 1000;
+
+/** What is computed for a session: the same facts and answers give the same brief. */
+async function briefOf(ctx: Ctx, input: SessionInput): Promise<Brief> {
+  requirePermission(ctx.caller, 'ai_analysis.manage');
+  const chosen = input.selectedOption?.id;
+  if (chosen !== undefined && !optionIds.includes(chosen as OptionId)) {
+    throw invalidField('selectedOption.id', 'unknown_option', `is none of ${optionIds.join(', ')}`);
+  }
+  const facts = await readFacts(ctx, input);
+  const { metamodel } = ctx;
+  return {
+    metamodel,
+    facts,
+    gaps: findGaps(metamodel, facts),
+    answers: answersOf(input),
+    products: (input.selectedProducts ?? []).flatMap(({ name }) => name?.trim() || []),
+  };
+}
+
+/**
+ * The brief with those gaps alone that are to be closed: the chosen ones, those of the capabilities that matter most, and
+ * none that the answers leave to people.
+ */
+function narrowed(brief: Brief, { selectedRecommendations }: SessionInput): Brief {
+  const { facts, answers } = brief;
+  const chosen = new Set((selectedRecommendations ?? []).flatMap(({ id }) => id ?? []));
+  const focus = below(facts.capabilities, answers.get('focus') ?? []);
+  const supporting = new Set(
+    facts.capabilities.flatMap(({ id, application_ids }) => (focus.has(id) ? application_ids : [])),
+  );
+  const left = chose(answers, 'uncovered', 'manual') || chose(answers, 'uncovered', 'later');
+  const gaps = brief.gaps.filter(
+    ({ id, kind, card }) =>
+      (chosen.size === 0 || chosen.has(id)) &&
+      (focus.size === 0 || focus.has(card.id) || supporting.has(card.id)) &&
+      !(left && kind === 'capability_without_application'),
+  );
+  return { ...brief, gaps };
+}
+
+/** The capabilities of these ids, and all below them. */
+function below(capabilities: ScopeCapability[], ids: string[]): Set<string> {
+  const found = new Set<string>();
+  // parents come first
+  for (const { id, parent_id } of capabilities) {
+    if (ids.includes(id) || found.has(parent_id ?? '')) found.add(id);
+  }
+  return found;
+}
+
+const optionOf = ({ selectedOption }: SessionInput) => selectedOption?.id as OptionId | undefined;
+
+/**
+ * Questions about the business, chosen by what the inventory holds.
+ * @throws EstateError as every phase: `forbidden`, `validation_failed`.
+ */
+export async function askFirst(ctx: Ctx, input: SessionInput): Promise<{ questions: Question[] }> {
+  return { questions: firstQuestions(await briefOf(ctx, input)) };
+}
+
+/** Questions about the applications, after those about the business. */
+export async function askSecond(ctx: Ctx, input: SessionInput): Promise<{ questions: Question[] }> {
+  return { questions: secondQuestions(await briefOf(ctx, input)) };
+}
+
+/** The ways to a target architecture with what each would touch. */
+export async function readOptions(ctx: Ctx, input: SessionInput): Promise<{ options: Option[] }> {
+  return { options: weighOptions(narrowed(await briefOf(ctx, input), input)) };
+}
+
+/** Where today's architecture falls short. */
+export async function readGaps(ctx: Ctx, input: SessionInput): Promise<{ gaps: Gap[] }> {
+  return { gaps: (await briefOf(ctx, input)).gaps.slice(0, MOST_GAPS) };
+}
+
+/** What hangs on the cards that the chosen option touches. */
+export async function readDependencies(
+  ctx: Ctx,
+  input: SessionInput,
+): Promise<{ dependencies: Dependency[] }> {
+  const brief = narrowed(await briefOf(ctx, input), input);
+  return { dependencies: findDependencies(brief, propose(brief, optionToTake(brief, optionOf(input)))) };
+}
+
+/** The target architecture of the chosen option. */
+export interface TargetArchitecture extends Architecture {
+  option: OptionId;
+  /** The capabilities that it is for. */
+  capabilities: { id: string; name: string; is_new: boolean }[];
+}
+
+/** A target architecture and the gaps that it was made for. */
+export interface ArchitecturePlan {
+  architecture: TargetArchitecture;
+  gaps: Gap[];
+}
+
+/** What the chosen option, or else the recommended one, comes to: cards and relations, each with its reasons. */
+export async function planArchitecture(ctx: Ctx, input: SessionInput): Promise<ArchitecturePlan> {
+  const brief = narrowed(await briefOf(ctx, input), input);
+  const option = optionToTake(brief, optionOf(input));
+  const proposed = propose(brief, option);
+  const capabilities = brief.facts.capabilities.map(({ id, name, is_new }) => ({ id, name, is_new }));
+  return { architecture: { option, capabilities, ...proposed }, gaps: brief.gaps };
+}

@@ -1,0 +1,161 @@
+import type { Sql } from '../../../platform/database.ts';
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { CardName, ScopeCapability, SessionInput } from './architect.types.ts';
+import { CAPABILITY, OBJECTIVE, relationTypesBetween } from './architect.words.ts';
+
+/** Capabilities that a session looks at. */
+const MOST_CAPABILITIES = 500;
+/** Capabilities that the words of a requirement are taken to mean. */
+const MOST_MEANT = 10;
+/** Shorter words tell nothing. */
+const SHORTEST_WORD = 4;
+const MOST_WORDS = 60;
+
+/** What a session is about. */
+export interface Scope {
+  objectives: CardName[];
+  capabilities: ScopeCapability[];
+}
+
+/**
+ * The objectives and capabilities that a client chose, the capabilities that the objectives are related to, and all that
+ * lie below. Where nothing was chosen, the capabilities whose names stand in the requirement.
+ * @throws EstateError naming what is no visible active card of its type.
+ */
+export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promise<Scope> {
+  const objectiveIds = (input.objectiveIds ?? []).map((id) => id.toLowerCase());
+  const chosen = input.selectedCapabilities ?? [];
+  const storedIds = chosen.flatMap(({ id }) => (id && isUuid(id) ? id.toLowerCase() : []));
+  const named = await readNames(sql, ctx, [...objectiveIds, ...storedIds]);
+  const errors: FieldError[] = [];
+  const objectives = objectiveIds.flatMap((id, n): CardName[] => {
+    const card = named.get(id);
+    if (card?.type === OBJECTIVE) return objectiveIds.indexOf(id) < n ? [] : [card];
+    errors.push({ field: `objectiveIds.${n}`, code: 'unknown_objective', message: 'is no active objective' });
+    return [];
+  });
+  const fresh: string[] = [];
+  for (const [n, { id, name }] of chosen.entries()) {
+    const field = `selectedCapabilities.${n}`;
+    if (id && isUuid(id)) {
+      if (named.get(id.toLowerCase())?.type === CAPABILITY) continue;
+      errors.push({ field: `${field}.id`, code: 'unknown_capability', message: 'is no active capability' });
+    } else if (name?.trim()) fresh.push(name.trim());
+    else errors.push({ field, code: 'required', message: 'needs an id or a name' });
+  }
+  if (errors.length > 0) throw invalidFields(errors);
+
+  const around = await capabilitiesOf(
+    sql,
+    ctx,
+    objectives.map(({ id }) => id),
+  );
+  const roots = [...new Set([...storedIds, ...around.map(({ id }) => id)])];
+  if (roots.length === 0 && fresh.length === 0 && input.requirement) {
+    roots.push(...(await meantCapabilities(sql, ctx, input.requirement)));
+  }
+  const stored = await readBelow(sql, ctx, roots);
+  const made = [...new Set(fresh)].map((name, n) => ({
+    id: `capability-${n + 1}`,
+    name,
+    parent_id: null,
+  }));
+  return {
+    objectives,
+    capabilities: [...stored, ...made].map((capability) => ({
+      ...capability,
+      type: CAPABILITY,
+      is_new: capability.id.startsWith('capability-'),
+      objective_ids: around.flatMap(({ id, objective_id }) => (id === capability.id ? objective_id : [])),
+      application_ids: [],
+    })),
+  };
+}
+
+/** The visible active cards of these ids. */
+async function readNames(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string, CardName>> {
+  if (ids.length === 0) return new Map();
+  const visible = visibleCards(ctx);
+  const { rows } = await sql.raw(
+    `select c.id, c.name, c.type from cards c
+     where c.id = any(?::uuid[]) and c.status = 'ACTIVE' and (${visible.sql})`,
+    [ids, ...visible.bindings] as never,
+  );
+  return new Map(rows.map((row: CardName) => [row.id, row]));
+}
+
+/** The capabilities that objectives are related to. */
+async function capabilitiesOf(
+  sql: Sql,
+  ctx: Ctx,
+  objectiveIds: string[],
+): Promise<{ id: string; objective_id: string }[]> {
+  if (objectiveIds.length === 0) return [];
+  const visible = visibleCards(ctx);
+  const { rows } = await sql.raw(
+    `select distinct c.id, e.objective_id from (
+       select r.source_id as objective_id, r.target_id as peer_id from relations r
+       where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
+       union all
+       select r.target_id, r.source_id from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[])
+     ) e join cards c on c.id = e.peer_id
+     where c.type = ? and c.status = 'ACTIVE' and (${visible.sql})
+     order by c.id limit ?`,
+    [
+      ...twice(objectiveIds, relationTypesBetween(ctx.metamodel, OBJECTIVE, CAPABILITY)),
+      CAPABILITY,
+      ...visible.bindings,
+      MOST_CAPABILITIES,
+    ] as never,
+  );
+  return rows;
+}
+
+const twice = (...values: unknown[]): unknown[] => [...values, ...values];
+
+/** The capabilities of whose names most words stand in the requirement; at least half of the telling ones. */
+async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promise<string[]> {
+  const visible = visibleCards(ctx);
+  const { rows } = await sql.raw(
+    `with said as (
+       select distinct word from regexp_split_to_table(fold(?), '[^[:alnum:]]+') as w(word)
+       where length(word) >= ${SHORTEST_WORD} limit ${MOST_WORDS}
+     ), told as (
+       select c.id, c.name_key, count(distinct w.word) as words, count(distinct said.word) as shared
+       from cards c cross join lateral regexp_split_to_table(c.name_key, '[^[:alnum:]]+') as w(word)
+         left join said on said.word = w.word
+       where c.type = ? and c.status = 'ACTIVE' and (${visible.sql}) and length(w.word) >= ${SHORTEST_WORD}
+       group by c.id, c.name_key
+     )
+     select id from told where shared * 2 >= words and shared > 0
+     order by shared desc, words, name_key, id limit ${MOST_MEANT}`,
+    [requirement, CAPABILITY, ...visible.bindings] as never,
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
+/** Capabilities and all that lie below them, level by level. */
+async function readBelow(
+  sql: Sql,
+  ctx: Ctx,
+  ids: string[],
+): Promise<{ id: string; name: string; parent_id: string | null }[]> {
+  if (ids.length === 0) return [];
+  const visible = visibleCards(ctx);
+  const { rows } = await sql.raw(
+    `with recursive below as (
+       select c.id, 0 as depth from cards c where c.id = any(?::uuid[])
+       union
+       select k.id, b.depth + 1 from below b join cards k on k.parent_id = b.id and k.status = 'ACTIVE'
+       where b.depth < 20
+     )
+     select c.id, c.name, c.parent_id
+     from (select id, min(depth) as depth from below group by id) b join cards c on c.id = b.id
+     where c.type = ? and (${visible.sql}) order by b.depth, c.name_key, c.id limit ?`,
+    [ids, CAPABILITY, ...visible.bindings, MOST_CAPABILITIES] as never,
+  );
+  return rows;
+}

@@ -1,0 +1,104 @@
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { differing, insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { assessmentEvent } from './assessments.events.ts';
+import { assessmentText } from './assessments.list.ts';
+
+/** Characters of JSON that a session may have. */
+export const SESSION_LENGTH = 200_000;
+
+export interface AssessmentInput {
+  title?: string;
+  requirement?: string;
+  sessionData?: Record<string, unknown>;
+}
+
+/** Keeps a session. @throws EstateError `forbidden`, `validation_failed`. */
+export async function createAssessment(ctx: Ctx, input: AssessmentInput): Promise<JsonText> {
+  requirePermission(ctx.caller, 'ai_analysis.manage');
+  return await command(ctx, async (work) => {
+    const row = await insertRow(work.sql, 'assessments', {
+      ...checked(input),
+      created_by: ctx.caller.userId,
+    });
+    work.emit(assessmentEvent(null, row));
+    return (await assessmentText(work.sql, ctx, row.id as string))!;
+  });
+}
+
+/** One session. @throws EstateError `not_found`. */
+export async function readAssessment(ctx: Ctx, id: string): Promise<JsonText> {
+  const text = await assessmentText(ctx.db, ctx, id);
+  if (!text) throw notFound('assessment', id);
+  return text;
+}
+
+/**
+ * Changes a session that was not carried out yet.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `validation_failed`.
+ */
+export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInput): Promise<JsonText> {
+  requirePermission(ctx.caller, 'ai_analysis.manage');
+  return await command(ctx, async (work) => {
+    const before = await lockAssessment(work, ctx, id);
+    requireSaved(before);
+    const changed = differing(before, checked(input));
+    if (Object.keys(changed).length > 0) {
+      const key = { column: 'id', value: before.id as string };
+      work.emit(assessmentEvent(before, await updateRow(work.sql, 'assessments', key, changed)));
+    }
+    return (await assessmentText(work.sql, ctx, id))!;
+  });
+}
+
+/** Deletes a session; what it was carried out as stays. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+export async function deleteAssessment(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'ai_analysis.manage');
+  await command(ctx, async (work) => {
+    const row = await lockAssessment(work, ctx, id);
+    await work
+      .sql('assessments')
+      .where({ id: row.id as string })
+      .delete();
+    work.emit(assessmentEvent(row, null));
+  });
+}
+
+/** The session's row, locked. @throws EstateError `not_found`, `precondition_failed`. */
+export async function lockAssessment(work: Work, ctx: Ctx, id: string): Promise<StoredRow> {
+  const row = await lockRow(work.sql, 'assessments', { id: id.toLowerCase() });
+  if (!row) throw notFound('assessment', id);
+  if (ctx.ifMatch) checkIfMatch(ctx, (await assessmentText(work.sql, ctx, id))!);
+  return row;
+}
+
+/** @throws EstateError `wrong_state` for a session that was carried out. */
+export function requireSaved({ status, initiative_id }: StoredRow): void {
+  if (status === 'saved') return;
+  throw new EstateError('wrong_state', 'The session was carried out; it is kept as it was.', {
+    extra: { initiative_id },
+  });
+}
+
+/** The input as it is stored. */
+function checked({ title, requirement, sessionData }: AssessmentInput): StoredRow {
+  const values: StoredRow = {};
+  for (const [field, text] of Object.entries({ title, requirement })) {
+    if (text === undefined) continue;
+    values[field] = text.trim();
+    if (values[field] === '') throw invalidField(field, 'required', 'must not be blank');
+  }
+  if (sessionData !== undefined) {
+    if (JSON.stringify(sessionData).length > SESSION_LENGTH) {
+      const message = `must not be longer than ${SESSION_LENGTH} characters of JSON`;
+      throw invalidField('sessionData', 'too_long', message);
+    }
+    values.session_data = sessionData;
+  }
+  return values;
+}

@@ -1,0 +1,223 @@
+import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../../platform/errors.ts';
+import { createAdrWithin } from '../../governance/adr/adr.commands.ts';
+import { checkedContent } from '../../governance/adr/adr.content.ts';
+import { insertLinks } from '../../governance/adr/adr.links.ts';
+import { MAX_LINKS } from '../../governance/adr/adr.types.ts';
+import { readMadr } from '../../governance/adr/madr.format.ts';
+import { createCardsWithin } from '../../inventory/cards/bulk/bulk.create.ts';
+import { patchEachWithin } from '../../inventory/cards/bulk/bulk.each.ts';
+import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
+import type { CardPatch } from '../../inventory/cards/cards.patch.ts';
+import type { Lifecycle } from '../../inventory/cards/rules/card.types.ts';
+import { guardDuplicates } from '../../inventory/relations/relations.admit.ts';
+import { type BulkOperation, bulkRelationsWithin } from '../../inventory/relations/relations.bulk.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { updateRow } from '../../kernel/events/stored-rows.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { INITIATIVE, OBJECTIVE, wayBetween } from '../architect/architect.words.ts';
+import { lockAssessment, requireSaved } from './assessments.commands.ts';
+import { decisionDraft } from './assessments.draft.ts';
+import { assessmentEvent } from './assessments.events.ts';
+import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
+
+/** What a session was carried out as. */
+export interface Committed {
+  initiative_id: string;
+  /** The chosen cards in the order of the request: new ones and those that were there. */
+  card_ids: string[];
+  /** The chosen relations, then those of the initiative; also those that were there already. */
+  relation_ids: string[];
+  /** The decision record, a draft linked to the initiative and the chosen cards. */
+  adr_id: string;
+  /** Markdown. */
+  decision_draft: string;
+}
+
+/**
+ * Carries a session out, in one transaction and so in one mutation batch: an initiative, the chosen cards and relations
+ * of the architecture that it keeps, and the draft of a decision. Rolling the batch back makes it a saved session again.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` the second time, `validation_failed`, `sibling_name_taken`,
+ * `cardinality_exceeded`.
+ */
+export async function commitAssessment(ctx: Ctx, input: CommitInput): Promise<Committed> {
+  for (const key of ['ai_analysis.manage', 'inventory.create', 'relations.manage', 'adr.manage'] as const) {
+    requirePermission(ctx.caller, key);
+  }
+  return await guardDuplicates(() =>
+    command(ctx, async (work) => {
+      const before = await lockAssessment(work, ctx, input.assessmentId);
+      requireSaved(before);
+      const session = before.session_data as Record<string, unknown>;
+      const plan = planCommit(input, session);
+      const ids = await createNew(work, ctx, input, plan, before.requirement as string);
+      await changeStored(work, ctx, input, plan);
+      const relation_ids = await relate(work, ctx, input, plan, ids);
+      const initiative_id = ids.get(INITIATIVE)!;
+      const decision_draft = decisionDraft({
+        input,
+        plan,
+        requirement: before.requirement as string,
+        session,
+        objectives: await namesOf(work, input.objectiveIds ?? []),
+        day: new Date().toISOString().slice(0, 10),
+      });
+      const key = { column: 'id', value: before.id as string };
+      const values = { status: 'committed', initiative_id, decision_draft };
+      work.emit(assessmentEvent(before, await updateRow(work.sql, 'assessments', key, values)));
+      const card_ids = input.selectedCardIds.map((id) => ids.get(id.toLowerCase()) ?? id.toLowerCase());
+      const adr_id = await keepDecision(work, ctx, plan.name, decision_draft, [initiative_id, ...card_ids]);
+      return { initiative_id, card_ids, relation_ids, adr_id, decision_draft };
+    }),
+  );
+}
+
+/** Writes the draft as a decision record that is linked to the cards which it is about. @returns its id. */
+async function keepDecision(
+  work: Work,
+  ctx: Ctx,
+  title: string,
+  draft: string,
+  cardIds: string[],
+): Promise<string> {
+  const adr = await createAdrWithin(work, ctx, checkedContent({ ...readMadr(draft).input, title }));
+  const cards = await work
+    .sql('cards')
+    .whereIn('id', cardIds)
+    .orderBy('id')
+    .limit(MAX_LINKS)
+    .select('id', 'type');
+  await insertLinks(work, ctx, adr, cards);
+  return adr.id;
+}
+
+/** Creates the initiative and the new cards. @returns their ids by proposed id, the initiative's by its type. */
+async function createNew(
+  work: Work,
+  ctx: Ctx,
+  { startDate, endDate }: CommitInput,
+  plan: CommitPlan,
+  requirement: string,
+): Promise<Map<string, string>> {
+  const fields = work.metamodel.cardTypes.get(INITIATIVE)?.fields;
+  const dates = Object.entries({ startDate, endDate }).filter(([key]) => {
+    const field = fields?.get(key);
+    return field?.type === 'date' && !field.readonly;
+  });
+  const rows = [
+    {
+      type: INITIATIVE,
+      name: plan.name,
+      description: requirement,
+      attributes: Object.fromEntries(dates),
+      lifecycle: { plan: startDate, active: startDate, endOfLife: endDate },
+    },
+    ...plan.made.map(({ card, name }) => ({
+      type: card.type,
+      subtype: card.subtype ?? null,
+      name,
+      description: card.description ?? null,
+      attributes: card.attributes ?? {},
+      lifecycle: { plan: startDate, active: endDate },
+    })),
+  ];
+  const results = await createCardsWithin(
+    work,
+    ctx,
+    rows.map((row, row_index) => ({ ...row, row_index })),
+  );
+  const fieldAt = (n: number) => (n === 0 ? 'initiativeName' : plan.made[n - 1]!.field);
+  const ids = new Map<string, string>();
+  for (const [n, { id, code, error }] of results.entries()) {
+    if (id === null) throw refused(fieldAt(n), rows[n]!.name, code!, error!);
+    ids.set(n === 0 ? INITIATIVE : plan.made[n - 1]!.card.id.toLowerCase(), id);
+  }
+  return ids;
+}
+
+/** Why a part was refused: a conflict stays one, all else is a fault of the request. */
+function refused(field: string, what: string, code: string, message: string): EstateError {
+  const known = code in errorCodes && errorCodes[code as ErrorCode].status !== 422;
+  const text = `${what}: ${message}`;
+  return known
+    ? new EstateError(code as ErrorCode, text, { extra: { field } })
+    : invalidField(field, code, text);
+}
+
+/** Changes the chosen stored cards; those that are retired end with the initiative. */
+async function changeStored(work: Work, ctx: Ctx, input: CommitInput, plan: CommitPlan): Promise<void> {
+  const ids = plan.touched.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await lockCards(work, ids);
+  const stored = await loadCards(work, ctx, ids);
+  const rows = plan.touched.map(({ card, id, field }) => {
+    const present = stored.get(id);
+    if (!present) throw invalidField(field, 'unknown_card', `${card.name} is no card any more`);
+    const patch: CardPatch = {};
+    if (Object.keys(card.attributes ?? {}).length > 0) patch.attributes = card.attributes!;
+    if (card.change === 'retired') patch.lifecycle = ending(present.lifecycle, input);
+    return { card_id: id, patch };
+  });
+  const errors = await patchEachWithin(work, ctx, rows);
+  for (const [n, error] of errors.entries()) {
+    if (!error) continue;
+    const { field, card } = plan.touched[n]!;
+    if (error.status !== 422) throw error;
+    throw refused(field, card.name, error.errors?.[0]?.code ?? error.code, error.message);
+  }
+}
+
+/** The phases that a retired card gets: it ends with the initiative, unless it ends before. */
+function ending(present: Lifecycle | null, { startDate, endDate }: CommitInput): Record<string, string> {
+  const endOfLife =
+    present?.endOfLife !== undefined && present.endOfLife < endDate ? present.endOfLife : endDate;
+  const phaseOut = present?.phaseOut ?? (startDate < endOfLife ? startDate : endOfLife);
+  return { phaseOut: phaseOut < endOfLife ? phaseOut : endOfLife, endOfLife };
+}
+
+/** Makes the chosen relations, and joins the initiative to its objectives and to all that it changes. */
+async function relate(
+  work: Work,
+  ctx: Ctx,
+  { objectiveIds }: CommitInput,
+  plan: CommitPlan,
+  ids: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const idOf = (id: string) => ids.get(id.toLowerCase()) ?? id.toLowerCase();
+  const fields: string[] = [];
+  const operations: BulkOperation[] = [];
+  const add = (field: string, type: string, source: string, target: string) => {
+    operations.push({
+      row_index: operations.length,
+      action: 'upsert',
+      type,
+      source: { id: source },
+      target: { id: target },
+    });
+    fields.push(field);
+  };
+  for (const { relation, field } of plan.relations) {
+    add(field, relation.type, idOf(relation.source_id), idOf(relation.target_id));
+  }
+  const initiative = ids.get(INITIATIVE)!;
+  const join = (field: string, type: string, id: string) => {
+    // an initiative that is changed is not one that the new one belongs to
+    const way = type === INITIATIVE ? undefined : wayBetween(work.metamodel, INITIATIVE, type);
+    if (way)
+      add(field, way.type.key, ...((way.forward ? [initiative, id] : [id, initiative]) as [string, string]));
+  };
+  for (const [n, id] of [...new Set((objectiveIds ?? []).map(idOf))].entries()) {
+    join(`objectiveIds.${n}`, OBJECTIVE, id);
+  }
+  for (const { card, field } of [...plan.made, ...plan.touched]) join(field, card.type, idOf(card.id));
+  const results = await bulkRelationsWithin(work, ctx, operations);
+  for (const [n, { status, code, error }] of results.entries()) {
+    if (status === 'failed') throw refused(fields[n]!, 'The relation', code!, error!);
+  }
+  return [...new Set(results.flatMap(({ relation_id }) => relation_id ?? []))];
+}
+
+async function namesOf({ sql }: Work, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  return await sql('cards').whereIn('id', ids).orderBy(['name_key', 'id']).pluck('name');
+}

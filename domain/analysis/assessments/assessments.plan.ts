@@ -1,0 +1,81 @@
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import { checkLine, MAX_NAME } from '../../inventory/cards/rules/text.ts';
+import type { ProposedCard, ProposedRelation } from '../architect/architect.types.ts';
+
+/** What is to be made of a session. */
+export interface CommitInput {
+  assessmentId: string;
+  initiativeName: string;
+  /** Dates as YYYY-MM-DD. */
+  startDate: string;
+  endDate: string;
+  /** Ids of proposed cards: of new ones `new-1` and so on, of stored ones their own. */
+  selectedCardIds: string[];
+  /** Places of proposed relations, from 0 on. */
+  selectedRelationIndices: number[];
+  objectiveIds?: string[] | null;
+  /** Other names for new cards, by their ids. */
+  renamedCards?: Record<string, string> | null;
+}
+
+/** A card as a session keeps it: a client may have left out what is not needed. */
+export type KeptCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;
+export type KeptRelation = Pick<ProposedRelation, 'type' | 'source_id' | 'target_id'> &
+  Partial<ProposedRelation>;
+
+/** What of a session is carried out, with the place of each thing in the request. */
+export interface CommitPlan {
+  name: string;
+  made: { card: KeptCard; name: string; field: string }[];
+  touched: { card: KeptCard; id: string; field: string }[];
+  relations: { relation: KeptRelation; field: string }[];
+}
+
+/** Picks what was chosen out of the kept architecture. @throws EstateError naming all that does not fit. */
+export function planCommit(input: CommitInput, session: Record<string, unknown>): CommitPlan {
+  const kept = (session.architecture ?? {}) as { cards?: KeptCard[]; relations?: KeptRelation[] };
+  const errors: FieldError[] = [];
+  const fault = (field: string, code: string, message: string) => void errors.push({ field, code, message });
+  const name = input.initiativeName.trim();
+  if (name === '') fault('initiativeName', 'required', 'must not be blank');
+  if (input.endDate < input.startDate) fault('endDate', 'before_start', 'lies before startDate');
+
+  const byId = new Map((kept.cards ?? []).map((card) => [card.id.toLowerCase(), card]));
+  const plan: CommitPlan = { name, made: [], touched: [], relations: [] };
+  const renamed = new Map(Object.entries(input.renamedCards ?? {}));
+  const chosen = new Set<string>();
+  for (const [n, given] of input.selectedCardIds.entries()) {
+    const field = `selectedCardIds.${n}`;
+    const id = given.toLowerCase();
+    const card = byId.get(id);
+    if (!card) fault(field, 'unknown_card', 'is no card of the architecture that the session keeps');
+    else if (chosen.has(id)) fault(field, 'duplicate', 'is given twice');
+    else if (card.change === 'new') {
+      plan.made.push({ card, name: (renamed.get(card.id) ?? card.name).trim(), field });
+    } else if (isUuid(id)) plan.touched.push({ card, id, field });
+    else fault(field, 'unknown_card', 'is not the id of a stored card');
+    chosen.add(id);
+  }
+  for (const [id, text] of renamed) {
+    const field = `renamedCards.${id}`;
+    const wrong = text.trim() === '' ? 'must not be blank' : checkLine(field, text, MAX_NAME)?.message;
+    if (wrong) fault(field, 'bad_name', wrong);
+    if (!plan.made.some(({ card }) => card.id === id)) fault(field, 'not_new', 'is no chosen new card');
+  }
+  for (const [n, index] of input.selectedRelationIndices.entries()) {
+    const field = `selectedRelationIndices.${n}`;
+    const relation = kept.relations?.[index];
+    if (!relation) {
+      fault(field, 'unknown_relation', 'is no relation of the architecture that the session keeps');
+      continue;
+    }
+    const loose = [relation.source_id, relation.target_id].find(
+      (id) => !isUuid(id) && !plan.made.some(({ card }) => card.id === id),
+    );
+    if (loose !== undefined) fault(field, 'end_not_chosen', `needs the card ${loose}, which is not chosen`);
+    else plan.relations.push({ relation, field });
+  }
+  if (errors.length > 0) throw invalidFields(errors);
+  return plan;
+}

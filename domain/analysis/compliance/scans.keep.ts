@@ -1,0 +1,179 @@
+import type { FindingRow } from '../../governance/compliance/compliance.types.ts';
+import { nextDecisions } from '../../governance/compliance/decisions.rules.ts';
+import { findingEvent } from '../../governance/compliance/findings.events.ts';
+import type { Work } from '../../kernel/context.ts';
+
+/** What a scan says of a finding; a person may have written some of it over. */
+export type SeenContent = Pick<
+  FindingRow,
+  | 'regulation_article'
+  | 'category'
+  | 'requirement'
+  | 'status'
+  | 'severity'
+  | 'gap_description'
+  | 'evidence'
+  | 'remediation'
+  | 'ai_detected'
+>;
+
+/** What a scan sees, on a card or on the landscape. */
+export interface Seen {
+  card: { id: string; type: string } | null;
+  content: SeenContent;
+}
+
+/** A finding of an earlier scan. */
+export interface Known {
+  row: FindingRow;
+  card: { id: string; type: string } | null;
+}
+
+/** Where findings come from: the scan, and the rule. */
+export interface Source {
+  run_id: string;
+  regulation: string;
+  rule_key: string;
+}
+
+/** How many findings a scan found, found again after they were resolved, changed, resolved, and left as they are. */
+export interface Kept {
+  found: number;
+  reopened: number;
+  changed: number;
+  resolved: number;
+  unchanged: number;
+}
+
+export const nothingKept = (): Kept => ({ found: 0, reopened: 0, changed: 0, resolved: 0, unchanged: 0 });
+
+/**
+ * Brings the findings of one source up to what is seen now, in few statements. What was seen before keeps its id, its
+ * decision and its note; what is seen no more is resolved; what was resolved and is seen again stands again, and is to be
+ * reviewed again where somebody had said that it is gone. `known` holds every finding of the source within the bounds of
+ * `seen`; of several on one card the first is carried on. Only what is written is locked, and looked at again then.
+ */
+export async function keepFindings(
+  work: Work,
+  source: Source,
+  seen: readonly Seen[],
+  known: readonly Known[],
+): Promise<Kept> {
+  const kept = nothingKept();
+  const leads = new Map<string, Known>();
+  for (const finding of known) {
+    const at = finding.card?.id ?? '';
+    if (!leads.has(at)) leads.set(at, finding);
+  }
+  const fresh: Seen[] = [];
+  const changes = new Map<string, Change>();
+  for (const sight of seen) {
+    const at = sight.card?.id ?? '';
+    const lead = leads.get(at);
+    if (!lead) {
+      fresh.push(sight);
+      continue;
+    }
+    const change: Change = (row) => seenAgain(row, sight.content);
+    if (!change(lead.row)) kept.unchanged += 1;
+    else {
+      changes.set(lead.row.id, change);
+      kept[lead.row.auto_resolved ? 'reopened' : 'changed'] += 1;
+    }
+  }
+  const carried = new Set(seen.flatMap(({ card }) => leads.get(card?.id ?? '')?.row.id ?? []));
+  const last = known.length > 0 ? await lastScan(work, source) : null;
+  for (const { row } of known) {
+    if (row.auto_resolved || carried.has(row.id)) continue;
+    changes.set(row.id, unseen(last));
+    kept.resolved += 1;
+  }
+  kept.found = await insert(work, source, fresh);
+  await update(work, changes);
+  return kept;
+}
+
+/** What becomes of a finding; undefined where it stays as it is. */
+type Change = (row: FindingRow) => FindingRow | undefined;
+
+/** The finding as it stands now that it is seen no more. */
+const unseen =
+  (last: string | null): Change =>
+  (row) =>
+    row.auto_resolved ? undefined : { ...row, auto_resolved: true, last_seen_run_id: last ?? row.run_id };
+
+/** The finding as it stands now that it is seen again; undefined where nothing differs. */
+function seenAgain(row: FindingRow, content: SeenContent): FindingRow | undefined {
+  const after: FindingRow = { ...row, auto_resolved: false, last_seen_run_id: null };
+  for (const [column, value] of Object.entries(content)) {
+    if (!row.edited.includes(column)) (after as Record<string, unknown>)[column] = value;
+  }
+  if (row.auto_resolved) after.decision = nextDecisions('scan', row.decision)[0] ?? row.decision;
+  const differs = Object.keys(after).some((column) => after[column] !== row[column]);
+  return differs ? after : undefined;
+}
+
+async function lastScan({ sql }: Work, { regulation }: Source): Promise<string | null> {
+  const row = await sql('compliance_scanned').where({ regulation }).first('run_id');
+  return row?.run_id ?? null;
+}
+
+/** Stores new findings, but for those on cards that are gone meanwhile. @returns how many. */
+async function insert(work: Work, source: Source, seen: readonly Seen[]): Promise<number> {
+  if (seen.length === 0) return 0;
+  const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
+  const values = seen.map(({ card, content }) => ({ ...source, ...content, card_id: card?.id ?? null }));
+  const columns = Object.keys(values[0]!).join(', ');
+  const { rows } = await work.sql.raw(
+    `with held as (select id from cards where id = any(?::uuid[]) order by id for key share)
+     insert into compliance_findings as f (${columns})
+     select ${columns} from json_populate_recordset(null::compliance_findings, ?::json) v
+     where v.card_id is null or v.card_id in (select id from held)
+     returning to_jsonb(f) as row`,
+    [[...cards.keys()].filter((id) => id !== null), JSON.stringify(values)] as never,
+  );
+  for (const { row } of rows as { row: FindingRow }[]) {
+    work.emit(findingEvent(cards.get(row.card_id) ?? null, null, row));
+  }
+  return rows.length;
+}
+
+/** What a scan may change of a finding. */
+const written = [
+  'regulation_article',
+  'category',
+  'requirement',
+  'status',
+  'severity',
+  'gap_description',
+  'evidence',
+  'remediation',
+  'ai_detected',
+  'decision',
+  'auto_resolved',
+  'last_seen_run_id',
+];
+
+async function update(work: Work, changes: ReadonlyMap<string, Change>): Promise<void> {
+  if (changes.size === 0) return;
+  const locked = await work.sql.raw(
+    `select to_jsonb(f) as row,
+       case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
+     from compliance_findings f left join cards c on c.id = f.card_id
+     where f.id = any(?::uuid[]) order by f.id for no key update of f`,
+    [[...changes.keys()]],
+  );
+  const writes = locked.rows.flatMap(({ row, card }: Known) => {
+    const after = changes.get(row.id)!(row);
+    return after ? [{ before: row, after, card }] : [];
+  }) as { before: FindingRow; after: FindingRow; card: Known['card'] }[];
+  const set = written.map((column) => `${column} = v.${column}`).join(', ');
+  const { rows } = await work.sql.raw(
+    `update compliance_findings f set ${set}, updated_at = clock_timestamp()
+     from json_populate_recordset(null::compliance_findings, ?::json) v
+     where f.id = v.id returning to_jsonb(f) as row`,
+    [JSON.stringify(writes.map(({ after }) => after))],
+  );
+  const stored = new Map<string, FindingRow>(rows.map(({ row }: { row: FindingRow }) => [row.id, row]));
+  for (const { before, card } of writes) work.emit(findingEvent(card, before, stored.get(before.id)!));
+}

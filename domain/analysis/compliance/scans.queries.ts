@@ -1,0 +1,176 @@
+import type { Sql } from '../../../platform/database.ts';
+import { requireReader, standing, visibleFindings } from '../../governance/compliance/compliance.access.ts';
+import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.types.ts';
+import { findingList } from '../../governance/compliance/findings.list.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+
+/** A scan as readers of compliance see it. */
+export interface ScanRun {
+  run_id: string | null;
+  status: string | null;
+  started_at: string | null;
+  completed_at: string | null;
+  error: string | null;
+  /** `fraction` from 0 to 1, `message` and `counts`. */
+  progress: Record<string, unknown> | null;
+  summary: Record<string, unknown> | null;
+}
+
+const noScan: ScanRun = {
+  run_id: null,
+  status: null,
+  started_at: null,
+  completed_at: null,
+  error: null,
+  progress: null,
+  summary: null,
+};
+
+/** The newest scan, or the newest of those that are under way. */
+async function newestScan(sql: Sql, running: boolean): Promise<ScanRun | null> {
+  // a job that was ended from outside ends its run
+  const status = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
+    then coalesce(j.status, 'cancelled') else r.status end`;
+  const { rows } = await sql.raw(
+    `select r.id as run_id, ${status} as status, utc(coalesce(r.started_at, r.created_at)) as started_at,
+       utc(coalesce(r.completed_at, j.finished_at)) as completed_at, r.error_message as error,
+       json_build_object('fraction', case when r.status = 'completed' then 1 else coalesce(j.progress, 0) end,
+         'message', j.message, 'counts', coalesce(j.counts, '{}')) as progress,
+       r.results as summary
+     from analysis_runs r left join jobs j on j.id = r.job_id
+     where r.analysis_type = 'compliance' ${running ? `and ${status} = 'running'` : ''}
+     order by r.created_at desc, r.id desc limit 1`,
+  );
+  return rows[0] ?? null;
+}
+
+/** The scan that is under way. @throws EstateError `forbidden`. */
+export async function activeScans(ctx: Ctx): Promise<{ compliance: ScanRun | null }> {
+  requireReader(ctx);
+  return { compliance: await newestScan(ctx.db, true) };
+}
+
+export interface ComplianceOverview {
+  /** All null where there was no scan yet. */
+  compliance_run: ScanRun;
+  /** By regulation, of those with findings that stand. */
+  compliance_scores: Record<string, number>;
+  compliance_by_status: Record<string, Partial<Record<FindingStatus, number>>>;
+}
+
+/** The newest scan, and how the findings that the caller sees stand. @throws EstateError `forbidden`. */
+export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
+  requireReader(ctx);
+  const visible = visibleFindings(ctx);
+  const { rows } = await ctx.db.raw(
+    `select f.regulation, f.status, count(*)::int as n
+     from compliance_findings f left join cards c on c.id = f.card_id
+     where ${visible.sql} and ${standing.sql} group by 1, 2 order by 1, 2`,
+    visible.bindings as never,
+  );
+  const byStatus: ComplianceOverview['compliance_by_status'] = {};
+  for (const { regulation, status, n } of rows as {
+    regulation: string;
+    status: FindingStatus;
+    n: number;
+  }[]) {
+    byStatus[regulation] ??= {};
+    byStatus[regulation][status] = n;
+  }
+  return {
+    compliance_run: (await newestScan(ctx.db, false)) ?? noScan,
+    compliance_scores: Object.fromEntries(
+      Object.entries(byStatus).map(([key, counts]) => [key, scoreOf(counts)]),
+    ),
+    compliance_by_status: byStatus,
+  };
+}
+
+/** The rounded mean of what findings count for. */
+export function scoreOf(counts: Partial<Record<FindingStatus, number>>): number {
+  let sum = 0;
+  let total = 0;
+  for (const status of findingStatuses) {
+    const n = counts[status] ?? 0;
+    total += n;
+    sum += n * scores[status];
+  }
+  return total === 0 ? 0 : Math.round(sum / total);
+}
+
+/** Findings that a bundle spells out. */
+const LISTED = 200;
+
+/** The same mean as {@link scoreOf} in SQL, over the alias `f`. */
+const MEAN = `round(avg(case f.status ${findingStatuses
+  .map((status) => `when '${status}' then ${scores[status]}`)
+  .join(' ')} end))`;
+
+export interface BundleFilter {
+  regulation?: string;
+  /** Of the findings in the bundles. */
+  status?: FindingStatus;
+  include_auto_resolved: boolean;
+}
+
+/**
+ * Findings by regulation, in the regulations' order: of each the gravest 200, with their number and the score of all that
+ * stand. A regulation that was deleted comes last, as long as it has findings.
+ * @throws EstateError `forbidden`.
+ */
+export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): Promise<JsonText> {
+  requireReader(ctx);
+  const visible = visibleFindings(ctx);
+  const asked: Condition[] = params.include_auto_resolved ? [] : [standing];
+  if (params.status !== undefined) asked.push({ sql: 'f.status = ?', bindings: [params.status] });
+  const of = (select: Fragment | string, where: Condition[], end = ''): Fragment => {
+    const what = typeof select === 'string' ? { sql: select, bindings: [] } : select;
+    const all = [visible, ...where];
+    return {
+      sql: `(select ${what.sql} from ${findingList.from} where f.regulation = b.key and ${all.map(({ sql }) => sql).join(' and ')}${end})`,
+      bindings: [...what.bindings, ...all.flatMap(({ bindings }) => bindings)],
+    };
+  };
+  const item = projection(findingList.members, undefined);
+  const listed = of(
+    { sql: `${item.sql} as item, ${findingList.sorts.severity!.sql} as rank, f.id`, bindings: item.bindings },
+    asked,
+    ` order by rank, f.id desc limit ${LISTED}`,
+  );
+  const spec: ListSpec = {
+    name: 'compliance-bundles',
+    from: `(select key, label, is_enabled, true as is_known, sort_order from compliance_regulations
+      union all
+      select distinct f.regulation, null, false, false, 2147483647 from compliance_findings f
+      where not exists (select from compliance_regulations r where r.key = f.regulation)) b`,
+    id: 'b.key',
+    idType: 'text',
+    sorts: {
+      sort_order: { sql: 'b.sort_order', type: 'numeric', filled: true },
+      regulation: { sql: 'b.key', type: 'text', filled: true, immutable: true },
+    },
+    defaultSort: 'sort_order',
+    defaultDir: 'asc',
+    members: {
+      regulation: 'b.key',
+      label: 'b.label',
+      is_enabled: 'b.is_enabled',
+      is_known: 'b.is_known',
+      score: of(`coalesce(${MEAN}, 0)::int`, [standing]),
+      findings_total: of('count(*)', asked),
+      findings: {
+        sql: `(select coalesce(json_agg(item order by rank, id desc), '[]') from ${listed.sql} listed)`,
+        bindings: listed.bindings,
+      },
+    },
+  };
+  const where: Condition[] =
+    params.regulation === undefined ? [] : [{ sql: 'b.key = ?', bindings: [params.regulation] }];
+  return await runList(ctx.db, spec, where, params, {
+    owner: ctx.caller.userId,
+    asked: [params.regulation, params.status, params.include_auto_resolved],
+  });
+}

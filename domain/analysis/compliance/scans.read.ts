@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import type { Sql } from '../../../platform/database.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { compileApplies } from '../../governance/compliance/rules/rules.compile.ts';
+import type { ReadingRule } from '../../governance/compliance/rules/rules.types.ts';
+import { command } from '../../kernel/command.ts';
+import type { Work } from '../../kernel/context.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { readSetting } from '../../kernel/settings/settings.read.ts';
+import { type OutgoingCard, readOutgoingCards } from '../ai/ai.outgoing.ts';
+import type { AnalysisJob } from '../runs/runs.carry.ts';
+import type { ModelPart } from '../runs/runs.types.ts';
+import { type Kept, keepFindings, type Seen, type SeenContent, type Source } from './scans.keep.ts';
+import { FIRST, knownBound, type RulePlace, readKnown } from './scans.rule.ts';
+
+/** Cards that are looked at before their findings are stored. */
+const PAGE = 200;
+/** Cards of one question. */
+const AT_ONCE = 20;
+
+/** What a model says of one card. */
+export interface Reading {
+  card_id: string;
+  applies: boolean;
+  /** Words of the card, and why they tell it; null where it does not apply. */
+  quote: string | null;
+  reason: string | null;
+}
+
+/** What a reader had before its worker was lost, as JSON. */
+export interface ReaderState {
+  parts: ModelPart[];
+  stopped: { reason: string; message: string } | null;
+}
+
+/** Who reads cards for rules that ask what they say. */
+export interface CardReader {
+  /** Names the model and the version of the instructions: by others the cards are read anew. */
+  version: string;
+  /** What it says of cards, as far as what it says can be used. */
+  read(rule: ReadingRule, cards: readonly OutgoingCard[]): Promise<Reading[]>;
+  state(): ReaderState;
+}
+
+/** How many cards a rule is about, how many of them a model was asked about now, and how many nobody has read. */
+export interface ReadCounts {
+  cards: number;
+  asked: number;
+  unread: number;
+}
+
+export interface ReadStep {
+  place: RulePlace;
+  kept: Kept;
+  counts: ReadCounts;
+  more: boolean;
+}
+
+/**
+ * Looks at the next cards by a rule for which they have to be read. What was read of a card stays as long as the card says the same; what
+ * nobody has read leaves the findings on it as they are.
+ * @param asked called with the transaction that stores what a question has brought.
+ * @param ended called with the transaction that stores the findings.
+ * @throws EstateError `validation_failed` where the metamodel lacks what the rule names.
+ */
+export async function stepReading(
+  job: AnalysisJob,
+  reader: CardReader,
+  source: Source,
+  rule: ReadingRule,
+  { today, place: { after, gaps } }: { today: string; place: RulePlace },
+  asked: (work: { sql: Work['sql'] }) => Promise<void>,
+  ended: (work: Work, step: ReadStep) => Promise<void>,
+): Promise<ReadStep> {
+  const { ctx } = job;
+  const cards = await candidates(ctx.db, ctx.metamodel, rule, today, after ?? FIRST);
+  const reached = cards.length === PAGE ? cards.at(-1)!.id : null;
+  const told = await tellable(job, rule, cards);
+  const known = await readings(ctx.db, source, [...told.keys()]);
+  const open: Digested[] = [];
+  const read = new Map<string, Reading>();
+  for (const card of told.values()) {
+    const digest = digestOf(reader, rule, card);
+    const before = known.get(card.id);
+    if (before?.digest === digest) read.set(card.id, before);
+    else open.push({ card, digest });
+  }
+  let count = 0;
+  for (let from = 0; from < open.length && !reader.state().stopped; from += AT_ONCE) {
+    const group = open.slice(from, from + AT_ONCE);
+    const said = await reader.read(
+      rule,
+      group.map(({ card }) => card),
+    );
+    job.signal.throwIfAborted();
+    for (const reading of said) read.set(reading.card_id, reading);
+    count += said.length;
+    await inTransaction(ctx.db, async (sql) => {
+      await storeReadings(sql, source, group, said);
+      await asked({ sql });
+    });
+  }
+  return await command(ctx, async (work) => {
+    const upto = (await knownBound(work, source, after ?? FIRST, reached)) ?? reached;
+    const within = cards.filter(({ id }) => upto === null || id <= upto);
+    const seen = within.flatMap((card): Seen[] => {
+      const reading = read.get(card.id);
+      return reading?.applies ? [{ card, content: contentOf(rule, reading) }] : [];
+    });
+    const unread = new Set(within.filter(({ id }) => !read.has(id)).map(({ id }) => id));
+    const before = await readKnown(work, source, after ?? FIRST, upto);
+    const kept = await keepFindings(
+      work,
+      source,
+      seen,
+      before.filter(({ card }) => !unread.has(card!.id)),
+    );
+    const step: ReadStep = {
+      place: { after: upto, gaps: gaps + seen.length },
+      kept,
+      counts: { cards: within.length, asked: count, unread: unread.size },
+      more: upto !== null,
+    };
+    await ended(work, step);
+    return step;
+  });
+}
+
+interface Digested {
+  card: OutgoingCard;
+  digest: string;
+}
+
+async function candidates(
+  sql: Sql,
+  metamodel: Metamodel,
+  rule: ReadingRule,
+  today: string,
+  after: string,
+): Promise<{ id: string; type: string }[]> {
+  const applies = compileApplies(metamodel, rule.applies, today);
+  const { rows } = await sql.raw(
+    `select c.id, c.type from cards c where c.status = 'ACTIVE' and (${applies.sql}) and c.id > ?::uuid
+     order by c.id limit ${PAGE}`,
+    [...applies.bindings, after] as never,
+  );
+  return rows;
+}
+
+/** The cards of which a model may be told what the rule asks about; never of costs, which findings are not cut for. */
+async function tellable(
+  { ctx }: AnalysisJob,
+  rule: ReadingRule,
+  cards: readonly { id: string }[],
+): Promise<Map<string, OutgoingCard>> {
+  const ai = await readSetting(ctx.db, 'ai');
+  const outgoing = await readOutgoingCards(
+    ctx,
+    ai,
+    cards.map(({ id }) => id),
+  );
+  return new Map(
+    outgoing
+      .filter(({ name, description }) => (rule.needsDescription ? description : (name ?? description)))
+      .map((card) => [card.id, withoutCosts(ctx.metamodel, card)]),
+  );
+}
+
+function withoutCosts(metamodel: Metamodel, { attributes, ...card }: OutgoingCard): OutgoingCard {
+  const costs = metamodel.cardTypes.get(card.type)!.costKeys;
+  const left = Object.entries(attributes ?? {}).filter(([key]) => !costs.includes(key));
+  return left.length === 0 ? card : { ...card, attributes: Object.fromEntries(left) };
+}
+
+const digestOf = ({ version }: CardReader, { question }: ReadingRule, card: OutgoingCard): string =>
+  createHash('sha256')
+    .update(JSON.stringify([version, question, card]))
+    .digest('base64url');
+
+async function readings(
+  sql: Sql,
+  { regulation, rule_key }: Source,
+  ids: readonly string[],
+): Promise<Map<string, Reading & { digest: string }>> {
+  const { rows } = await sql.raw(
+    `select card_id, digest, applies, quote, reason from compliance_readings
+     where regulation = ? and rule_key = ? and card_id = any(?::uuid[])`,
+    [regulation, rule_key, ids] as never,
+  );
+  return new Map(rows.map((row: Reading & { digest: string }) => [row.card_id, row]));
+}
+
+async function storeReadings(
+  sql: Work['sql'],
+  { regulation, rule_key }: Source,
+  group: readonly Digested[],
+  said: readonly Reading[],
+): Promise<void> {
+  const digests = new Map(group.map(({ card, digest }) => [card.id, digest]));
+  const rows = said.map((reading) => ({ ...reading, digest: digests.get(reading.card_id) }));
+  await sql.raw(
+    `insert into compliance_readings (regulation, rule_key, card_id, digest, applies, quote, reason)
+     select ?, ?, card_id, digest, applies, quote, reason
+     from jsonb_to_recordset(?::jsonb) as r(card_id uuid, digest text, applies boolean, quote text, reason text)
+     on conflict (regulation, rule_key, card_id) do update set digest = excluded.digest, applies = excluded.applies,
+       quote = excluded.quote, reason = excluded.reason, read_at = now()`,
+    [regulation, rule_key, JSON.stringify(rows)],
+  );
+}
+
+function contentOf(rule: ReadingRule, { quote, reason }: Reading): SeenContent {
+  return {
+    regulation_article: rule.article,
+    category: rule.category,
+    requirement: rule.requirement,
+    status: 'review_needed',
+    severity: rule.severity,
+    gap_description: reason === null ? rule.gap : `${rule.gap} ${reason}`,
+    evidence: `read by a language model: “${quote}”`,
+    remediation: rule.remediation,
+    ai_detected: rule.detectsAi ?? false,
+  };
+}

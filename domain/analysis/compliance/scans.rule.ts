@@ -1,0 +1,178 @@
+import type { Severity } from '../../governance/compliance/compliance.types.ts';
+import { compileRule, evidenceOf } from '../../governance/compliance/rules/rules.compile.ts';
+import type { ComplianceRule } from '../../governance/compliance/rules/rules.types.ts';
+import type { Work } from '../../kernel/context.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import {
+  type Kept,
+  type Known,
+  keepFindings,
+  type Seen,
+  type SeenContent,
+  type Source,
+} from './scans.keep.ts';
+
+/** Gaps, and findings of earlier scans, of one transaction. */
+const PAGE = 2_000;
+
+/** How far one rule has got. */
+export interface RulePlace {
+  /** Cards up to this id are done; null at the beginning. */
+  after: string | null;
+  gaps: number;
+}
+
+export interface RuleStep {
+  place: RulePlace;
+  kept: Kept;
+  /** Whether there may be more cards. */
+  more: boolean;
+}
+
+/** Before all ids. */
+export const FIRST = '00000000-0000-0000-0000-000000000000';
+
+/** Looks at the next cards by a rule. @throws EstateError `validation_failed` where the metamodel lacks what it names. */
+export async function stepRule(
+  work: Work,
+  source: Source,
+  rule: ComplianceRule,
+  today: string,
+  { after, gaps }: RulePlace,
+): Promise<RuleStep> {
+  const found = await readGaps(work, rule, today, after ?? FIRST);
+  const reached = found.length === PAGE ? found.at(-1)!.card!.id : null;
+  const upto = (await knownBound(work, source, after ?? FIRST, reached)) ?? reached;
+  const seen = upto === null ? found : found.filter(({ card }) => card!.id <= upto);
+  const kept = await keepFindings(work, source, seen, await readKnown(work, source, after ?? FIRST, upto));
+  return { place: { after: upto, gaps: gaps + seen.length }, kept, more: upto !== null };
+}
+
+async function readGaps(work: Work, rule: ComplianceRule, today: string, after: string): Promise<Seen[]> {
+  const { gap, severity, facts } = compileRule(work.metamodel, rule, today);
+  const { rows } = await work.sql.raw(
+    `select c.id, c.type, ${severity.sql} as severity, ${facts.sql} as facts
+     from cards c where c.status = 'ACTIVE' and (${gap.sql}) and c.id > ?::uuid
+     order by c.id limit ${PAGE}`,
+    [...severity.bindings, ...facts.bindings, ...gap.bindings, after] as never,
+  );
+  return rows.map(({ id, type, severity: grave, facts: values }: GapRow) => ({
+    card: { id, type },
+    content: gapContent(work.metamodel, rule, { type, severity: grave, facts: values }),
+  }));
+}
+
+interface GapRow {
+  id: string;
+  type: string;
+  severity: Severity;
+  facts: unknown[];
+}
+
+function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow, 'id'>): SeenContent {
+  return {
+    regulation_article: rule.article,
+    category: rule.category,
+    requirement: rule.requirement,
+    status: rule.status,
+    severity: row.severity,
+    gap_description: rule.gap,
+    evidence: evidenceOf(metamodel.cardTypes.get(row.type)!, rule.evidence, row.facts),
+    remediation: rule.remediation,
+    ai_detected: rule.detectsAi ?? false,
+  };
+}
+
+/** The card up to which a page of known findings goes; null where all that are left fit into one. */
+export async function knownBound(
+  { sql }: Work,
+  { regulation, rule_key }: Source,
+  after: string,
+  upto: string | null,
+): Promise<string | null> {
+  const { rows } = await sql.raw(
+    `select card_id from compliance_findings where regulation = ? and rule_key = ? and card_id > ?::uuid
+       and card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     order by card_id offset ${PAGE} limit 1`,
+    [regulation, rule_key, after, upto] as never,
+  );
+  return rows[0]?.card_id ?? null;
+}
+
+/** What earlier scans found by the rule on these cards: of several on one card the one that was decided about is first. */
+export async function readKnown(
+  { sql }: Work,
+  { regulation, rule_key }: Source,
+  after: string,
+  upto: string | null,
+): Promise<Known[]> {
+  const { rows } = await sql.raw(
+    `select to_jsonb(f) as row, json_build_object('id', c.id, 'type', c.type) as card
+     from compliance_findings f join cards c on c.id = f.card_id
+     where f.regulation = ? and f.rule_key = ? and f.card_id > ?::uuid
+       and f.card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     order by f.card_id, f.decision = 'new', f.id`,
+    [regulation, rule_key, after, upto] as never,
+  );
+  return rows;
+}
+
+/**
+ * Ends a rule: where all cards that it is about meet it, the landscape is found to.
+ * @returns on how many cards it was tried.
+ */
+export async function endRule(
+  work: Work,
+  source: Source,
+  rule: ComplianceRule,
+  today: string,
+  { gaps }: RulePlace,
+): Promise<{ checked: number; kept: Kept }> {
+  const { applies } = compileRule(work.metamodel, rule, today);
+  const { rows } = await work.sql.raw(
+    `select count(*)::int as checked from cards c where c.status = 'ACTIVE' and (${applies.sql})`,
+    applies.bindings as never,
+  );
+  const checked: number = rows[0].checked;
+  const met: Seen = {
+    card: null,
+    content: {
+      regulation_article: rule.article,
+      category: rule.category,
+      requirement: rule.requirement,
+      status: 'compliant',
+      severity: 'info',
+      gap_description: '',
+      evidence: `cards: ${checked}; gaps: 0`,
+      remediation: null,
+      ai_detected: false,
+    },
+  };
+  const known = await work.sql.raw(
+    `select to_jsonb(f) as row, null as card from compliance_findings f
+     where f.regulation = ? and f.rule_key = ? and f.card_id is null order by f.id`,
+    [source.regulation, source.rule_key],
+  );
+  return {
+    checked,
+    kept: await keepFindings(work, source, checked > 0 && gaps === 0 ? [met] : [], known.rows),
+  };
+}
+
+/** Resolves findings of rules that are no more. @returns what was kept, and whether there may be more. */
+export async function retireRules(
+  work: Work,
+  { run_id, regulation }: Omit<Source, 'rule_key'>,
+  rules: readonly string[],
+): Promise<{ kept: Kept; more: boolean }> {
+  const { rows } = await work.sql.raw(
+    `select to_jsonb(f) as row,
+       case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
+     from compliance_findings f left join cards c on c.id = f.card_id
+     where f.regulation = ? and f.rule_key <> all(?::text[]) and not f.auto_resolved
+     order by f.id limit ${PAGE}`,
+    [regulation, rules] as never,
+  );
+  const kept = await keepFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
+  return { kept, more: rows.length === PAGE };
+}

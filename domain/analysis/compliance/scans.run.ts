@@ -1,0 +1,192 @@
+import { EstateError } from '../../../platform/errors.ts';
+import { readingSets, ruleSets } from '../../governance/compliance/rules/rule-sets.ts';
+import type { ComplianceRule, ReadingRule } from '../../governance/compliance/rules/rules.types.ts';
+import { command } from '../../kernel/command.ts';
+import type { Work } from '../../kernel/context.ts';
+import type { JobStep } from '../../kernel/jobs/jobs.running.ts';
+import type { AnalysisJob, CarriedRun } from '../runs/runs.carry.ts';
+import { type Kept, nothingKept } from './scans.keep.ts';
+import { type CardReader, type ReaderState, stepReading } from './scans.read.ts';
+import { endRule, retireRules, stepRule } from './scans.rule.ts';
+import type { ScanParameters } from './scans.start.ts';
+import {
+  begin,
+  countsOf,
+  type Place,
+  type RegulationSummary,
+  type ScanSummary,
+  summaryOf,
+} from './scans.summary.ts';
+
+/** The rules of a regulation: those that are filters, then those for which cards are read. */
+interface Rules {
+  key: string;
+  filters: readonly ComplianceRule[];
+  /** None where nobody is there to read. */
+  readings: readonly ReadingRule[];
+}
+
+/** What all steps of a scan work with. */
+interface Scan {
+  job: AnalysisJob;
+  runId: string;
+  today: string;
+  regulations: Rules[];
+  reader: CardReader | undefined;
+}
+
+/**
+ * Looks at the whole landscape by the rules of the run's regulations, page by page. Each page is stored with the place
+ * that it has reached, so that a scan goes on where it was cut off; a scan that is cancelled leaves what it has stored.
+ * @param openReader makes who reads cards for the rules that ask what they say, with what it had before the worker of an
+ * earlier attempt was lost; undefined where there is none: then these rules are not tried, and their findings stay.
+ */
+export async function scan(
+  job: AnalysisJob,
+  run: CarriedRun,
+  openReader: (before: ReaderState | undefined) => Promise<CardReader | undefined>,
+): Promise<undefined> {
+  const { regulations, today } = run.parameters as unknown as ScanParameters;
+  let place = (job.resume as Place | null) ?? begin();
+  const reader = await openReader(place.reader ?? undefined);
+  const all: Scan = {
+    job,
+    runId: run.id,
+    today,
+    regulations: regulations.map((key) => ({
+      key,
+      filters: ruleSets.get(key) ?? [],
+      readings: (reader && readingSets.get(key)) ?? [],
+    })),
+    reader,
+  };
+  while (place.regulation < regulations.length) {
+    job.signal.throwIfAborted();
+    place = await step(all, structuredClone(place));
+  }
+  const { summary } = place;
+  const { parts = [], stopped = null } = reader?.state() ?? {};
+  const results: ScanSummary = { ...summary, ...(stopped ? { model_stopped: stopped.reason } : {}) };
+  await command(job.ctx, (work) => run.finish(work, { results: { ...results }, modelParts: parts }));
+  return undefined;
+}
+
+/** How far a scan is when it has reached a place. */
+function told({ regulations, reader }: Scan, place: Place): JobStep {
+  const rules = regulations.map(({ filters, readings }) => filters.length + readings.length);
+  const total = rules.reduce((sum, n) => sum + n, 0);
+  const done = rules.slice(0, place.regulation).reduce((sum, n) => sum + n, 0) + place.rule;
+  const key = regulations[place.regulation]?.key;
+  return {
+    progress: Math.min(done / Math.max(total, 1), 0.99),
+    ...(key === undefined ? {} : { message: key }),
+    counts: countsOf(place.summary),
+    checkpoint: { ...place, reader: reader?.state() ?? null },
+  };
+}
+
+/** One page of one rule, or the end of a rule or of a regulation. @returns the place reached. */
+async function step(all: Scan, place: Place): Promise<Place> {
+  const { filters, readings } = all.regulations[place.regulation]!;
+  const reading = readings[place.rule - filters.length];
+  if (reading) return await read(all, reading, place);
+  return await command(all.job.ctx, async (work) => {
+    const next = await look(work, all, place);
+    await all.job.checkpoint(work, told(all, next));
+    return next;
+  });
+}
+
+async function look(work: Work, { runId, today, regulations }: Scan, place: Place): Promise<Place> {
+  const { key, filters, readings } = regulations[place.regulation]!;
+  const { summary } = place;
+  if (filters.length === 0) {
+    summary.without_rules.push(key);
+    return nextRegulation(place);
+  }
+  const about = summaryOf(summary, key, filters.length + readings.length);
+  const rule = filters[place.rule];
+  if (!rule) {
+    // whether or not anybody is there to read now
+    const kept = [...filters, ...(readingSets.get(key) ?? [])].map((each) => each.key);
+    const retired = await retireRules(work, { run_id: runId, regulation: key }, kept);
+    add(about, retired.kept);
+    if (retired.more) return place;
+    await work.sql.raw(
+      `insert into compliance_scanned (regulation, run_id) values (?, ?::uuid)
+       on conflict (regulation) do update set run_id = excluded.run_id, scanned_at = now()`,
+      [key, runId],
+    );
+    return nextRegulation(place);
+  }
+  const source = { run_id: runId, regulation: key, rule_key: rule.key };
+  try {
+    const { place: at, kept, more } = await stepRule(work, source, rule, today, place.at);
+    add(about, kept);
+    if (more) return { ...place, at };
+    const end = await endRule(work, source, rule, today, at);
+    add(about, end.kept);
+    about.checked += end.checked;
+    about.gaps += at.gaps;
+  } catch (error) {
+    skip(about, rule, error);
+  }
+  return nextRule(place);
+}
+
+async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> {
+  const { job, runId, today, regulations } = all;
+  const { key, filters, readings } = regulations[place.regulation]!;
+  const about = summaryOf(place.summary, key, filters.length + readings.length);
+  const source = { run_id: runId, regulation: key, rule_key: rule.key };
+  let next = place;
+  try {
+    await stepReading(
+      job,
+      all.reader!,
+      source,
+      rule,
+      { today, place: place.at },
+      (work) => job.checkpoint(work, told(all, place)),
+      async (work, { place: at, kept, counts, more }) => {
+        // a command may be tried again
+        const reached = structuredClone(place);
+        const sums = summaryOf(reached.summary, key, filters.length + readings.length);
+        add(sums, kept);
+        sums.checked += counts.cards;
+        sums.read_by_model ??= { cards: 0, asked: 0, unread: 0 };
+        sums.read_by_model.cards += counts.cards;
+        sums.read_by_model.asked += counts.asked;
+        sums.read_by_model.unread += counts.unread;
+        if (!more) sums.gaps += at.gaps;
+        next = more ? { ...reached, at } : nextRule(reached);
+        await job.checkpoint(work, told(all, next));
+      },
+    );
+  } catch (error) {
+    skip(about, rule, error);
+    next = nextRule(place);
+  }
+  return next;
+}
+
+const nextRule = (place: Place): Place => ({ ...place, rule: place.rule + 1, at: begin().at });
+const nextRegulation = (place: Place): Place => ({
+  ...place,
+  regulation: place.regulation + 1,
+  rule: 0,
+  at: begin().at,
+});
+
+/** Raised before anything is written: what earlier scans found by the rule stays as it is. */
+function skip(about: RegulationSummary, rule: { key: string }, error: unknown): void {
+  if (!(error instanceof EstateError && error.code === 'validation_failed')) throw error;
+  about.skipped.push({ rule: rule.key, reason: reasonOf(error) });
+}
+
+/** What the metamodel lacks, without the place in the rule's filter and all that is known instead. */
+const reasonOf = ({ message }: Error): string => message.replace(/^filter: | \(known is .*$/g, '');
+
+function add(summary: RegulationSummary, kept: Kept): void {
+  for (const name of Object.keys(nothingKept()) as (keyof Kept)[]) summary[name] += kept[name];
+}

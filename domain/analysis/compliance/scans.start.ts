@@ -1,0 +1,51 @@
+import { EstateError, invalidFields } from '../../../platform/errors.ts';
+import { requireMaintainer } from '../../governance/compliance/compliance.access.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { type StartedRun, startRun } from '../runs/runs.start.ts';
+import { complianceScanJob } from './scans.job.ts';
+
+/** What a scan was asked for, kept with its run. */
+export interface ScanParameters {
+  /** Keys, in the order in which they are looked at. */
+  regulations: string[];
+  /** The day that rules mean by today, `YYYY-MM-DD` in UTC, however long the scan takes. */
+  today: string;
+}
+
+/**
+ * Starts a scan over the named regulations, enabled or not, or else over those that are enabled.
+ * @throws EstateError `forbidden`, `validation_failed`; `wrong_state` while a scan is under way, or when there is nothing
+ * to look at.
+ */
+export async function startScan(ctx: Ctx, named: readonly string[] | null): Promise<StartedRun> {
+  requireMaintainer(ctx);
+  return await command(ctx, async (work) => {
+    const known: { key: string; is_enabled: boolean }[] = await work
+      .sql('compliance_regulations')
+      .orderBy(['sort_order', 'key'])
+      .select('key', 'is_enabled');
+    const faults = (named ?? []).flatMap((key, n) =>
+      known.some((regulation) => regulation.key === key)
+        ? []
+        : [
+            {
+              field: `regulations.${n}`,
+              code: 'unknown_regulation',
+              message: `there is no regulation "${key}"`,
+            },
+          ],
+    );
+    if (faults.length > 0) throw invalidFields(faults);
+    const regulations = known
+      .filter(({ key, is_enabled }) => (named ? named.includes(key) : is_enabled))
+      .map(({ key }) => key);
+    if (regulations.length === 0) throw new EstateError('wrong_state', 'No regulation is enabled.');
+    const parameters: ScanParameters = { regulations, today: new Date().toISOString().slice(0, 10) };
+    return await startRun(ctx, work, {
+      type: 'compliance',
+      job: complianceScanJob,
+      parameters: { ...parameters },
+    });
+  });
+}

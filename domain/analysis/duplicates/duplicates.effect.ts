@@ -1,0 +1,66 @@
+import type { Sql } from '../../../platform/database.ts';
+import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { may } from '../../kernel/permissions/policy.ts';
+
+/** The attribute that holds what a card costs in a year. */
+const COST = 'costTotalAnnual';
+
+/** What a merge of cards into one of them would do; null where the caller may not see it. */
+export interface MergeEffect {
+  survivor_id: string;
+  merged_ids: string[];
+  /** Relations that the survivor would be given; the others of the merged cards are there already, or lead among them. */
+  relations_moved: number | null;
+  relations_folded: number | null;
+  children_moved: number;
+  /** Users who hold a role on one of the cards. */
+  people_affected: number | null;
+  /** Costs of the merged cards in a year. */
+  cost_saved: number | null;
+}
+
+/** Looks what a merge would do, without doing it. */
+export async function effectOf(
+  sql: Sql,
+  ctx: Ctx,
+  survivorId: string,
+  mergedIds: readonly string[],
+): Promise<MergeEffect> {
+  const all = [survivorId, ...mergedIds];
+  const attributes = visibleAttributes(ctx);
+  const hasCost = `jsonb_typeof(c.attributes -> '${COST}') = 'number'`;
+  const { rows } = await sql.raw(
+    `with ends as (
+       select type, source_id as card, target_id as other, true as out from relations where source_id = any(?::uuid[])
+       union all
+       select type, target_id, source_id, false from relations where target_id = any(?::uuid[])
+     ), outside as (
+       select type, other, out, card = ?::uuid as own from ends where other <> all(?::uuid[])
+     ), lines as (
+       select bool_or(own) as own, count(*) filter (where not own) as merged from outside group by type, other, out
+     ), costs as (
+       select sum((a.seen ->> '${COST}')::numeric) as cost, count(*) filter (where ${hasCost} and not a.seen \\? '${COST}') as hidden
+       from cards c, lateral (select ${attributes.sql} as seen) a
+       where c.id = any(?::uuid[]) and ${hasCost}
+     )
+     select
+       (select count(*) filter (where not own)::int from lines) as moved,
+       (select coalesce(sum(merged), 0)::int - count(*) filter (where not own)::int from lines) as folded,
+       (select count(*)::int from cards where parent_id = any(?::uuid[]) and id <> all(?::uuid[])) as children,
+       (select count(distinct user_id)::int from stakeholders where card_id = any(?::uuid[])) as people,
+       (select case when hidden = 0 then cost end from costs) as cost`,
+    [all, all, survivorId, all, ...attributes.bindings, mergedIds, mergedIds, all, all] as never,
+  );
+  const { moved, folded, children, people, cost } = rows[0];
+  const seesRelations = may(ctx.caller, 'relations.view');
+  return {
+    survivor_id: survivorId,
+    merged_ids: [...mergedIds],
+    relations_moved: seesRelations ? moved : null,
+    relations_folded: seesRelations ? folded : null,
+    children_moved: children,
+    people_affected: may(ctx.caller, 'stakeholders.view') ? people : null,
+    cost_saved: cost === null ? null : Number(cost),
+  };
+}

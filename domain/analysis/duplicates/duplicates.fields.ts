@@ -1,0 +1,78 @@
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+
+/** How a field is compared; see the matching library. */
+export type ComparedKind = 'name' | 'list' | 'text' | 'version' | 'choice' | 'set' | 'number';
+
+/** Something that cards say, by which duplicates are told. */
+export interface ComparedField {
+  /** `name`, `names`, `description`, `vendor`, `parent`, `subtype`, `relations` or `attributes.<key>`. */
+  name: string;
+  kind: ComparedKind;
+  weight: number;
+  without?: string;
+}
+
+/** The card type whose cards are vendors. */
+export const VENDOR_TYPE = 'Provider';
+/** Attributes of a kind that are compared, the first ones. */
+const MOST_ATTRIBUTES = 4;
+const WEIGHTS = { description: 0.5, relation: 0.5, attribute: 0.25 };
+
+/** What is compared of the cards of a type. */
+export function comparedFields(metamodel: Metamodel, type: CardType): ComparedField[] {
+  const hasVendor = vendorRelations(metamodel, type.key).length > 0;
+  return [
+    { name: 'name', kind: 'name', weight: 1, ...(hasVendor ? { without: 'vendor' } : {}) },
+    { name: 'names', kind: 'list', weight: 0.5 },
+    { name: 'description', kind: 'text', weight: WEIGHTS.description },
+    ...(hasVendor ? [field('vendor', 'name', WEIGHTS.relation)] : []),
+    ...(type.has_hierarchy ? [field('parent', 'choice', WEIGHTS.relation)] : []),
+    ...(type.subtypes.length > 0 ? [field('subtype', 'choice', WEIGHTS.attribute)] : []),
+    field('relations', 'set', WEIGHTS.relation),
+    ...attributeFields(type),
+  ];
+}
+
+const field = (name: string, kind: ComparedKind, weight: number): ComparedField => ({ name, kind, weight });
+
+/** Texts, costs and choices: whoever describes a thing twice often says the same of it. */
+function attributeFields({ fields }: CardType): ComparedField[] {
+  const found: ComparedField[] = [];
+  const of = (types: readonly string[], kind: ComparedKind) => {
+    const some = [...fields.values()].filter(({ type }) => types.includes(type)).slice(0, MOST_ATTRIBUTES);
+    for (const { key } of some) {
+      const isVersion = kind === 'text' && /version/i.test(key);
+      found.push(field(`attributes.${key}`, isVersion ? 'version' : kind, WEIGHTS.attribute));
+    }
+  };
+  of(['text', 'url'], 'text');
+  of(['cost'], 'number');
+  of(['single_select'], 'choice');
+  return found;
+}
+
+/** Types of relations that tell who makes or sells a card of the type. */
+export function vendorRelations({ relationTypes }: Metamodel, type: string): string[] {
+  if (type === VENDOR_TYPE) return [];
+  return [...relationTypes.values()]
+    .filter(({ source_type_key: source, target_type_key: target }) =>
+      source === VENDOR_TYPE ? target === type : source === type && target === VENDOR_TYPE,
+    )
+    .map(({ key }) => key);
+}
+
+/**
+ * Whether a field is a fact by which a decision stands: what a card says of itself. Relations, costs and quantities change
+ * without its becoming another thing.
+ */
+export const isFact = ({ kind }: ComparedField): boolean => kind !== 'set' && kind !== 'number';
+
+/** The attribute that a field is, if any. */
+export const attributeOf = (name: string): string | undefined =>
+  name.startsWith('attributes.') ? name.slice('attributes.'.length) : undefined;
+
+/** What people call the field of a type. */
+export function labelOf({ fields }: Pick<CardType, 'fields'>, name: string): string {
+  const key = attributeOf(name);
+  return key === undefined ? name : (fields.get(key)?.label ?? key);
+}

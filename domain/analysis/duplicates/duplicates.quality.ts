@@ -1,0 +1,60 @@
+import type { Ctx } from '../../kernel/context.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+
+/** From this score on a pair is a match. */
+const MATCH = 0.5;
+
+/** How often what was found agrees with what people decided; null where nothing was decided of which it could be told. */
+export interface Agreement {
+  precision: number | null;
+  recall: number | null;
+}
+
+/** How well the search does in the eyes of who decided. */
+export interface TypeQuality {
+  card_type: string;
+  confirmed: number;
+  dismissed: number;
+  investigating: number;
+  /** By the scores that pairs had before they were decided, and by those that they have now. */
+  before_decision: Agreement;
+  now: Agreement;
+  /** The version of what was learned and applied last, and whether it should be learned anew. */
+  model: string | null;
+  learn_advised: boolean;
+}
+
+/** Precision and recall on decided pairs, by card type. @throws EstateError `forbidden`. */
+export async function qualityOf(ctx: Ctx): Promise<TypeQuality[]> {
+  requirePermission(ctx.caller, 'ai_analysis.view');
+  const agreement = (score: string, among: string) => `json_build_object(
+    'precision', avg((e.decision = 'confirmed')::int)
+      filter (where e.decision <> 'investigating' and ${score} >= ${MATCH}),
+    'recall', avg((coalesce(${score}, 0) >= ${MATCH})::int) filter (where e.decision = 'confirmed' and ${among}))`;
+  const { rows } = await ctx.db.raw(
+    `with decided as (
+       select e.card_type,
+         count(*) filter (where e.decision = 'confirmed')::int as confirmed,
+         count(*) filter (where e.decision = 'dismissed')::int as dismissed,
+         count(*) filter (where e.decision = 'investigating')::int as investigating,
+         ${agreement('e.score', 'true')} as before_decision,
+         ${agreement('p.score', 'pair.there')} as now
+       from duplicate_decisions e
+       left join duplicate_pairs p on p.id = e.id
+       -- of cards that were merged or archived since nothing can be found
+       cross join lateral (select count(*) = 2 as there from cards c
+         where c.id in (e.left_id, e.right_id) and c.status = 'ACTIVE') pair
+       group by e.card_type
+     )
+     select t.card_type, coalesce(d.confirmed, 0) as confirmed, coalesce(d.dismissed, 0) as dismissed,
+       coalesce(d.investigating, 0) as investigating,
+       coalesce(d.before_decision, '{"precision": null, "recall": null}') as before_decision,
+       coalesce(d.now, '{"precision": null, "recall": null}') as now,
+       s.model_id as model, coalesce((s.figures ->> 'learn_advised')::boolean, false) as learn_advised
+     from (select card_type from duplicate_states union select card_type from decided) t
+     left join decided d using (card_type) left join duplicate_states s using (card_type)
+     where t.card_type = any(?::text[]) order by t.card_type`,
+    [ctx.metamodel.visibleTypes] as never,
+  );
+  return rows;
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import type { Sql } from '../../../platform/database.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { attributeOf, type ComparedField, isFact, vendorRelations } from './duplicates.fields.ts';
+
+/** What a card says, as it is compared. */
+export interface CardRecord {
+  id: string;
+  values: Record<string, string | number | string[] | null>;
+}
+
+/** Letters of a text that are read: beyond, it says nothing more of what the card is. */
+const DESCRIPTION = 2_000;
+const SHORT = 500;
+/** Related cards that are read of a card, the first ones by id. */
+const MOST_RELATED = 100;
+const PAGE = 2_000;
+
+/** Cards of a type in the order of their ids, a page at a time: so many as fit in memory are there at once. */
+export async function* recordPages(
+  sql: Sql,
+  metamodel: Metamodel,
+  type: string,
+  fields: readonly ComparedField[],
+): AsyncGenerator<CardRecord[]> {
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const { rows } = await sql.raw(
+      `select id from cards where type = ? and status = 'ACTIVE' and id > ?::uuid order by id limit ${PAGE}`,
+      [type, after],
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }: { id: string }) => id);
+    yield await recordsOf(sql, metamodel, type, fields, ids);
+    after = ids.at(-1)!;
+  }
+}
+
+interface Row {
+  id: string;
+  name: string;
+  alias: string | null;
+  description: string | null;
+  subtype: string | null;
+  parent: string | null;
+  attributes: Record<string, unknown>;
+  vendors: string[] | null;
+  related: string[] | null;
+}
+
+/** What these cards of the type say; those that are gone or archived are left out. */
+export async function recordsOf(
+  sql: Sql,
+  metamodel: Metamodel,
+  type: string,
+  fields: readonly ComparedField[],
+  ids: readonly string[],
+): Promise<CardRecord[]> {
+  const vendors = vendorRelations(metamodel, type);
+  const { rows } = await sql.raw(
+    `with page as (select unnest(?::uuid[]) as id),
+       ends as (
+         select p.id, r.type, r.target_id as other from page p join relations r on r.source_id = p.id
+         union all
+         select p.id, r.type, r.source_id from page p join relations r on r.target_id = p.id
+       ),
+       vendors as (
+         select e.id, array_agg(distinct v.name order by v.name) as names from ends e join cards v on v.id = e.other
+         where e.type = any(?::text[]) group by e.id
+       ),
+       related as (
+         select e.id, (array_agg(distinct e.other order by e.other))[1:${MOST_RELATED}] as ids from ends e
+         where e.type <> all(?::text[]) group by e.id
+       )
+     select c.id, c.name, left(c.alias, ${SHORT}) as alias, left(c.description, ${DESCRIPTION}) as description,
+       c.subtype, p.name as parent, c.attributes, v.names as vendors, r.ids::text[] as related
+     from page join cards c on c.id = page.id left join cards p on p.id = c.parent_id
+     left join vendors v on v.id = c.id left join related r on r.id = c.id
+     where c.type = ? and c.status = 'ACTIVE' order by c.id`,
+    [ids, vendors, vendors, type] as never,
+  );
+  return rows.map((row: Row) => ({
+    id: row.id,
+    values: Object.fromEntries(fields.map(({ name }) => [name, saidIn(row, name)])),
+  }));
+}
+
+function saidIn(row: Row, name: string): CardRecord['values'][string] {
+  const key = attributeOf(name);
+  if (key !== undefined) {
+    const value = row.attributes[key];
+    if (typeof value === 'number') return value;
+    return typeof value === 'string' && value !== '' ? value.slice(0, SHORT) : null;
+  }
+  switch (name) {
+    case 'name':
+      return row.name.slice(0, SHORT);
+    case 'names':
+      return namesOf(row);
+    case 'description':
+      return row.description;
+    case 'subtype':
+      return row.subtype;
+    case 'parent':
+      return row.parent;
+    case 'vendor':
+      return row.vendors?.join(' ').slice(0, SHORT) ?? null;
+    default:
+      return row.related ?? [];
+  }
+}
+
+/** The name with the other names that the alias holds. */
+function namesOf({ name, alias }: Row): string[] {
+  const others = (alias ?? '')
+    .split(/[,;|\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  return [name.slice(0, SHORT), ...others];
+}
+
+/** A fingerprint of what a card says of itself; empty values are none, so that a new field changes nothing. */
+export function factsOf({ values }: CardRecord, fields: readonly ComparedField[]): string {
+  const hash = createHash('sha256');
+  const facts = fields.filter(isFact).map(({ name }) => name);
+  for (const name of facts.sort()) {
+    const value = values[name] ?? null;
+    if (value === null || (typeof value !== 'number' && value.length === 0)) continue;
+    hash.update(`${JSON.stringify([name, value])}\n`);
+  }
+  return hash.digest('base64url').slice(0, 22);
+}
+
+/** The id of what stands for these cards together: it follows from theirs, whatever their order. */
+export function idFor(kind: 'pair' | 'cluster', ids: readonly string[]): string {
+  const hex = createHash('sha256')
+    .update(`${kind} ${ids.toSorted().join(' ')}`)
+    .digest('hex');
+  // version 8 of RFC 9562: of the maker's own
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

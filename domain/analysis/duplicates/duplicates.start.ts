@@ -1,0 +1,22 @@
+import { invalidField } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
+import { duplicatesJob } from './duplicates.job.ts';
+import type { SearchMode } from './duplicates.types.ts';
+
+/**
+ * Starts a search for duplicates among the cards of some types, or of all that are shown.
+ * @throws EstateError `forbidden`; `validation_failed` for a type that is not shown; `wrong_state` while one is under way.
+ */
+export async function startSearch(
+  ctx: Ctx,
+  { card_types, mode = 'changes' }: { card_types?: string[]; mode?: SearchMode },
+): Promise<StartedRun> {
+  const unknown = card_types?.findIndex((type) => !ctx.metamodel.visibleTypes.includes(type)) ?? -1;
+  if (unknown >= 0) {
+    const message = `There is no card type ${card_types![unknown]}.`;
+    throw invalidField(`card_types.${unknown}`, 'unknown_type', message);
+  }
+  const parameters = { mode, ...(card_types ? { card_types: [...new Set(card_types)] } : {}) };
+  return await startAnalysis(ctx, { type: 'duplicates', job: duplicatesJob, parameters });
+}

@@ -1,0 +1,75 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { command } from '../../kernel/command.ts';
+import type { AnalysisJob, CarriedRun } from '../runs/runs.carry.ts';
+import { readCardFacts, readCostRanks } from './modernizations.read.ts';
+import { type CostRanks, candidateOf } from './modernizations.rules.ts';
+import type { Candidate } from './modernizations.types.ts';
+import { clearLeftovers, keepCandidates, showCandidates } from './modernizations.write.ts';
+
+/** Cards that are judged at once. */
+const PAGE = 2_000;
+
+/** What a run goes on from. */
+interface Place {
+  /** The last card that was judged. */
+  after: string | null;
+  judged: number;
+  total: number;
+  ranks: CostRanks;
+  today: string;
+}
+
+/** Judges all cards of a type, page by page; shows what it found when all are judged. */
+export async function analyseModernizations(job: AnalysisJob, run: CarriedRun): Promise<void> {
+  const { targetType, only } = parametersOf(run);
+  const { ctx, signal } = job;
+  const asked = { id: run.id, targetType };
+  let place = (job.resume as Place | null) ?? (await begin(job, targetType));
+  for (;;) {
+    signal.throwIfAborted();
+    const { after, today, ranks, total } = place;
+    const cards = await readCardFacts(ctx.db, ctx.metamodel, { type: targetType, after, limit: PAGE, today });
+    if (cards.length === 0) break;
+    const candidates = cards
+      .map((card) => candidateOf(card, today, ranks))
+      .filter((found): found is Candidate => found !== null && (only === null || found.type === only));
+    const next: Place = { ...place, after: cards.at(-1)!.id, judged: place.judged + cards.length };
+    await command(ctx, async (work) => {
+      if (candidates.length > 0) await keepCandidates(work.sql, asked, candidates);
+      await job.checkpoint(work, {
+        progress: Math.min(0.95, next.judged / Math.max(1, total)),
+        message: `judged ${next.judged} of ${total} cards`,
+        checkpoint: next,
+      });
+    });
+    place = next;
+    await breathe();
+  }
+  await command(ctx, async (work) => {
+    await job.hold(work);
+    const types = await showCandidates(work.sql, asked);
+    const candidates = Object.values(types).reduce((sum, count) => sum + count, 0);
+    await run.finish(work, { results: { cards: place.judged, candidates, types } });
+  });
+}
+
+async function begin(job: AnalysisJob, type: string): Promise<Place> {
+  const { ctx } = job;
+  const ranks = await readCostRanks(ctx.db, ctx.metamodel, type);
+  const { rows } = await ctx.db.raw(
+    `select count(*)::int as total from cards c where c.type = ? and c.status = 'ACTIVE'`,
+    [type],
+  );
+  const today = new Date().toISOString().slice(0, 10);
+  const place: Place = { after: null, judged: 0, total: rows[0].total, ranks, today };
+  await command(ctx, async (work) => {
+    await clearLeftovers(work.sql);
+    await job.checkpoint(work, { progress: 0.01, checkpoint: place });
+  });
+  return place;
+}
+
+function parametersOf({ parameters }: CarriedRun): { targetType: string; only: string | null } {
+  const type = String(parameters.modernization_type);
+  return { targetType: String(parameters.target_type), only: type === 'general' ? null : type };
+}

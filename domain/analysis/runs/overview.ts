@@ -1,0 +1,65 @@
+import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
+import { seenClusters } from '../duplicates/duplicates.seen.ts';
+
+/** Data quality from which on a card is silver, and gold. */
+const [SILVER, GOLD] = [50, 80];
+const MOST_ISSUES = 10;
+
+/** The landscape's quality and cost at a glance, of the cards that the caller sees. */
+export interface Overview {
+  total_cards: number;
+  cards_by_type: Record<string, number>;
+  quality_avg: number;
+  quality_bronze: number;
+  quality_silver: number;
+  quality_gold: number;
+  /** Costs in a year; null without `costs.view`. */
+  total_cost: number | null;
+  vendor_count: number;
+  /** Clusters that nobody has confirmed or dismissed. */
+  duplicate_clusters: number;
+  /** Cards that should be modernised, without what was dismissed. */
+  modernization_count: number;
+  /** The cards with the least data quality. */
+  top_issues: { id: string; name: string; type: string; data_quality: number }[];
+}
+
+/** Reads the overview. @throws EstateError `forbidden`. */
+export async function readOverview(ctx: Ctx): Promise<Overview> {
+  requirePermission(ctx.caller, 'ai_analysis.view');
+  const visible = visibleCards(ctx);
+  const clusters = seenClusters(ctx);
+  const attributes = visibleAttributes(ctx);
+  const { rows } = await ctx.db.raw(
+    `with c as materialized (
+       select c.id, c.type, c.name, c.data_quality::double precision as data_quality,
+         case when jsonb_typeof(a.seen -> 'costTotalAnnual') = 'number'
+           then (a.seen ->> 'costTotalAnnual')::numeric end as cost
+       from cards c, lateral (select ${attributes.sql} as seen) a where c.status = 'ACTIVE' and ${visible.sql}
+     )
+     select count(*)::int as total_cards,
+       (select coalesce(json_object_agg(type, n order by type), '{}')
+        from (select type, count(*) as n from c group by type) t) as cards_by_type,
+       coalesce(round(avg(data_quality)::numeric, 1), 0)::double precision as quality_avg,
+       count(*) filter (where data_quality < ${SILVER})::int as quality_bronze,
+       count(*) filter (where data_quality >= ${SILVER} and data_quality < ${GOLD})::int as quality_silver,
+       count(*) filter (where data_quality >= ${GOLD})::int as quality_gold,
+       coalesce(sum(cost), 0)::double precision as total_cost,
+       count(*) filter (where type = ?)::int as vendor_count,
+       (select count(*)::int from duplicate_clusters d where d.status in ('pending', 'investigating')
+          and ${clusters.sql}) as duplicate_clusters,
+       (select count(*)::int from modernizations m where m.is_current and m.card_id in (select id from c)
+          and not exists (select from modernization_decisions d where d.status = 'dismissed' and d.card_id = m.card_id
+            and d.modernization_type = m.modernization_type)) as modernization_count,
+       (select coalesce(json_agg(t), '[]') from (
+          select id, name, type, data_quality from c order by data_quality, id limit ${MOST_ISSUES}) t) as top_issues
+     from c`,
+    [...attributes.bindings, ...visible.bindings, VENDOR_TYPE, ...clusters.bindings] as never,
+  );
+  const seesCosts = may(ctx.caller, 'costs.view');
+  return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
+}

@@ -1,0 +1,18 @@
+import type { Ctx } from '../../kernel/context.ts';
+import { isEnabled } from '../../kernel/settings/modules.ts';
+import { loadSettings } from '../../kernel/settings/settings.state.ts';
+import { missingForAi } from '../ai/ai.provider.ts';
+
+/** Whether analyses can be run. */
+export interface AnalysisStatus {
+  ai_configured: boolean;
+  ready: boolean;
+  enabled: boolean;
+}
+
+/** Tells whether analyses can be run, and whether a language model can sharpen them. */
+export async function readStatus(ctx: Ctx): Promise<AnalysisStatus> {
+  const settings = await loadSettings(ctx.db);
+  const enabled = isEnabled(settings, 'ai_analysis');
+  return { ai_configured: missingForAi(settings).length === 0, ready: enabled, enabled };
+}

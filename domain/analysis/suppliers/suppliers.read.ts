@@ -1,0 +1,203 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { NamedSupplier, SupplierKind } from './suppliers.types.ts';
+
+/** The type whose cards are suppliers. */
+export const SUPPLIER_TYPE = 'Provider';
+/** The types of what is supplied. */
+export const SUPPLIED_TYPES: readonly string[] = ['Application', 'ITComponent'];
+/** Keys and labels of attributes that name who supplies a card. */
+const NAMES_SUPPLIER =
+  /^(?:software|hardware|service|application|product)?(?:vendor|supplier|provider|manufacturer|publisher|maker|hersteller|lieferant|anbieter|fournisseur|editeur|fabricant|proveedor|fabricante|fornitore|produttore|leverancier|fornecedor)(?:name)?$/;
+/** What people write where they know of no supplier, or of many. */
+const NOBODY =
+  '^\\W*(n/?a|none|no|unknown|tbd|various|diverse|internal|in-?house|self|own|unbekannt|keine[rs]?|intern|eigen\\w*|inconnu|aucun)?\\W*$';
+const LONGEST_NAME = 200;
+
+/** Who is said to supply what. */
+export interface SaidSuppliers {
+  named: NamedSupplier[];
+  /** Beginnings of the descriptions of cards that are suppliers, by card. */
+  descriptions: Map<string, string>;
+  /** What is supplied by whom; `by` are places in `named`. */
+  supplied: Map<string, number[]>;
+}
+
+/**
+ * Reads the active cards of suppliers, what they are related to, and what attributes of other cards say of their suppliers.
+ * @param sql a transaction that sees one snapshot throughout.
+ */
+export async function readSaidSuppliers(sql: Sql, metamodel: Metamodel): Promise<SaidSuppliers> {
+  const types = SUPPLIED_TYPES.filter((type) => metamodel.visibleTypes.includes(type));
+  const said: SaidSuppliers = { named: [], descriptions: new Map(), supplied: new Map() };
+  const byCard = new Map<string, number>();
+  if (metamodel.visibleTypes.includes(SUPPLIER_TYPE)) {
+    for (const card of await supplierCards(sql)) {
+      byCard.set(card.id, said.named.length);
+      if (card.description) said.descriptions.set(card.id, card.description);
+      said.named.push({
+        name: card.name,
+        card: card.id,
+        aliases: (card.alias ?? '').split(/[;,|/\n]/).flatMap((alias) => alias.trim() || []),
+        host: hostOf(card.website),
+        kind: kindOf(card.kind),
+        supplied: 0,
+      });
+    }
+  }
+  const add = (card: string, by: number) => {
+    const known = said.supplied.get(card);
+    if (known?.includes(by)) return;
+    if (known) known.push(by);
+    else said.supplied.set(card, [by]);
+    said.named[by]!.supplied++;
+  };
+  for (const { supplier, card } of await relatedCards(sql, metamodel, types)) {
+    const by = byCard.get(supplier);
+    if (by !== undefined) add(card, by);
+  }
+  const byName = new Map<string, number>();
+  for (const { card, name } of await namedInAttributes(sql, metamodel, types)) {
+    let by = byName.get(name);
+    if (by === undefined) {
+      by = said.named.length;
+      byName.set(name, by);
+      said.named.push({ name, card: null, aliases: [], host: null, kind: 'vendor', supplied: 0 });
+    }
+    add(card, by);
+  }
+  return said;
+}
+
+interface SupplierCard {
+  id: string;
+  name: string;
+  alias: string | null;
+  website: string | null;
+  kind: string | null;
+  description: string | null;
+}
+
+async function supplierCards(sql: Sql): Promise<SupplierCard[]> {
+  const { rows } = await sql.raw(
+    `select c.id, c.name, c.alias, c.attributes ->> 'website' as website, c.attributes ->> 'providerType' as kind,
+       left(c.description, 1000) as description
+     from cards c where c.type = ? and c.status = 'ACTIVE' order by c.id`,
+    [SUPPLIER_TYPE],
+  );
+  return rows;
+}
+
+async function relatedCards(
+  sql: Sql,
+  { visibleRelationTypes, relationTypes }: Metamodel,
+  types: readonly string[],
+): Promise<{ supplier: string; card: string }[]> {
+  const all = visibleRelationTypes.map((key) => relationTypes.get(key)!);
+  const keys = (
+    supplier: 'source_type_key' | 'target_type_key',
+    other: 'source_type_key' | 'target_type_key',
+  ) =>
+    all
+      .filter((type) => type[supplier] === SUPPLIER_TYPE && types.includes(type[other]))
+      .map(({ key }) => key);
+  const { rows } = await sql.raw(
+    `select e.supplier, e.card from (
+       select r.source_id as supplier, r.target_id as card from relations r where r.type = any(?::text[])
+       union
+       select r.target_id, r.source_id from relations r where r.type = any(?::text[])) e
+     join cards c on c.id = e.card and c.status = 'ACTIVE'
+     order by e.card, e.supplier`,
+    [keys('source_type_key', 'target_type_key'), keys('target_type_key', 'source_type_key')],
+  );
+  return rows;
+}
+
+/** The attributes of a type whose key or label says that they name a supplier. */
+export function supplierAttributes(
+  metamodel: Metamodel,
+  type: string,
+): { key: string; labels: ReadonlyMap<string, string> }[] {
+  const plain = (text: string) =>
+    text
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/[^a-z]/g, '');
+  return [...metamodel.cardTypes.get(type)!.fields.values()]
+    .filter(
+      ({ key, label, type: kind }) =>
+        (kind === 'text' || kind === 'single_select') &&
+        (NAMES_SUPPLIER.test(plain(key)) || NAMES_SUPPLIER.test(plain(label))),
+    )
+    .map(({ key, optionLabels }) => ({ key, labels: optionLabels }));
+}
+
+async function namedInAttributes(
+  sql: Sql,
+  metamodel: Metamodel,
+  types: readonly string[],
+): Promise<{ card: string; name: string }[]> {
+  const found: { card: string; name: string }[] = [];
+  for (const type of types) {
+    for (const { key, labels } of supplierAttributes(metamodel, type)) {
+      const { rows } = await sql.raw(
+        `select c.id as card, left(c.attributes ->> ?, ${LONGEST_NAME}) as name from cards c
+         where c.type = ? and c.status = 'ACTIVE' and jsonb_typeof(c.attributes -> ?) = 'string'
+           and not c.attributes ->> ? ~* ?
+         order by c.id`,
+        [key, type, key, key, NOBODY],
+      );
+      for (const { card, name } of rows) found.push({ card, name: labels.get(name) ?? name });
+    }
+  }
+  return found;
+}
+
+function kindOf(providerType: string | null): SupplierKind {
+  if (providerType === 'partner') return 'partner';
+  return providerType === 'internalProvider' ? 'internal' : 'vendor';
+}
+
+function hostOf(website: string | null): string | null {
+  const address = website?.trim();
+  if (!address) return null;
+  try {
+    const { hostname } = new URL(/^[a-z][a-z0-9+.-]*:/i.test(address) ? address : `https://${address}`);
+    return hostname.replace(/^www\./, '').toLowerCase() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a card says of its supplier. */
+export interface SuppliedCard {
+  id: string;
+  name: string;
+  description: string | null;
+  subtype: string | null;
+  product: string | null;
+  categories: string[];
+}
+
+/** Reads some of the supplied cards; of long descriptions the beginning. */
+export async function readSupplied(
+  sql: Sql,
+  metamodel: Metamodel,
+  ids: readonly string[],
+): Promise<SuppliedCard[]> {
+  const { rows } = await sql.raw(
+    `select c.id, c.name, c.subtype, left(c.description, 1000) as description,
+       nullif(left(c.attributes ->> 'productName', ${LONGEST_NAME}), '') as product,
+       array(select t.name from relations r join cards t on t.id = r.target_id
+             where r.source_id = c.id and r.type = any(?::text[]) and t.status = 'ACTIVE'
+             order by t.name limit 5) as categories
+     from cards c where c.id = any(?::uuid[]) order by c.id`,
+    [
+      metamodel.visibleRelationTypes.filter(
+        (key) => metamodel.relationTypes.get(key)!.target_type_key === 'TechCategory',
+      ),
+      ids,
+    ] as never,
+  );
+  return rows;
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { randomSecret, sha256 } from '../../../platform/crypto.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { batchText } from './batches.queries.ts';
+
+/** Minutes for which a batch that was opened for trying can be confirmed. */
+const CONFIRM_MINUTES = 15;
+
+export interface NewBatch {
+  tool_name: string;
+  /** What joins the batch is tried and not written. */
+  dry_run: boolean;
+  /** How many rows the writer means to write. */
+  row_count: number;
+}
+
+/** Opens a batch of the caller's own, which requests join until it is closed. */
+export async function openBatch(ctx: Ctx, input: NewBatch): Promise<JsonText> {
+  const id = randomUUID();
+  const token = input.dry_run ? randomSecret() : null;
+  return await command(ctx, async ({ sql, emit }) => {
+    await sql.raw(
+      `insert into mutation_batches (id, tool_name, actor_user_id, origin, dry_run, row_count,
+         confirm_token_hash, confirm_token_expires_at)
+       values (?, ?, ?, ?, ?, ?, ?, case when ?::boolean then now() + interval '${CONFIRM_MINUTES} minutes' end)`,
+      [
+        id,
+        input.tool_name,
+        ctx.caller.userId,
+        ctx.origin,
+        input.dry_run,
+        input.row_count,
+        token && sha256(token),
+        input.dry_run,
+      ] as never,
+    );
+    emit({ event_type: 'mutation_batch.opened', data: { id, ...input } });
+    return await batchText(sql, id, token);
+  });
+}
+
+/**
+ * Closes an open batch of the caller's own. One that was opened for trying needs its token.
+ * @throws EstateError `not_found`, `wrong_state`, `validation_failed` for a wrong or expired token.
+ */
+export async function commitBatch(
+  ctx: Ctx,
+  id: string,
+  input: { summary?: Record<string, unknown> | null; confirm_token?: string | null },
+): Promise<JsonText> {
+  return await command(ctx, async ({ sql, emit }) => {
+    const { rows } = await sql.raw(
+      `select actor_user_id, committed_at, confirm_token_hash, confirm_token_expires_at < now() as expired
+       from mutation_batches where id = ?::uuid for update`,
+      [id],
+    );
+    const batch = rows[0];
+    if (!batch || batch.actor_user_id !== ctx.caller.userId) throw notFound('batch', id);
+    if (batch.committed_at !== null) throw new EstateError('wrong_state', 'The batch is closed already.');
+    if (batch.confirm_token_hash !== null) {
+      const given = input.confirm_token ? sha256(input.confirm_token) : null;
+      if (given !== batch.confirm_token_hash)
+        throw invalidField('confirm_token', 'wrong_token', 'is not the token of this batch');
+      if (batch.expired) throw invalidField('confirm_token', 'expired_token', 'has expired');
+    }
+    const summary = input.summary ?? null;
+    await sql.raw(
+      `update mutation_batches set committed_at = clock_timestamp(), summary = ?::jsonb, confirm_token_hash = null
+       where id = ?::uuid`,
+      [summary && JSON.stringify(summary), id] as never,
+    );
+    emit({ event_type: 'mutation_batch.committed', data: { id, summary } });
+    return await batchText(sql, id, null);
+  });
+}

@@ -1,0 +1,71 @@
+import type { Sql } from '../../../platform/database.ts';
+
+/** A later write to what the batch wrote. */
+export interface BatchConflict {
+  /** The first part of the event types. */
+  entity: string;
+  id: string;
+  card_id: string | null;
+  batch_id: string | null;
+  event_type: string;
+  position: string;
+}
+
+/** What follows by itself from other writes, and does so again after a rollback: the score, sums of lines and calculated attributes. */
+const following = `array['data_quality'] || array(
+  select jsonb_array_elements_text(e.data -> 'rolled_up')) || array(
+  select 'attributes.' || f.target_field_key from calculations f
+  where f.is_active and f.target_type_key = e.card_type)`;
+
+/** Whether an event, over the alias `e` of `events`, holds only values that follow by themselves from other writes. */
+export const FOLLOWS = `(e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
+
+/** Of the events `e`, those after the batch's last write to `m` that still count; its own are not later. */
+const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
+  and not ${FOLLOWS}`;
+
+/**
+ * The last later event that is about an object of the batch: one look into an index for each object, whatever the planner
+ * knows of tables that have just been filled.
+ */
+const last = (about: string): string =>
+  `select m.entity, m.id, l.* from mine m cross join lateral (
+     select e.card_id, e.batch_id, e.event_type, e.position from events e
+     where ${about} and ${stands} order by e.position desc limit 1) l`;
+
+/**
+ * Objects of the batch that later writes have touched, each with the last such write. Batches that were rolled back
+ * since, what rolled them back, and scores and calculated values that followed by themselves don't count. For a card that the batch made,
+ * everything that was put on it counts.
+ */
+export async function findConflicts(sql: Sql, batchId: string): Promise<BatchConflict[]> {
+  const { rows } = await sql.raw(
+    `with mine as materialized (
+       select batch_id, split_part(event_type, '.', 1) as entity, data ->> 'id' as id, max(position) as last,
+         case when bool_or(event_type = 'card.created') then (data ->> 'id')::uuid end as made
+       from events where batch_id = ?::uuid group by 1, 2, 3
+     ),
+     settled as materialized (
+       select id from mutation_batches where rolled_back_by is not null
+       union
+       select rolled_back_by from mutation_batches l
+       where rolled_back_by is not null and l.id <> ?::uuid
+         and exists (select from events e where e.batch_id = l.id and e.position > (select max(last) from mine))
+     ),
+     touched as (
+       ${last("e.data ->> 'id' = m.id and starts_with(e.event_type, m.entity || '.')")}
+       union all ${last('e.card_id = m.made')}
+       union all ${last('e.peer_card_id = m.made')}
+       union all
+       select m.entity, m.id, l.* from mine m join cards c on c.parent_id = m.made cross join lateral (
+         select e.card_id, e.batch_id, e.event_type, e.position from events e
+         where e.card_id = c.id and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id and ${stands}
+         order by e.position desc limit 1) l
+     )
+     select distinct on (t.entity, t.id) t.entity, t.id, t.card_id, t.batch_id, t.event_type,
+       t.position::text as position
+     from touched t order by t.entity, t.id, t.position desc`,
+    [batchId, batchId],
+  );
+  return rows;
+}

@@ -1,0 +1,98 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { may } from '../../kernel/permissions/policy.ts';
+
+const batchList: ListSpec = {
+  name: 'mutation_batches',
+  from: 'mutation_batches b left join users u on u.id = b.actor_user_id',
+  id: 'b.id',
+  idType: 'uuid',
+  sorts: { created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true } },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  members: {
+    id: 'b.id',
+    tool_name: 'b.tool_name',
+    actor_user_id: 'b.actor_user_id',
+    actor_display_name: 'u.display_name',
+    origin: 'b.origin',
+    dry_run: 'b.dry_run',
+    row_count: 'b.row_count',
+    // told once, by the answer that opens the batch
+    confirm_token: 'null::text',
+    summary: 'b.summary',
+    created_at: 'utc(b.created_at)',
+    committed_at: 'utc(b.committed_at)',
+    rolled_back_by: 'b.rolled_back_by',
+    rolled_back_at: 'utc(b.rolled_back_at)',
+  },
+};
+
+const eventList: ListSpec = {
+  name: 'batch_events',
+  from: 'events e left join users u on u.id = e.user_id',
+  id: 'e.position',
+  idType: 'bigint',
+  sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
+  defaultSort: 'position',
+  defaultDir: 'asc',
+  members: {
+    id: 'e.id',
+    position: 'e.position::text',
+    event_type: 'e.event_type',
+    data: 'e.data',
+    card_id: 'e.card_id',
+    user_id: 'e.user_id',
+    user_display_name: 'u.display_name',
+    created_at: 'utc(e.at)',
+  },
+};
+
+export interface BatchFilter {
+  actor_user_id?: string;
+  tool_name?: string;
+  origin?: string;
+  since?: string;
+  until?: string;
+}
+
+/** All batches, newest first. */
+export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): Promise<JsonText> {
+  const conditions: Condition[] = [];
+  const add = (sql: string, value: unknown) => conditions.push({ sql, bindings: [value] });
+  if (params.actor_user_id) add('b.actor_user_id = ?::uuid', params.actor_user_id);
+  if (params.tool_name) add('b.tool_name = ?', params.tool_name);
+  if (params.origin) add('b.origin = ?', params.origin);
+  if (params.since) add('b.created_at >= ?::timestamptz', params.since);
+  if (params.until) add('b.created_at < ?::timestamptz', params.until);
+  return await runList(ctx.db, batchList, conditions, params);
+}
+
+/** One batch as its JSON text; `token` is told by the answer that opens it. @throws EstateError `not_found`. */
+export async function batchText(sql: Sql, id: string, token: string | null = null): Promise<JsonText> {
+  const members = { ...batchList.members, confirm_token: { sql: '?::text', bindings: [token] } };
+  const item = projection(members, undefined);
+  const { rows } = await sql.raw(
+    `select ${item.sql}::text as item from ${batchList.from} where b.id = ?::uuid`,
+    [...item.bindings, id] as never,
+  );
+  if (!rows[0]) throw notFound('batch', id);
+  return rows[0].item;
+}
+
+/** The events of a batch, oldest first, with the batch itself. @throws EstateError `not_found`. */
+export async function listBatchEvents(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
+  const batch = await batchText(ctx.db, id);
+  const spec = may(ctx.caller, 'costs.view')
+    ? eventList
+    : {
+        ...eventList,
+        members: { ...eventList.members, data: 'cut_costs(e.data, coalesce(e.cost_keys, array[]::text[]))' },
+      };
+  const list = await runList(ctx.db, spec, [{ sql: 'e.batch_id = ?::uuid', bindings: [id] }], params);
+  return `{"batch":${batch},${list.slice(1)}`;
+}

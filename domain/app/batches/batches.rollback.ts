@@ -1,0 +1,377 @@
+import { type Sql, sqlState } from '../../../platform/database.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { lockHierarchy } from '../../inventory/cards/cards.load.ts';
+import { rescoreCards } from '../../inventory/cards/cards.save.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { holdEvents } from '../../kernel/events/events.held.ts';
+import type { EventDraft, EventType } from '../../kernel/events/events.types.ts';
+import { may } from '../../kernel/permissions/policy.ts';
+import type { BatchEvent, Left } from '../../kernel/undo/undo.outcome.ts';
+import { left } from '../../kernel/undo/undo.outcome.ts';
+import { undoRow } from '../../kernel/undo/undo.rows.ts';
+import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
+import { goingWithCards, mayGoWithCards } from '../../kernel/undo/undo.with-cards.ts';
+import { type BatchConflict, findConflicts } from './batches.conflicts.ts';
+import { undoCards } from './undo.cards.ts';
+import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
+import { endsOf, undoRelations } from './undo.relations.ts';
+import { requireUndoRights } from './undo.rights.ts';
+
+/** Events undone by one statement of a kind. */
+const PAGE = 1000;
+/** How many operations, and how much of what was left, a report names. */
+const MAX_NAMED = 1000;
+
+export interface RollbackRequest {
+  dry_run: boolean;
+  force: boolean;
+}
+
+export interface RollbackOperation {
+  event_id: string;
+  op: string;
+  id: string;
+  card_id: string | null;
+  fields: Record<string, unknown>;
+}
+
+export interface UnsupportedEvents {
+  event_type: string;
+  count: number;
+  reason: string;
+}
+
+/** What a rollback did, or would do. */
+export interface RollbackReport {
+  operations: RollbackOperation[];
+  unsupported_events: UnsupportedEvents[];
+  /** Empty for callers who may not read batches. */
+  conflicts: BatchConflict[];
+  conflict_count: number;
+  /** What could not be undone. */
+  left: Left[];
+  counts: { undone: number; left: number };
+  event_count: number;
+  dry_run: boolean;
+}
+
+/** What a job does at the beginning and the end of the transaction, and between its pages. */
+export interface RollbackSteps {
+  begin?(work: Work): Promise<void>;
+  /** Told the share of the events that are undone, 0 to 1; may throw to stop. */
+  page?(done: number): void;
+  end?(work: Work, report: RollbackReport): Promise<void>;
+}
+
+/** What the batch holds, by event type. @throws EstateError `not_found`. */
+export async function countEvents(sql: Sql, id: string): Promise<{ type: EventType; count: number }[]> {
+  if (!(await sql('mutation_batches').where({ id }).first('id'))) throw notFound('batch', id);
+  const { rows } = await sql.raw(
+    'select event_type as type, count(*)::int as count from events where batch_id = ?::uuid group by 1 order by 1',
+    [id],
+  );
+  return rows;
+}
+
+/**
+ * Undoes a closed batch as a whole, newest event first, in one transaction that is itself a batch. What cannot be undone
+ * by its kind refuses it before anything is undone; so do later writes to the same objects, unless `force` leaves those
+ * as they are.
+ * @throws EstateError `not_found`, `forbidden` without the rights that the undone writes needed, `wrong_state`,
+ * `rollback_unsupported`, `rollback_conflicts`.
+ */
+export async function rollBack(
+  ctx: Ctx,
+  id: string,
+  request: RollbackRequest,
+  steps: RollbackSteps = {},
+): Promise<RollbackReport> {
+  const types = await countEvents(ctx.db, id);
+  const changesMetamodel = types.some(({ type }) => {
+    const undoing = undoingOf(type);
+    return typeof undoing === 'object' && undoing.changesMetamodel === true;
+  });
+  return await command(
+    ctx,
+    async (outer) => {
+      await steps.begin?.(outer);
+      await requireUndoRights(ctx, outer.sql, id);
+      await requireStanding(outer.sql, id);
+      const unsupported_events = types.flatMap(({ type, count }) => {
+        const reason = refusalOf(type);
+        return reason ? [{ event_type: type, count, reason }] : [];
+      });
+      const conflicts = await findConflicts(outer.sql, id);
+      const event_count = types.reduce((sum, { count }) => sum + count, 0);
+      const report: RollbackReport = {
+        operations: [],
+        unsupported_events,
+        conflicts: may(ctx.caller, 'admin.events') ? conflicts.slice(0, MAX_NAMED) : [],
+        conflict_count: conflicts.length,
+        left: [],
+        counts: { undone: 0, left: 0 },
+        event_count,
+        dry_run: request.dry_run,
+      };
+      const refused = unsupported_events.length > 0 || (conflicts.length > 0 && !request.force);
+      if (refused && request.dry_run) return report;
+      if (unsupported_events.length > 0) {
+        const names = unsupported_events.map(({ event_type }) => event_type).join(', ');
+        throw new EstateError('rollback_unsupported', `The batch holds what cannot be undone: ${names}.`, {
+          extra: { unsupported_events },
+        });
+      }
+      if (refused) {
+        throw new EstateError('rollback_conflicts', 'Later batches have changed what this one wrote.', {
+          extra: { conflicts: report.conflicts, conflict_count: report.conflict_count },
+        });
+      }
+      await undoAll(outer, ctx, {
+        id,
+        types: types.map(({ type }) => type),
+        request,
+        report,
+        conflicts,
+        steps,
+      });
+      await mark(outer, ctx, id);
+      if (!request.dry_run) await steps.end?.(outer, report);
+      return report;
+    },
+    { dryRun: request.dry_run, changesMetamodel },
+  );
+}
+
+async function requireStanding(sql: Sql, id: string): Promise<void> {
+  const { rows } = await sql.raw(
+    'select committed_at, rolled_back_by from mutation_batches where id = ?::uuid for update',
+    [id],
+  );
+  if (!rows[0]) throw notFound('batch', id);
+  if (rows[0].committed_at === null) throw new EstateError('wrong_state', 'The batch is still open.');
+  if (rows[0].rolled_back_by !== null)
+    throw new EstateError('wrong_state', 'The batch has been rolled back already.');
+}
+
+async function mark({ sql, emit }: Work, ctx: Ctx, id: string): Promise<void> {
+  // what this batch had undone stands again
+  await sql('mutation_batches')
+    .where({ rolled_back_by: id })
+    .update({ rolled_back_by: null, rolled_back_at: null });
+  await sql('mutation_batches')
+    .where({ id })
+    .update({ rolled_back_by: ctx.batch.id, rolled_back_at: sql.raw('clock_timestamp()') as never });
+  emit({ event_type: 'mutation_batch.rolled_back', data: { id, rolled_back_by: ctx.batch.id } });
+}
+
+interface Undoing {
+  id: string;
+  types: EventType[];
+  request: RollbackRequest;
+  report: RollbackReport;
+  conflicts: BatchConflict[];
+  steps: RollbackSteps;
+}
+
+async function undoAll(
+  outer: Work,
+  ctx: Ctx,
+  { id, types, request, report, conflicts, steps }: Undoing,
+): Promise<void> {
+  const goes = mayGoWithCards(types);
+  let done = 0;
+  const held = await holdEvents(outer, ctx);
+  const { work } = held;
+  const conflicted = new Set(conflicts.map((conflict) => `${conflict.entity}/${conflict.id}`));
+  const touched = new Set<string>();
+  await lockHierarchy(work.sql, 'exclusive');
+  let before = '9223372036854775807';
+  for (;;) {
+    const events = await readPage(work.sql, id, before);
+    if (events.length === 0) break;
+    const going = goes ? await goingWithCards(work.sql, id, events, conflicted) : new Set();
+    tell(
+      ctx,
+      report,
+      events.filter((event) => going.has(event)),
+      [],
+    );
+    for (const run of runsOf(events.filter((event) => !going.has(event)))) {
+      const lefts = await undoRun(work, ctx, run, conflicted);
+      if (lefts.length > 0 && !request.force) {
+        throw new EstateError('rollback_conflicts', `${lefts[0]!.event_type}: ${lefts[0]!.message}`, {
+          extra: { left: lefts.slice(0, MAX_NAMED) },
+        });
+      }
+      tell(ctx, report, run, lefts);
+      for (const event of run) {
+        for (const card of [event.card_id, event.peer_card_id]) if (card) touched.add(card);
+        if (undoingOf(event.event_type) === 'relation') for (const card of endsOf(event)) touched.add(card);
+      }
+    }
+    await held.flush();
+    before = String(events.at(-1)!.position);
+    done += events.length;
+    steps.page?.(done / report.event_count);
+  }
+  const cards = [...touched];
+  for (let from = 0; from < cards.length; from += PAGE) {
+    await rescoreCards(work, ctx, cards.slice(from, from + PAGE));
+    await held.flush();
+  }
+  try {
+    await work.sql.transaction((sql) => sql.raw('set constraints all immediate') as never);
+  } catch (error) {
+    if (sqlState(error) !== '23503') throw error;
+    throw new EstateError('rollback_conflicts', 'Later batches build on what this one wrote.');
+  }
+  if (!request.dry_run) await held.record();
+}
+
+async function readPage(sql: Sql, id: string, before: string): Promise<BatchEvent[]> {
+  const { rows } = await sql.raw(
+    `select id as event_id, position, event_type, data ->> 'id' as id, card_id, card_type, peer_card_id,
+       peer_card_type, recipient_id, scope, cost_keys, data
+     from events where batch_id = ?::uuid and position < ? order by position desc limit ${PAGE}`,
+    [id, before],
+  );
+  return rows;
+}
+
+/** Neighbours that are undone together: cards with cards, relations with relations, others alone. */
+function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
+  let run: BatchEvent[] = [];
+  for (const event of events) {
+    if (harmlessEvents.includes(event.event_type)) continue;
+    const kind = undoingOf(event.event_type);
+    if (run.length > 0 && (typeof kind === 'object' || undoingOf(run[0]!.event_type) !== kind)) {
+      yield run;
+      run = [];
+    }
+    run.push(event);
+  }
+  if (run.length > 0) yield run;
+}
+
+/** Undoes neighbours together or, where that is refused, one by one, so that the report names what was in the way. */
+async function undoRun(
+  work: Work,
+  ctx: Ctx,
+  run: BatchEvent[],
+  conflicted: ReadonlySet<string>,
+): Promise<Left[]> {
+  const outcome = await attempt(work, ctx, run, conflicted);
+  if (Array.isArray(outcome)) return outcome;
+  if (run.length === 1) return [left(run[0]!, outcome)];
+  const lefts: Left[] = [];
+  for (const event of run) lefts.push(...(await undoRun(work, ctx, [event], conflicted)));
+  return lefts;
+}
+
+/** Within a savepoint: a refusal leaves nothing behind, no events either. */
+async function attempt(
+  work: Work,
+  ctx: Ctx,
+  run: BatchEvent[],
+  conflicted: ReadonlySet<string>,
+): Promise<Left[] | { code: string; message: string }> {
+  const events: EventDraft[] = [];
+  const topics: string[] = [];
+  try {
+    const lefts = await work.sql.transaction(async (sql) => {
+      const inner: Work = {
+        sql,
+        metamodel: work.metamodel,
+        extensions: work.extensions,
+        emit: (event) => void events.push(event),
+        raise: (topic) => void topics.push(topic),
+      };
+      const answer = await act(inner, ctx, run, conflicted);
+      work.metamodel = inner.metamodel;
+      return answer;
+    });
+    for (const event of events) work.emit(event);
+    for (const topic of topics) work.raise(topic);
+    return lefts;
+  } catch (error) {
+    if (error instanceof EstateError) return { code: error.code, message: error.message };
+    if (error instanceof Refused) return error.refusal;
+    if (!['23503', '23505'].includes(sqlState(error) ?? '')) throw error;
+    return {
+      code: 'conflict',
+      message: 'Something else stands in its place, or what it belongs to is gone.',
+    };
+  }
+}
+
+class Refused extends Error {
+  readonly refusal: { code: string; message: string };
+  constructor(refusal: { code: string; message: string }) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+async function act(
+  work: Work,
+  ctx: Ctx,
+  run: BatchEvent[],
+  conflicted: ReadonlySet<string>,
+): Promise<Left[]> {
+  const kind = undoingOf(run[0]!.event_type)!;
+  const key = (event: BatchEvent) => `${event.event_type.split('.')[0]}/${event.id}`;
+  const whole = run.filter((event) => conflicted.has(key(event)) && !isUpdate(kind, event.event_type));
+  const lefts = whole.map((event) =>
+    left(event, { code: 'changed_later', message: 'A later batch has changed it.' }),
+  );
+  const rest = run.filter((event) => !whole.includes(event));
+  if (rest.length === 0) return lefts;
+  if (kind === 'card') return [...lefts, ...(await undoCards(work, ctx, rest, conflicted))];
+  if (kind === 'relation') return [...lefts, ...(await undoRelations(work, ctx, rest, conflicted))];
+  const event = rest[0]!;
+  if (kind.undo) {
+    const refusal = await kind.undo(work, ctx, event);
+    if (refusal) throw new Refused(refusal);
+    return lefts;
+  }
+  const one = await undoRow(work, kind, event, conflicted.has(key(event)));
+  const refusal = await kind.settle?.(work, ctx, event);
+  if (refusal) throw new Refused(refusal);
+  return one ? [...lefts, one] : lefts;
+}
+
+/** Whether an event is undone field by field. */
+function isUpdate(kind: 'card' | 'relation' | UndoSpec, type: EventType): boolean {
+  if (typeof kind === 'string') return !/\.(created|deleted)$/.test(type);
+  return !kind.undo && kind.events.updated?.includes(type) === true;
+}
+
+function tell(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: Left[]): void {
+  const whole = new Set(lefts.filter(({ fields }) => !fields).map(({ event_id }) => event_id));
+  report.counts.left += whole.size;
+  report.counts.undone += run.length - whole.size;
+  report.left.push(...lefts.slice(0, MAX_NAMED - report.left.length));
+  for (const event of run) {
+    if (report.operations.length >= MAX_NAMED) return;
+    if (!whole.has(event.event_id)) report.operations.push(operationOf(ctx, event));
+  }
+}
+
+function operationOf(ctx: Ctx, event: BatchEvent): RollbackOperation {
+  const entity = event.event_type.split('.')[0];
+  const op = /[._](created|added|uploaded)$/.test(event.event_type)
+    ? `delete_${entity}`
+    : /[._](deleted|removed)$/.test(event.event_type)
+      ? `restore_${entity}`
+      : `restore_${entity}_fields`;
+  const hidden = may(ctx.caller, 'costs.view') ? [] : (event.cost_keys ?? []);
+  const fields = op.startsWith('delete_')
+    ? {}
+    : Object.fromEntries(
+        Object.entries(event.data.changes ?? {})
+          .filter(([field]) => !hidden.includes(field))
+          .map(([field, { old }]) => [field, old]),
+      );
+  return { event_id: event.event_id, op, id: event.id, card_id: event.card_id, fields };
+}

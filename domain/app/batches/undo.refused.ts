@@ -1,0 +1,79 @@
+import type { EventType } from '../../kernel/events/events.types.ts';
+import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
+import { undoSpecs } from '../undo.registry.ts';
+
+/**
+ * Kinds of events that leave nothing to undo: files that went out, jobs whose writes have batches of their own, and runs
+ * of analyses, which stay in the list of runs.
+ */
+export const harmlessEvents: readonly EventType[] = [
+  'export.started',
+  'export.streamed',
+  'report.started',
+  'report_query.started',
+  'file.downloaded',
+  'import.started',
+  'import.discarded',
+  'migration.uploaded',
+  'migration.mapped',
+  'migration.started',
+  'migration.previewed',
+  'migration.applied',
+  'migration.failed',
+  'analysis_run.started',
+  'analysis_run.completed',
+  'analysis_run.failed',
+  'analysis_run.cancelled',
+];
+
+/** First parts of the events that are never in a batch. */
+export const outsideBatches = ['auth', 'mutation_batch'] as const;
+
+/** What cannot be undone, by the first part of the event type or all of it, and why. */
+export const refusedEvents: Record<string, string> = {
+  user: 'Accounts are administered by hand.',
+  api_token: 'Tokens are not kept and cannot come back.',
+  role: 'Roles are administered by hand.',
+  scim_group: 'The identity provider keeps them.',
+  scim_group_member: 'The identity provider keeps them.',
+  'settings.secret_changed': 'Secrets are told to nobody, and so cannot come back.',
+  job: 'Jobs run on, or have ended.',
+  schedule: 'Schedules are administered by hand.',
+  extraction_schedule: 'Schedules hold secrets, and what was extracted has left the house.',
+  extraction_run: 'What was extracted has left the house.',
+  eol_facts: 'Facts about products are loaded anew from their source.',
+  reference_catalogue: 'Catalogues are loaded anew from their source.',
+  itsm_connection: 'Connections hold secrets, which are told to nobody, and so cannot come back.',
+  itsm_mapping: 'What was agreed on with the remote is forgotten with a mapping, and does not come back.',
+  itsm_pair: 'Pairs are taken apart and put together by operations of their own.',
+  itsm_pairs: 'Pairs are taken apart and put together by operations of their own.',
+  itsm_question: 'The answer is carried out by a run, which can be taken back.',
+  itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
+  duplicates: 'A run has found them, and the next one finds them anew.',
+  migration: 'What was staged is made anew from the file.',
+  webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
+  'notification.created': 'What people were told cannot be taken back.',
+  'notification.updated': 'What people were told cannot be taken back.',
+};
+
+const bySpec = new Map<string, UndoSpec>(
+  undoSpecs.flatMap((spec) =>
+    [spec.events.created, spec.events.updated, spec.events.deleted]
+      .flatMap((types) => types ?? [])
+      .map((type) => [type, spec] as const),
+  ),
+);
+
+/** How an event is undone: `card` and `relation` by sets, others by their spec; undefined when it cannot be. */
+export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | undefined {
+  const spec = bySpec.get(type);
+  if (spec) return spec;
+  if (type.startsWith('card.')) return 'card';
+  return type.startsWith('relation.') ? 'relation' : undefined;
+}
+
+/** Why events of this type cannot be undone; undefined where they can, or need not be. */
+export function refusalOf(type: EventType): string | undefined {
+  if (undoingOf(type) || harmlessEvents.includes(type)) return undefined;
+  return refusedEvents[type] ?? refusedEvents[type.split('.')[0]!] ?? 'It cannot be undone.';
+}

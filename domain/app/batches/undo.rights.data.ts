@@ -1,0 +1,110 @@
+import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
+import type { CardRight } from '../../kernel/permissions/policy.ts';
+
+/** A permission, or one that a stakeholder role on the written card may give instead. */
+export type Need = AppPermission | CardRight;
+
+/** What the undoing of a kind of write needs: what the write itself needed. */
+export interface UndoRight {
+  /** All of these, for one's own writes as well. */
+  needs: readonly Need[];
+  /** Instead of `needs`, for what somebody else has written; `everything` is what administrators alone hold. */
+  others?: readonly Need[] | 'everything';
+}
+
+const needs = (...all: Need[]): UndoRight => ({ needs: all });
+/** What belongs to one person: nobody else may write it by a permission. */
+const personal = (...all: Need[]): UndoRight => ({ needs: all, others: 'everything' });
+
+const edit: CardRight = { app: 'inventory.edit', card: 'card.edit' };
+const archive: CardRight = { app: 'inventory.archive', card: 'card.archive' };
+const approve: CardRight = { app: 'inventory.approval_status', card: 'card.approval_status' };
+const documents: CardRight = { app: 'documents.manage', card: 'card.manage_documents' };
+const flowEdit: CardRight = { app: 'bpm.edit', card: 'card.bpm_edit' };
+const flowDrafts: CardRight = { app: 'bpm.manage_drafts', card: 'card.bpm_manage_drafts' };
+const flowApproval: CardRight = { app: 'bpm.approve_flows', card: 'card.bpm_approve' };
+const diagramLinks: CardRight = { app: 'diagrams.manage', card: 'card.manage_diagram_links' };
+
+/**
+ * The rights by event type or by its first part, the type first. Every kind of event that can be undone is listed.
+ */
+export const undoRights: Record<string, UndoRight> = {
+  card: needs(edit),
+  'card.created': needs('inventory.create'),
+  'card.archived': needs(archive),
+  'card.restored': needs(archive),
+  'card.deleted': needs({ app: 'inventory.delete', card: 'card.delete' }),
+  'card.approval_status.approve': needs(approve),
+  'card.approval_status.reject': needs(approve),
+  'card.approval_status.reset': needs(approve),
+  'card.merged': needs(edit, archive),
+  'card.unmerged': needs(edit, archive),
+  attachment: needs(edit, archive),
+  relation: needs({ app: 'relations.manage', card: 'card.manage_relations' }),
+  tag: needs('tags.manage'),
+  'tag.added': needs(edit),
+  'tag.removed': needs(edit),
+  tag_group: needs('tags.manage'),
+  stakeholder: needs({ app: 'stakeholders.manage', card: 'card.manage_stakeholders' }),
+  comment: {
+    needs: [{ app: 'comments.create', card: 'card.create_comments' }],
+    others: [{ app: 'comments.manage', card: 'card.manage_comments' }],
+  },
+  todo: { needs: [{ app: 'inventory.view', card: 'card.view' }], others: ['admin.todos'] },
+  document: needs(documents),
+  file: needs(documents),
+  favorite: personal('inventory.view'),
+  bookmark: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata'),
+  saved_report: personal('saved_reports.create'),
+  notification: personal('notifications.manage'),
+  diagram_favorite: personal('diagrams.view'),
+  card_type: needs('admin.metamodel'),
+  relation_type: needs('admin.metamodel'),
+  stakeholder_role: needs('admin.metamodel'),
+  principle: needs('admin.metamodel'),
+  regulation: needs('admin.metamodel'),
+  resource_type: needs('admin.metamodel'),
+  // a formula may show what it computes from costs
+  calculation: needs('admin.metamodel', 'costs.view'),
+  // decided setting by setting
+  settings: needs(),
+  survey: needs('surveys.manage'),
+  'survey.sent': needs('surveys.manage', 'stakeholders.view'),
+  survey_response: { needs: ['surveys.respond'], others: ['surveys.manage'] },
+  web_portal: needs('web_portals.manage'),
+  compliance_finding: needs('compliance.manage', 'grc.manage'),
+  modernization_decision: needs('ai_analysis.manage'),
+  duplicate_decision: needs('ai_analysis.manage'),
+  duplicate_cluster: needs('ai_analysis.manage'),
+  assessment: needs('ai_analysis.manage'),
+  diagram: needs('diagrams.manage'),
+  'diagram.linked': needs(diagramLinks),
+  'diagram.unlinked': needs(diagramLinks),
+  diagram_group: needs('diagrams.manage'),
+  ppm_report: needs('ppm.manage'),
+  // also those that hold no amount
+  ppm_cost_line: needs('ppm.manage', 'costs.view'),
+  ppm_budget_line: needs('ppm.manage', 'costs.view'),
+  ppm_risk: needs('ppm.manage'),
+  ppm_wbs: needs('ppm.manage'),
+  ppm_task: needs('ppm.manage'),
+  ppm_task_comment: { needs: ['ppm.view'], others: ['ppm.manage'] },
+  ppm_dependency: needs('ppm.manage'),
+  risk: needs('risks.manage'),
+  risk_mitigation_task: needs('risks.manage'),
+  process_diagram: needs(flowEdit),
+  process_element_link: needs(flowEdit),
+  process_flow: needs(flowDrafts),
+  'process_flow.approved': needs(flowApproval),
+  'process_flow.rejected': needs(flowApproval),
+  'process_flow.archived': needs(flowApproval),
+  process_assessment: needs('bpm.assessments'),
+  adr: needs('adr.manage'),
+  'adr.deleted': { needs: ['adr.manage'], others: ['adr.delete'] },
+  'adr.signed': personal('adr.sign'),
+  'adr.rejected': personal('adr.sign'),
+  adr_card: needs({ app: 'adr.manage', card: 'card.manage_adr_links' }),
+  soaw: needs('soaw.manage'),
+  'soaw.signed': personal('soaw.sign'),
+  'soaw.rejected': personal('soaw.sign'),
+};

@@ -1,0 +1,121 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { EventType } from '../../kernel/events/events.types.ts';
+import { requireGrantable } from '../../kernel/permissions/grants.ts';
+import {
+  type CardForPolicy,
+  forbidden,
+  holderWithin,
+  holdsCostRole,
+  may,
+  mayOnCard,
+  requirePermission,
+} from '../../kernel/permissions/policy.ts';
+import type { SettingKey } from '../../kernel/settings/settings.defaults.ts';
+import { settingPermission } from '../settings/settings.change.ts';
+import { requireReach } from '../settings/settings.reach.ts';
+import { FOLLOWS } from './batches.conflicts.ts';
+import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
+import { type Need, type UndoRight, undoRights } from './undo.rights.data.ts';
+
+/** What undoing events of this type needs; undefined where nothing is undone. */
+export function undoRightOf(type: EventType): UndoRight | undefined {
+  if (harmlessEvents.includes(type) || !undoingOf(type)) return undefined;
+  const right = undoRights[type] ?? undoRights[type.split('.')[0]!];
+  if (!right) throw new Error(`No right is declared for undoing ${type}.`);
+  return right;
+}
+
+/**
+ * Checks that the caller may undo a batch, or see what that would do: with `admin.rollback`, and with the permissions that
+ * the writes of the batch needed, card by card where a stakeholder role may give them. Values that followed by
+ * themselves need none. What cannot be undone is named only to those who read batches, with `admin.events`.
+ * @throws EstateError `forbidden` naming the first missing permission.
+ */
+export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.rollback');
+  if (ctx.caller.permissions === '*') return;
+  const { rows } = await sql.raw(
+    `select distinct e.event_type, e.user_id is not distinct from ?::uuid as own
+     from events e where e.batch_id = ?::uuid and not ${FOLLOWS}`,
+    [ctx.caller.userId, batchId],
+  );
+  for (const { event_type, own } of rows as { event_type: EventType; own: boolean }[]) {
+    if (refusalOf(event_type)) requirePermission(ctx.caller, 'admin.events');
+    const right = undoRightOf(event_type);
+    if (!right) continue;
+    const wanted = own ? right.needs : (right.others ?? right.needs);
+    if (wanted === 'everything') requireGrantable(ctx.caller, { '*': true });
+    else for (const need of wanted) await requireNeed(ctx, sql, { batchId, event_type, own }, need);
+  }
+  await requireSeenCosts(ctx, sql, batchId);
+  await requireSettings(ctx, sql, batchId);
+}
+
+interface Written {
+  batchId: string;
+  event_type: EventType;
+  own: boolean;
+}
+
+async function requireNeed(ctx: Ctx, sql: Sql, written: Written, need: Need): Promise<void> {
+  if (typeof need === 'string') {
+    requirePermission(ctx.caller, need);
+    return;
+  }
+  if (may(ctx.caller, need.app)) return;
+  for (const cards of await cardsOf(ctx, sql, written)) {
+    if (!cards.some((card) => mayOnCard(ctx, need, card))) throw forbidden(need.app);
+  }
+}
+
+/** The cards of each event with the caller's roles on them; those of relations have two, of which one is enough. */
+async function cardsOf(
+  ctx: Ctx,
+  sql: Sql,
+  { batchId, event_type, own }: Written,
+): Promise<CardForPolicy[][]> {
+  const roles = (id: string) =>
+    `array(select s.role from stakeholders s where s.card_id = ${id} and s.user_id = ?::uuid)`;
+  const { rows } = await sql.raw(
+    `select distinct e.card_id, e.card_type, e.peer_card_id, e.peer_card_type,
+       ${roles('e.card_id')} as roles, ${roles('e.peer_card_id')} as peer_roles
+     from events e where e.batch_id = ?::uuid and e.event_type = ? and (e.user_id is not distinct from ?::uuid) = ?
+       and not ${FOLLOWS}`,
+    [ctx.caller.userId, ctx.caller.userId, batchId, event_type, ctx.caller.userId, own] as never,
+  );
+  return rows.map((row: Record<string, never>) => [
+    { id: row.card_id, type: row.card_type, myRoles: row.roles },
+    ...(event_type.startsWith('relation.')
+      ? [{ id: row.peer_card_id, type: row.peer_card_type, myRoles: row.peer_roles }]
+      : []),
+  ]);
+}
+
+/** Costs, and roles that show them, are written by those who see the costs of the card. */
+async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
+  if (may(ctx.caller, 'costs.view')) return;
+  const { rows } = await sql.raw(
+    `select exists (select from events e where e.batch_id = ?::uuid
+       and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.'))
+       and not ${holdsCostRole('e.card_id, e.peer_card_id')}) as hidden`,
+    [batchId, holderWithin(ctx.caller, 'costs.view')] as never,
+  );
+  if (rows[0].hidden) throw forbidden('costs.view');
+}
+
+type Changes = Record<string, { old: unknown }>;
+
+async function requireSettings(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
+  const { rows } = await sql.raw(
+    `select data ->> 'id' as key, data -> 'changes' as changes from events
+     where batch_id = ?::uuid and event_type = 'settings.updated'`,
+    [batchId],
+  );
+  for (const { key, changes } of rows as { key: SettingKey; changes: Changes }[]) {
+    requirePermission(ctx.caller, settingPermission(key));
+    const restored = changes.role?.old;
+    const role = typeof restored === 'string' ? restored : undefined;
+    await requireReach(ctx, sql, key, Object.keys(changes), role);
+  }
+}

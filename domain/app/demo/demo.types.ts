@@ -1,0 +1,88 @@
+import type { LifecyclePhase } from '../../kernel/metamodel/metamodel.types.ts';
+
+export interface DemoCard {
+  type: string;
+  subtype?: string;
+  external_id: string;
+  parent_external_id?: string;
+  name: string;
+  alias?: string;
+  description: string;
+  /** ISO dates. */
+  lifecycle?: Partial<Record<LifecyclePhase, string>>;
+  /** Money in the workspace's currency, per year where the field is annual; dates in ISO form. */
+  attributes: Record<string, unknown>;
+  /** `Group/Tag`. */
+  tags?: string[];
+  approval?: 'APPROVED' | 'REJECTED';
+}
+
+export interface DemoRelation {
+  type: string;
+  source_external_id: string;
+  target_external_id: string;
+  description?: string;
+  attributes?: Record<string, unknown>;
+}
+
+export interface DemoTagGroup {
+  name: string;
+  description: string;
+  mode: 'single' | 'multi';
+  mandatory: boolean;
+  /** Card types that may carry the group's tags; null for all. */
+  restrict_to_types: string[] | null;
+  tags: { name: string; description: string; color: string }[];
+}
+
+/** A person of the demo; nobody can log in as one, for they have no password. */
+export interface DemoUser {
+  email: string;
+  display_name: string;
+  /** Key of a built-in application role. */
+  role: string;
+}
+
+export interface DemoStakeholder {
+  card_external_id: string;
+  email: string;
+  /** Key of a stakeholder role of the card's type. */
+  role: string;
+}
+
+export interface DemoLandscape {
+  cards: DemoCard[];
+  relations: DemoRelation[];
+  tagGroups: DemoTagGroup[];
+  users: DemoUser[];
+  stakeholders: DemoStakeholder[];
+}
+
+/** A day that is told relative to the day of the landscape. */
+export interface MonthsFromToday {
+  months: number;
+}
+
+/** Whole months from the landscape's day (negative: before it), or a fixed ISO date where it is a fact. */
+export type DemoDay = number | string;
+
+export type DemoLifecycle = Partial<Record<LifecyclePhase, DemoDay>>;
+
+/** A card as the tables hold it: days still relative. */
+export interface DemoCardSource extends Omit<DemoCard, 'lifecycle' | 'attributes'> {
+  lifecycle?: DemoLifecycle;
+  attributes: Record<string, unknown | MonthsFromToday>;
+}
+
+/** What a table row may tell beyond its identity and attributes. */
+export interface DemoExtras {
+  subtype?: string;
+  parent?: string;
+  alias?: string;
+  lifecycle?: DemoLifecycle;
+  tags?: string[];
+  approval?: DemoCard['approval'];
+}
+
+/** One or several relations of one source: type, source, and targets separated by blanks (`TARGET:detail`). */
+export type DemoRelationRow = [type: string, source: string, targets: string];

@@ -1,0 +1,45 @@
+import { differing } from '../../kernel/events/stored-rows.ts';
+import { leadsElsewhere } from '../../kernel/settings/settings.addresses.ts';
+import {
+  type SettingKey,
+  type SettingValues,
+  type StoredImage,
+  settingDefaults,
+} from '../../kernel/settings/settings.defaults.ts';
+import { type SecretGroup, secretMembers } from '../../kernel/settings/settings.secrets.ts';
+import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
+import { exchangeImages } from './settings.images.ts';
+import { lockSettings, writeSetting } from './settings.write.ts';
+
+const isGroupWithSecret = (key: SettingKey): key is SecretGroup => Object.hasOwn(secretMembers, key);
+
+/** Settings get the values back that they had; one that nobody had set before follows its default again. */
+export const settingUndo: UndoSpec[] = [
+  {
+    entity: 'setting',
+    events: { updated: ['settings.updated'] },
+    async undo(work, ctx, { id, data }) {
+      const key = id as SettingKey;
+      const settings = await lockSettings(work.sql);
+      const present = settings.values[key];
+      const old = Object.fromEntries(
+        Object.entries(data.changes).map(([member, change]) => [member, change.old]),
+      );
+      const value = (
+        'value' in old ? old.value : { ...(present as object), ...old }
+      ) as SettingValues[SettingKey];
+      const unset =
+        data.first === true &&
+        Object.keys(differing({ value }, { value: settingDefaults[key] })).length === 0;
+      if (key === 'logo' || key === 'favicon') {
+        const there = await exchangeImages(work.sql, settings.values[key], value as StoredImage | null);
+        if (!there) return { code: 'content_purged', message: `The ${key} is no longer kept.` };
+      }
+      if (isGroupWithSecret(key) && leadsElsewhere(key, settings, value as SettingValues[typeof key])) {
+        return { code: 'secret_needed', message: `The secret of ${key} was given for another server.` };
+      }
+      await writeSetting(work, ctx, settings, key, value, unset);
+      return null;
+    },
+  },
+];

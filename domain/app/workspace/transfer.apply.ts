@@ -1,0 +1,225 @@
+import { inTransaction } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { tidy } from '../../../platform/heap.ts';
+import { command } from '../../kernel/command.ts';
+import type { Work } from '../../kernel/context.ts';
+import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { Services } from '../../kernel/services.ts';
+import { countActions, leaveRows, leftRows } from './transfer.diff.ts';
+import { rescoreImported } from './transfer.rescore.ts';
+import { requireTransferRights } from './transfer.rights.ts';
+import { reasonOf } from './transfer.rows.ts';
+import { columnsOf, isRowFault, unstage } from './transfer.stage.ts';
+import type { KindCounts, LeftRow, Reason } from './transfer.types.ts';
+import { writeFlows, writeSigned, writeStakeholders, writeTodos } from './transfer.write.asked.ts';
+import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
+import {
+  writeCalculations,
+  writeCardTypes,
+  writeMetamodelRows,
+  writeRelationTypes,
+  writeRoles,
+} from './transfer.write.metamodel.ts';
+import { storeContents, writeFiles, writePeople, writeSettings } from './transfer.write.others.ts';
+import { type Applying, type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
+import { openArchive } from './workspace.archive.ts';
+import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
+import { readShapes, schemaVersion } from './workspace.schema.ts';
+import { contentTables } from './workspace.tables.data.ts';
+import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
+
+/** What has become of an archive. */
+export interface TransferResult {
+  kinds: Record<string, KindCounts>;
+  totals: KindCounts;
+  /** The first of the rows that were left alone. */
+  left: LeftRow[];
+}
+
+/** The kinds that are written by rules of their own. */
+const writers: Record<string, (page: Page) => Promise<void>> = {
+  roles: writeRoles,
+  card_types: writeCardTypes,
+  relation_types: writeRelationTypes,
+  calculations: writeCalculations,
+  files: writeFiles,
+  cards: writeCards,
+  relations: writeRelations,
+  card_tags: writeCardTags,
+  stakeholders: writeStakeholders,
+  todos: writeTodos,
+  adrs: writeSigned,
+  soaws: writeSigned,
+  process_flow_versions: writeFlows,
+};
+
+const plainly = async (page: Page): Promise<void> =>
+  tellRows(page, await writeRows(page, await readPage(page)));
+
+/**
+ * Writes what a checked archive holds: kind after kind, each behind what it refers to, page by page, each page with its events, the
+ * marks of its rows and the job's checkpoint in one transaction. A row that is refused is named, and stops no other. A run that goes
+ * on finds the rows that are not marked.
+ * @param tuning rows that are written together.
+ */
+export async function runApply(
+  job: RunningJob<WorkspaceTransferPayload>,
+  services: Services,
+  tuning = { pageRows: 500 },
+): Promise<JobResult> {
+  const { db, blobs } = services;
+  const { transfer_id: id } = job.payload;
+  requireTransferRights(job.ctx.caller);
+  const file = await db('workspace_transfers as t')
+    .join('files as f', 'f.id', 't.file_id')
+    .where({ 't.id': id })
+    .first('f.id', 'f.size');
+  if (!file) throw new EstateError('not_found', 'The archive is no longer kept.');
+  const archive = await openArchive(blobs, file, await schemaVersion(db));
+  try {
+    const shapes = await readShapes(db, contentTables);
+    const applying: Applying = { job, services, archive, shapes, pageRows: tuning.pageRows };
+    const count = await counter(applying);
+    await applyKind(applying, PEOPLE, count);
+    for (const { table } of contentTables) await applyKind(applying, table, count);
+    await applyKind(applying, SETTINGS, count);
+    await rescoreImported(applying);
+  } finally {
+    archive.close();
+  }
+  return await finish(job, services);
+}
+
+/** Tells how far the job has come. */
+type Count = (rows: number) => { progress: number; message: string; counts: Record<string, number> };
+
+async function counter({ job, services: { db } }: Applying): Promise<Count> {
+  const { rows } = await db.raw(
+    `select count(*)::int as total, count(*) filter (where done)::int as done from workspace_transfer_rows
+     where transfer_id = ?::uuid and (done or action in ('create', 'update'))`,
+    [job.payload.transfer_id],
+  );
+  const { total } = rows[0];
+  let { done } = rows[0];
+  return (more) => {
+    done += more;
+    return {
+      progress: (done / Math.max(total, 1)) * 0.95,
+      message: `${done} of ${total} rows`,
+      counts: { total, done },
+    };
+  };
+}
+
+/** Writes the rows of a kind that are not yet written. */
+async function applyKind(applying: Applying, kind: string, count: Count): Promise<void> {
+  const { job, services } = applying;
+  for (;;) {
+    job.signal.throwIfAborted();
+    const { rows } = await services.db.raw(
+      `select line, ref from workspace_transfer_rows where transfer_id = ?::uuid and kind = ?
+         and action in ('create', 'update') and not done order by depth, line limit ${applying.pageRows}`,
+      [job.payload.transfer_id, kind],
+    );
+    if (rows.length === 0) return;
+    await applyRows(applying, kind, rows, count);
+    tidy();
+  }
+}
+
+/** Writes rows together or, where that is refused, in smaller pages, until what is refused stands alone and is named. */
+async function applyRows(
+  applying: Applying,
+  kind: string,
+  rows: { line: number; ref: string }[],
+  count: Count,
+): Promise<void> {
+  const { job, services } = applying;
+  const lines = rows.map(({ line }) => line);
+  try {
+    // a content is there before the row that names it
+    if (kind === 'files')
+      await storeContents(
+        applying,
+        rows.map(({ ref }) => ref),
+      );
+    await command(
+      job.ctx,
+      async (work) => {
+        await write(applying, work, kind, lines);
+        await work.sql.raw(
+          `update workspace_transfer_rows set done = true
+           where transfer_id = ?::uuid and kind = ? and line = any(?::integer[])`,
+          [job.payload.transfer_id, kind, lines] as never,
+        );
+        await job.checkpoint(work, { ...count(lines.length), checkpoint: { kind, line: lines.at(-1) } });
+      },
+      { changesMetamodel: kind === SETTINGS || contentTable.get(kind)?.metamodel === true },
+    );
+  } catch (error) {
+    const reason = refusalOf(error);
+    if (!reason) throw error;
+    count(-lines.length);
+    if (rows.length === 1) {
+      await leaveRows({ db: services.db, transferId: job.payload.transfer_id }, kind, [
+        { line: lines[0]!, ...reason },
+      ]);
+      return;
+    }
+    const half = Math.ceil(rows.length / 2);
+    await applyRows(applying, kind, rows.slice(0, half), count);
+    await applyRows(applying, kind, rows.slice(half), count);
+  }
+}
+
+async function write(applying: Applying, work: Work, kind: string, lines: number[]): Promise<void> {
+  const { job, shapes } = applying;
+  if (kind === PEOPLE) return await writePeople(applying, work, lines);
+  if (kind === SETTINGS) return await writeSettings(applying, work, job.ctx, lines);
+  const table = contentTable.get(kind)!;
+  const columns = columnsOf(applying, table, shapes.get(kind)!);
+  const page: Page = { applying, work, ctx: job.ctx, table, columns, lines };
+  await (writers[kind] ?? (table.metamodel ? writeMetamodelRows : plainly))(page);
+}
+
+/** Why rows were refused; undefined where the fault lies elsewhere. */
+function refusalOf(error: unknown): Reason | undefined {
+  if (error instanceof RowRefused) return reasonOf(error.errors!);
+  if (error instanceof EstateError && error.status < 500) {
+    return error.errors?.length
+      ? reasonOf(error.errors)
+      : { code: error.code, message: error.message.slice(0, 500) };
+  }
+  if (!isRowFault(error)) return undefined;
+  const { code, constraint } = error as { code: string; constraint?: string };
+  if (code === '23505') return { code: `taken:${constraint}`, message: 'Another row here has it already.' };
+  if (code === '23503') return { code: 'unknown_reference', message: 'It refers to what is not here.' };
+  return { code: 'does_not_fit', message: `A value does not fit${constraint ? ` (${constraint})` : ''}.` };
+}
+
+/** Ends job and transfer with what has become of each row. */
+async function finish(job: RunningJob<WorkspaceTransferPayload>, { db }: Services): Promise<JobResult> {
+  const { transfer_id: id } = job.payload;
+  const { kinds, totals } = await countActions(db, id);
+  const result: TransferResult = { kinds, totals, left: await leftRows(db, id) };
+  const done: JobResult = {
+    result: { transfer_id: id, ...totals },
+    counts: { ...totals },
+    message: `${totals.create} created, ${totals.update} changed, ${totals.unchanged} the same, ${totals.conflict} left alone`,
+  };
+  await inTransaction(db, async (sql) => {
+    await sql('workspace_transfers')
+      .where({ id })
+      .update({
+        status: 'applied',
+        result: JSON.stringify(result),
+        applied_at: sql.raw('clock_timestamp()') as never,
+      });
+    await unstage(sql, id);
+    await sql('files')
+      .whereIn('id', sql('workspace_transfers').where({ id }).select('file_id'))
+      .update({ expires_at: sql.fn.now() });
+    await job.finish({ sql }, done);
+  });
+  return done;
+}

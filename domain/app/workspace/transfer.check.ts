@@ -1,0 +1,249 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import type { Caller } from '../../kernel/context.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { compileMetamodel, type Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { missingFrom, type PermissionMap } from '../../kernel/permissions/grants.ts';
+import { appPermissions } from '../../kernel/permissions/permissions.data.ts';
+import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
+import { checkAttachments, checkFiles } from './transfer.files.ts';
+import { checkContents, checkElements, checkShown } from './transfer.models.ts';
+import { type Checking, leaveFaulty, openRows, reasonOf } from './transfer.rows.ts';
+import type { Staging } from './transfer.stage.ts';
+import { fieldRules } from './workspace.fields.data.ts';
+import { fieldFaults } from './workspace.fields.ts';
+import {
+  cardTypeFaults,
+  narrows,
+  relationTypeFaults,
+  stakeholderRoleFaults,
+} from './workspace.metamodel.rules.ts';
+import { nestedRules } from './workspace.nested.data.ts';
+import { nestedFaults } from './workspace.nested.ts';
+import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
+
+/** What is here of a role. */
+export interface RoleHere {
+  key: string;
+  is_system: boolean;
+  is_default: boolean;
+  is_archived: boolean;
+}
+
+/** What a role may not become: nobody gives by an archive what he does not hold himself, or shuts himself out. */
+export function roleFaults(caller: Caller, content: StoredRow, here: RoleHere | null): FieldError[] {
+  if (here?.is_system) {
+    return [{ field: '', code: 'system_role', message: 'The role belongs to the system.' }];
+  }
+  if (content.is_archived === true && here !== null && !here.is_archived) {
+    const message = here.is_default ? 'is the default' : here.key === caller.role ? 'is your own' : undefined;
+    if (message) return [{ field: 'is_archived', code: 'conflict', message: `of a role that ${message}` }];
+  }
+  const permissions = (content.permissions ?? {}) as PermissionMap;
+  // the wildcard included: the one role that holds it belongs to the system
+  const unknown = Object.keys(permissions).find((key) => !Object.hasOwn(appPermissions, key));
+  if (unknown !== undefined) {
+    return [{ field: 'permissions', code: 'unknown_permission', message: `holds ${unknown.slice(0, 60)}` }];
+  }
+  const missing = missingFrom(caller, permissions);
+  return missing
+    ? [{ field: 'permissions', code: 'forbidden', message: `need ${missing}, which you lack` }]
+    : [];
+}
+
+/** The type of a card that is here or comes, by the column that names it. */
+const typeOf = (column: string): string =>
+  `coalesce((select c.type from cards c where c.id = (s.content ->> '${column}')::uuid),
+    (select x.content ->> 'type' from workspace_transfer_rows x
+     where x.transfer_id = s.transfer_id and x.kind = 'cards' and x.ref = s.content ->> '${column}'))`;
+
+const checks: Record<string, (checking: Checking) => Promise<void>> = {
+  async roles(checking) {
+    const here: RoleHere[] = await checking
+      .db('roles')
+      .select('key', 'is_system', 'is_default', 'is_archived');
+    const byKey = new Map(here.map((role) => [role.key, role]));
+    await leaveFaulty(checking, 'roles', (row) =>
+      roleFaults(checking.caller, row, byKey.get(row.key as string) ?? null),
+    );
+  },
+  async card_types(checking) {
+    const here = await definitions(
+      checking,
+      'card_types',
+      'exists (select from cards c where c.type = t.key)',
+    );
+    await leaveFaulty(checking, 'card_types', (row) => [...cardTypeFaults(row), ...narrowing(here, row)]);
+  },
+  async relation_types(checking) {
+    const types = new Set(await checking.db('card_types').pluck('key'));
+    for await (const rows of openRows(checking, 'card_types')) {
+      for (const { content } of rows) types.add(String(content.key));
+    }
+    const used = 'exists (select from relations r where r.type = t.key)';
+    const here = await definitions(checking, 'relation_types', used);
+    await leaveFaulty(checking, 'relation_types', (row) => [
+      ...relationTypeFaults(row, types),
+      ...narrowing(here, row),
+    ]);
+  },
+  async stakeholder_role_definitions(checking) {
+    await leaveFaulty(checking, 'stakeholder_role_definitions', stakeholderRoleFaults);
+    checking.metamodel = await expectedMetamodel(checking);
+  },
+  files: checkFiles,
+  file_attachments: checkAttachments,
+  async cards(checking) {
+    const types = checking.metamodel!.cardTypes;
+    await leaveFaulty(
+      checking,
+      'cards',
+      (row, { type: parentType }) => {
+        const faults = cardFaults(types, row);
+        if (faults.length > 0 || (row.parent_id ?? null) === null) return faults;
+        const nests = parentType === row.type && types.get(row.type as string)!.has_hierarchy;
+        return nests
+          ? []
+          : [{ field: 'parent_id', code: 'parent_type', message: 'is no card that it may lie below' }];
+      },
+      `, ${typeOf('parent_id')} as type`,
+    );
+  },
+  async relations(checking) {
+    await leaveFaulty(
+      checking,
+      'relations',
+      (row, { source, target }) => relationFaults(checking.metamodel!.relationTypes, row, { source, target }),
+      `, ${typeOf('source_id')} as source, ${typeOf('target_id')} as target`,
+    );
+  },
+  async card_tags({ db, transferId }) {
+    await db.raw(
+      `update workspace_transfer_rows s set action = 'conflict',
+         reason = '{"code": "single_tag", "message": "The group allows one tag, and the card has another."}'
+       where s.transfer_id = ?::uuid and s.kind = 'card_tags' and s.action = 'create' and exists (
+         select from card_tags k join tags o on o.id = k.tag_id join tag_groups g on g.id = o.tag_group_id
+         left join tags n on n.id = (s.content ->> 'tag_id')::uuid
+         where k.card_id = (s.content ->> 'card_id')::uuid and g.mode = 'single'
+           and g.id = coalesce(n.tag_group_id, (select (x.content ->> 'tag_group_id')::uuid
+             from workspace_transfer_rows x
+             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`,
+      [transferId],
+    );
+  },
+  async stakeholders(checking) {
+    const types = checking.metamodel!.cardTypes;
+    const roles = await knownRoles(checking);
+    await leaveFaulty(
+      checking,
+      'stakeholders',
+      ({ role }, { type }) =>
+        type === null || !types.has(type) || roles.has(`${type}/${role}`)
+          ? []
+          : [{ field: 'role', code: 'unknown_role', message: `is no role on cards of the type ${type}` }],
+      `, ${typeOf('card_id')} as type`,
+    );
+  },
+  async comments(checking) {
+    await leaveFaulty(
+      checking,
+      'comments',
+      ({ card_id }, { type: above }) =>
+        above === null || above === card_id
+          ? []
+          : [{ field: 'parent_id', code: 'unknown_value', message: 'is no comment on this card' }],
+      `, coalesce((select x.content ->> 'card_id' from workspace_transfer_rows x where x.transfer_id = s.transfer_id
+           and x.kind = 'comments' and x.ref = s.content ->> 'parent_id'),
+         (select c.card_id::text from comments c where c.id = (s.content ->> 'parent_id')::uuid)) as type`,
+    );
+  },
+  documents: (checking) => leaveFaulty(checking, 'documents', linkFaults),
+  diagram_drawings: checkDrawings,
+  diagrams: checkThumbnails,
+  process_contents: checkContents,
+  process_content_elements: checkElements,
+  process_diagrams: (checking) => checkShown(checking, 'process_diagrams'),
+  process_flow_versions: (checking) => checkShown(checking, 'process_flow_versions'),
+  adrs: (checking) => leaveSigned(checking, 'adrs'),
+  soaws: (checking) => leaveSigned(checking, 'soaws'),
+};
+
+/** What a document is left alone with. */
+export const signedHere: FieldError = {
+  code: 'document_signed',
+  field: 'status',
+  message: 'is signed here: the document stays as it is',
+};
+
+/** What is signed here is not changed, by an archive no more than by anybody. */
+async function leaveSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'): Promise<void> {
+  await db.raw(
+    `update workspace_transfer_rows s set action = 'conflict', reason = ?::jsonb
+     where s.transfer_id = ?::uuid and s.kind = ? and s.action = 'update'
+       and exists (select from ${table} t where t.id = (s.content ->> 'id')::uuid and t.status = 'signed')`,
+    [JSON.stringify(reasonOf([signedHere])), transferId, table],
+  );
+}
+
+/** Roles on cards that are here or come, archived ones too, as `<card type>/<role>`. */
+async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
+  const { rows } = await db.raw(
+    `select card_type_key || '/' || key as role from stakeholder_role_definitions
+     union select content ->> 'card_type_key' || '/' || (content ->> 'key') from workspace_transfer_rows
+     where transfer_id = ?::uuid and kind = 'stakeholder_role_definitions' and action in ('create', 'update')`,
+    [transferId],
+  );
+  return new Set(rows.map(({ role }: { role: string }) => role));
+}
+
+/** Looks at the rows of a kind by what single writes ask of them, and by the rules of that kind. */
+export async function checkRows(checking: Checking, kind: string): Promise<void> {
+  const fields = fieldRules[kind];
+  if (fields) await leaveFaulty(checking, kind, (row) => fieldFaults(fields, row));
+  const nested = nestedRules[kind];
+  if (nested) await leaveFaulty(checking, kind, (row) => nestedFaults(nested, row));
+  await checks[kind]?.(checking);
+}
+
+/** Definitions that values lie under. */
+async function definitions({ db }: Staging, table: string, used: string): Promise<Map<unknown, StoredRow>> {
+  const { rows } = await db.raw(`select to_jsonb(t) as row from ${table} t where ${used}`);
+  return new Map(rows.map(({ row }: { row: StoredRow }) => [row.key, row]));
+}
+
+function narrowing(here: ReadonlyMap<unknown, StoredRow>, row: StoredRow): FieldError[] {
+  const before = here.get(row.key);
+  const loss = before && cardTypeOrRelationType(row) ? narrows(before, row) : undefined;
+  return loss
+    ? [{ field: '', code: 'values_do_not_fit', message: `Values here would lose their place: ${loss}.` }]
+    : [];
+}
+
+/** Whether a definition has what is compared: one that has not is left alone already. */
+const cardTypeOrRelationType = (row: StoredRow): boolean =>
+  Array.isArray(row.attributes_schema) || (Array.isArray(row.fields_schema) && Array.isArray(row.subtypes));
+
+/** The metamodel that there will be: what is here, with what the archive brings over it. */
+async function expectedMetamodel({ db, transferId }: Staging): Promise<Metamodel> {
+  const merged = async (table: string, key: string) => {
+    const { rows } = await db.raw(
+      `select coalesce(to_jsonb(t), '{}') || coalesce(s.content, '{}') as row
+       from ${table} t full join (
+         select content from workspace_transfer_rows
+         where transfer_id = ?::uuid and kind = '${table}' and action in ('create', 'update')) s
+       on ${key}`,
+      [transferId],
+    );
+    return rows.map(({ row }: { row: never }) => row);
+  };
+  const byKey = `t.key = s.content ->> 'key'`;
+  return compileMetamodel({
+    version: 0,
+    cardTypes: await merged('card_types', byKey),
+    relationTypes: await merged('relation_types', byKey),
+    roles: await merged(
+      'stakeholder_role_definitions',
+      `${byKey} and t.card_type_key = s.content ->> 'card_type_key'`,
+    ),
+    tagGroups: [],
+  });
+}

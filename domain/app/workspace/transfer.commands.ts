@@ -1,0 +1,155 @@
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
+import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { JOB_CANCEL_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { requireTransferRights } from './transfer.rights.ts';
+import { unstage } from './transfer.stage.ts';
+import type { TransferStatus } from './transfer.types.ts';
+import { workspaceApplyJob, workspaceParseJob } from './workspace.jobs.ts';
+
+/** An archive, and what was read of it, is kept so long. */
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Whether the job of a transfer has ended without telling it: it was cancelled. */
+const ENDED = `t.status in ('parsing', 'applying') and exists (
+  select from jobs j where j.id = t.job_id and j.status in ('cancelled', 'failed'))`;
+const STATUS = `case when ${ENDED} then 'failed' else t.status end`;
+
+const ANSWER = `json_build_object('id', t.id, 'filename', t.filename, 'status', ${STATUS},
+  'format_version', t.format_version, 'source_url', t.source_url, 'diff', t.diff, 'result', t.result,
+  'error_message', case when ${ENDED} then 'The job was cancelled.' else t.error_message end,
+  'job_id', t.job_id, 'created_at', utc(t.created_at), 'previewed_at', utc(t.previewed_at), 'applied_at', utc(t.applied_at))::text`;
+
+/** A transfer as its JSON text. @throws EstateError `forbidden`, `not_found`. */
+export async function readTransfer(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
+  requireTransferRights(ctx.caller);
+  const { rows } = await sql.raw(`select ${ANSWER} as item from workspace_transfers t where t.id = ?::uuid`, [
+    id,
+  ]);
+  if (!rows[0]) throw notFound('transfer', id);
+  return rows[0].item;
+}
+
+/** Takes an uploaded archive, and has a job find out what it would change. @throws EstateError `forbidden`. */
+export async function startTransfer(ctx: Ctx, content: StoredContent, filename: string): Promise<JsonText> {
+  requireTransferRights(ctx.caller);
+  return await command(ctx, async (work) => {
+    await recordFile(work.sql, content, {
+      name: filename,
+      mediaType: 'application/zip',
+      ownerId: ctx.caller.userId,
+      withCosts: true,
+      needs: [],
+      expiresAt: new Date(Date.now() + KEPT_DAYS * DAY_MS),
+    });
+    const [{ id }] = await work
+      .sql('workspace_transfers')
+      .insert({ filename, file_id: content.id, created_by: ctx.caller.userId })
+      .returning('id');
+    const job = await enqueueJob(ctx, work, workspaceParseJob, { transfer_id: id });
+    await work.sql('workspace_transfers').where({ id }).update({ job_id: job.job_id });
+    const { size, sha256 } = content;
+    work.emit({
+      event_type: 'import.started',
+      data: { format: 'workspace', transfer_id: id, import_job_id: job.job_id, size, sha256 },
+    });
+    return await readTransfer(ctx, id, work.sql);
+  });
+}
+
+interface LockedTransfer {
+  status: TransferStatus;
+  file_id: string;
+  job_id: string | null;
+}
+
+async function lockTransfer({ sql }: Work, id: string): Promise<LockedTransfer> {
+  const { rows } = await sql.raw(
+    `select ${STATUS} as status, t.file_id, t.job_id from workspace_transfers t where t.id = ?::uuid for update of t`,
+    [id],
+  );
+  if (!rows[0]) throw notFound('transfer', id);
+  return rows[0];
+}
+
+/**
+ * Has a job write what a previewed archive holds.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state`.
+ */
+export async function applyTransfer(ctx: Ctx, id: string): Promise<JsonText> {
+  requireTransferRights(ctx.caller);
+  return await command(ctx, async (work) => {
+    const { status } = await lockTransfer(work, id);
+    if (status !== 'previewed') {
+      throw new EstateError('wrong_state', `Only a previewed transfer is applied; it is ${status}.`, {
+        extra: { status_now: status },
+      });
+    }
+    const job = await enqueueJob(ctx, work, workspaceApplyJob, { transfer_id: id });
+    await work.sql('workspace_transfers').where({ id }).update({ status: 'applying', job_id: job.job_id });
+    work.emit({
+      event_type: 'import.started',
+      data: { format: 'workspace', transfer_id: id, import_job_id: job.job_id, applies: true },
+    });
+    return await readTransfer(ctx, id, work.sql);
+  });
+}
+
+/**
+ * Forgets a transfer with its archive; one that is being read stops. What was applied stays as it is.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` while it is being applied.
+ */
+export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
+  requireTransferRights(ctx.caller);
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const { status, file_id, job_id } = await lockTransfer(work, id);
+    if (status === 'applying') {
+      throw new EstateError('wrong_state', 'The transfer is being applied: cancel its job first.', {
+        extra: { status_now: status },
+      });
+    }
+    if (status === 'parsing' && job_id) {
+      await sql('jobs')
+        .where({ id: job_id })
+        .whereIn('status', ['queued', 'running'])
+        .update({ cancel_requested: true });
+      await sql.raw('select pg_notify(?, ?)', [JOB_CANCEL_CHANNEL, job_id]);
+    }
+    await unstage(sql, id);
+    await sql('files').where({ id: file_id }).update({ expires_at: sql.fn.now() });
+    await sql('workspace_transfers').where({ id }).delete();
+    work.emit({
+      event_type: 'import.discarded',
+      data: { format: 'workspace', transfer_id: id, was: status },
+    });
+  });
+}
+
+/** Forgets transfers that nobody went on with, as their archives go. @returns how many. */
+export async function removeOldTransfers(sql: Sql, limit: number): Promise<number> {
+  // what a reading left that was discarded on the way
+  for (const table of ['workspace_transfer_rows', 'workspace_transfer_ids']) {
+    await sql.raw(
+      `delete from ${table} r where not exists (select from workspace_transfers t where t.id = r.transfer_id)`,
+    );
+  }
+  const { rows } = await sql.raw(
+    `select t.id from workspace_transfers t where t.created_at < now() - make_interval(days => ${KEPT_DAYS})
+       and not (t.status in ('parsing', 'applying') and not (${ENDED})) limit ?`,
+    [limit],
+  );
+  for (const { id } of rows) await unstage(sql, id);
+  await sql('workspace_transfers')
+    .whereIn(
+      'id',
+      rows.map(({ id }: { id: string }) => id),
+    )
+    .delete();
+  return rows.length;
+}

@@ -1,0 +1,82 @@
+import { invalidField } from '../../../platform/errors.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { checkDrawing, followAside } from '../../modelling/diagrams/drawing.thread.ts';
+import { MAX_DRAWING, type ReadDrawing } from '../../modelling/diagrams/drawing.types.ts';
+import { drawingId } from '../../modelling/diagrams/drawings.store.ts';
+import { checkThumbnail, MAX_THUMBNAIL } from '../../modelling/diagrams/thumbnail.check.ts';
+import { type Checking, faultsIn, leaveFaulty, leaveLong, patiently } from './transfer.rows.ts';
+import { exchangeIds } from './workspace.people.ts';
+
+const DRAWINGS = 'diagram_drawings';
+
+/** A drawing as the archive has it. */
+interface Given {
+  id: string;
+  xml: string;
+  card_ids: string[];
+  card_names: Record<string, string | null>;
+  marked: boolean;
+}
+
+/**
+ * Reads drawings as those that are sent: well-formed, bounded, also where pages are packed, and without entities. The cards that
+ * they name have to be those that the archive says. What a packed page names by an id that it has not here follows, as
+ * everything else in the archive does.
+ */
+export async function checkDrawings(checking: Checking): Promise<void> {
+  await leaveLong(checking, DRAWINGS, 'xml', MAX_DRAWING);
+  const back = new Map([...checking.ids].map(([from, to]) => [to, from]));
+  await leaveFaulty(checking, DRAWINGS, (row, { line }) =>
+    faultsIn(async () => {
+      const given = givenOf(row);
+      const sent = back.size === 0 ? given : (JSON.parse(exchangeIds(JSON.stringify(given), back)) as Given);
+      if (drawingId(sent) !== given.id) {
+        throw invalidField('id', 'checksum', 'is not the fingerprint of the drawing');
+      }
+      const { xml, ids, marked } = await readHere(checking, given.xml);
+      const named = [...given.card_ids].sort().join();
+      if (named !== [...ids].sort().join() || named !== Object.keys(given.card_names).sort().join()) {
+        throw invalidField('card_ids', 'cards_differ', 'are not the cards that the drawing names');
+      }
+      if (xml === given.xml) {
+        if (marked === given.marked) return;
+        throw invalidField('marked', 'does_not_fit', 'is not what the drawing says');
+      }
+      await checking.db.raw(
+        `update workspace_transfer_rows
+         set content = content || jsonb_build_object('xml', ?::text, 'marked', ?::boolean)
+         where transfer_id = ?::uuid and kind = ? and line = ?`,
+        [xml, marked, checking.transferId, DRAWINGS, line] as never,
+      );
+    }),
+  );
+}
+
+const givenOf = ({ id, xml, card_ids, card_names, marked }: StoredRow): Given => ({
+  id: String(id),
+  xml: String(xml),
+  card_ids: (card_ids ?? []) as string[],
+  card_names: (card_names ?? {}) as Given['card_names'],
+  marked: marked === true,
+});
+
+/** A drawing with the ids that its cards have here, those within packed pages too. */
+async function readHere({ ids, signal }: Checking, xml: string): Promise<ReadDrawing> {
+  const read = (text: string) => patiently(signal, () => checkDrawing(text, 'xml'));
+  const drawing = await read(xml);
+  const facts = drawing.ids
+    .filter((id) => ids.has(id))
+    .map((id) => ({ id, now: ids.get(id)!, was: null, name: '', state: 'active' as const }));
+  if (facts.length === 0) return drawing;
+  return await read(await patiently(signal, () => followAside(xml, facts)));
+}
+
+/** Looks at thumbnails as at those that are sent. */
+export async function checkThumbnails(checking: Checking): Promise<void> {
+  await leaveLong(checking, 'diagrams', 'thumbnail', MAX_THUMBNAIL);
+  await leaveFaulty(checking, 'diagrams', ({ thumbnail }) =>
+    typeof thumbnail === 'string'
+      ? faultsIn(() => patiently(checking.signal, () => checkThumbnail(thumbnail, 'thumbnail')))
+      : [],
+  );
+}

@@ -1,0 +1,80 @@
+import { buffer } from 'node:stream/consumers';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { checkFile } from '../../collaboration/files/files.check.ts';
+import { fileKinds, MAX_ATTACHMENT } from '../../collaboration/files/files.types.ts';
+import { identifyImage, MAX_IMAGE } from '../settings/settings.images.ts';
+import { stagedAs } from './transfer.match.ts';
+import { type Checking, faultsIn, leaveFaulty } from './transfer.rows.ts';
+import { blobName } from './workspace.manifest.ts';
+
+/** Looks at the content of files as at those that are uploaded: what they are is what their bytes say, and nothing that runs. */
+export async function checkFiles(checking: Checking): Promise<void> {
+  const { archive, read } = checking;
+  await leaveFaulty(checking, 'files', async (row) => {
+    const part = archive.part(blobName(String(row.id)));
+    if (!part || part.sha256 !== row.sha256 || part.bytes !== row.size) {
+      return [{ field: '', code: 'content_missing', message: 'The archive has no content of the file.' }];
+    }
+    if (part.bytes > MAX_ATTACHMENT) {
+      return [{ field: 'size', code: 'too_long', message: `is more than ${MAX_ATTACHMENT} bytes` }];
+    }
+    const content = await buffer(archive.read(part));
+    read.add(part.name);
+    return await faultsIn(async () => {
+      const type = await mediaTypeOf(String(row.name), content);
+      if (type !== row.media_type) {
+        throw invalidField('media_type', 'content_mismatch', `is not ${type}, which the content is`);
+      }
+    });
+  });
+}
+
+const attachable: ReadonlySet<string> = new Set(Object.values(fileKinds).map(({ mimeType }) => mimeType));
+
+/** What an attached file is, or a picture of the workspace, which may be of kinds that are not attached. */
+async function mediaTypeOf(name: string, content: Buffer): Promise<string> {
+  try {
+    const checked = await checkFile(name, content);
+    if (checked.name === name) return checked.kind.mimeType;
+  } catch (error) {
+    const picture = content.length > MAX_IMAGE ? undefined : await pictureType(content);
+    if (picture !== undefined && !attachable.has(picture)) return picture;
+    throw error;
+  }
+  throw invalidField('name', 'format', 'is no name that a file of this kind has');
+}
+
+async function pictureType(content: Buffer): Promise<string | undefined> {
+  try {
+    return await identifyImage(content);
+  } catch (error) {
+    if (error instanceof EstateError) return undefined;
+    throw error;
+  }
+}
+
+/** Leaves attached files alone that are called otherwise than what they attach, or attach what is somebody's own. */
+export async function checkAttachments({ db, transferId }: Checking): Promise<void> {
+  await db.raw(
+    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
+     from (
+       select s.line from ${stagedAs('file_attachments')} s cross join lateral (
+         select f.name, f.media_type, f.size, f.owner_id from files f where f.id = (s.n).file_id
+         union all
+         select x.content ->> 'name', x.content ->> 'media_type', (x.content ->> 'size')::bigint, null
+         from workspace_transfer_rows x where x.transfer_id = s.transfer_id and x.kind = 'files'
+           and x.ref = (s.n).file_id::text and x.action = 'create'
+       ) f
+       where s.action in ('create', 'update') and (f.owner_id is not null
+         or (f.name, f.media_type, f.size) is distinct from ((s.n).name, (s.n).mime_type, (s.n).size))
+     ) d
+     where r.transfer_id = ?::uuid and r.kind = 'file_attachments' and r.line = d.line`,
+    [JSON.stringify(otherFile), transferId, 'file_attachments', transferId],
+  );
+}
+
+const otherFile = {
+  code: 'content_mismatch',
+  field: 'file_id',
+  message: 'file_id names a file of another name, type or size, or of somebody’s own',
+};

@@ -1,0 +1,150 @@
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { modelLimits } from '../../modelling/bpm/bpmn.guard.ts';
+import type { PreparedContent, PreparedModel } from '../../modelling/bpm/bpmn.read.ts';
+import { type GivenContent, readAgain } from '../../modelling/bpm/contents.again.ts';
+import { leaveRows } from './transfer.diff.ts';
+import { stagedAs } from './transfer.match.ts';
+import { type Checking, faultsIn, leaveFaulty, leaveLong, patiently } from './transfer.rows.ts';
+import type { Staging } from './transfer.stage.ts';
+
+const CONTENTS = 'process_contents';
+const ELEMENTS = 'process_content_elements';
+/** What the models themselves say of their elements, beside what the archive says. Never written. */
+const READ_ELEMENTS = 'elements_read';
+
+/**
+ * Reads models and pictures of processes as those that are sent: well-formed, bounded, without document types and so without
+ * entities. What is taken from a model is taken from it anew; what the archive says of its elements is held against that.
+ */
+export async function checkContents(checking: Checking): Promise<void> {
+  await leaveLong(checking, CONTENTS, 'text', modelLimits.bytes);
+  // hexadecimal, behind \x
+  await leaveLong(checking, CONTENTS, 'original', 2 * modelLimits.bytes + 2);
+  let line = 0;
+  await leaveFaulty(checking, CONTENTS, async (row, { line: own }) => {
+    let read: PreparedContent | PreparedModel | undefined;
+    const faults = await faultsIn(async () => {
+      read = await patiently(checking.signal, () => readAgain(givenOf(row)));
+    });
+    if (faults.length > 0 || !read) return faults;
+    const model = 'elements' in read ? read : undefined;
+    await checking.db.raw(
+      `update workspace_transfer_rows
+       set content = content || jsonb_build_object('warnings', ?::jsonb, 'picture', ?::text)
+       where transfer_id = ?::uuid and kind = ? and line = ?`,
+      [
+        JSON.stringify(model?.warnings ?? []),
+        model?.picture ?? null,
+        checking.transferId,
+        CONTENTS,
+        own,
+      ] as never,
+    );
+    for (const elements of model?.elements ?? []) {
+      line += await keepElements(checking, read.id, elements, line);
+    }
+    return [];
+  });
+}
+
+const givenOf = ({ id, kind, encoding, text, original, size }: StoredRow): GivenContent => ({
+  id: String(id),
+  kind: String(kind),
+  encoding: String(encoding),
+  text: String(text),
+  original: typeof original === 'string' ? Buffer.from(original.replace(/^\\x/, ''), 'hex') : null,
+  size: Number(size),
+});
+
+/** @returns how many there were. */
+async function keepElements(
+  { db, transferId }: Staging,
+  contentId: string,
+  elements: string,
+  behind: number,
+): Promise<number> {
+  const { rowCount } = (await db.raw(
+    `insert into workspace_transfer_rows (transfer_id, kind, line, content, ref)
+     select ?::uuid, ?, ?::integer + n, e, ?::text || '/' || (e ->> 'bpmn_element_id')
+     from jsonb_array_elements(?::jsonb) with ordinality x (e, n)`,
+    [transferId, READ_ELEMENTS, behind, contentId, elements],
+  )) as { rowCount: number };
+  return rowCount;
+}
+
+/**
+ * Leaves elements alone that are not what their model says, and models of which the archive has not just the elements that
+ * they hold: an element is found by them, be it by a search or by a link.
+ */
+export async function checkElements(checking: Checking): Promise<void> {
+  const { db, transferId } = checking;
+  const key = `concat_ws('/', s.content ->> 'content_id', s.content ->> 'bpmn_element_id')`;
+  await db.raw(
+    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
+     from (
+       select s.line from ${stagedAs(ELEMENTS)} s
+       where s.action in ('create', 'update')
+         and not exists (
+           select from workspace_transfer_rows e where e.transfer_id = s.transfer_id and e.kind = '${READ_ELEMENTS}'
+             and e.ref = ${key} and e.content = to_jsonb(s.n) - 'id' - 'content_id')
+         and not exists (
+           select from workspace_transfer_rows c where c.transfer_id = s.transfer_id and c.kind = '${CONTENTS}'
+             and c.ref = s.content ->> 'content_id' and c.action = 'conflict')
+     ) d
+     where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
+    [JSON.stringify(otherwise), transferId, ELEMENTS, transferId, ELEMENTS],
+  );
+  const { rows } = await db.raw(
+    `select c.line, min(split_part(e.ref, '/', 2)) as element
+     from workspace_transfer_rows e
+     join workspace_transfer_rows c on c.transfer_id = e.transfer_id and c.kind = '${CONTENTS}'
+       and c.ref = split_part(e.ref, '/', 1) and c.action = 'create'
+     where e.transfer_id = ?::uuid and e.kind = '${READ_ELEMENTS}' and not exists (
+       select from workspace_transfer_rows s where s.transfer_id = e.transfer_id and s.kind = '${ELEMENTS}'
+         and s.action = 'create' and ${key} = e.ref)
+     group by c.line`,
+    [transferId],
+  );
+  await leaveRows(
+    checking,
+    CONTENTS,
+    rows.map(({ line, element }: { line: number; element: string }) => ({
+      line,
+      code: 'elements_differ',
+      field: 'text',
+      message: `text holds the element ${element.slice(0, 100)}, which the archive has not, or otherwise`,
+    })),
+  );
+  await db('workspace_transfer_rows').where({ transfer_id: transferId, kind: READ_ELEMENTS }).delete();
+}
+
+/** Leaves diagrams and flows alone whose model is no model, or whose picture is none. */
+export async function checkShown(checking: Checking, table: string): Promise<void> {
+  const { db, transferId } = checking;
+  const kindOf = (column: string) =>
+    `coalesce((select p.kind from process_contents p where p.id = (s.n).${column}),
+       (select c.content ->> 'kind' from workspace_transfer_rows c
+        where c.transfer_id = s.transfer_id and c.kind = '${CONTENTS}' and c.ref = (s.n).${column} limit 1))`;
+  await db.raw(
+    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
+     from (
+       select s.line from ${stagedAs(table)} s
+       where s.action in ('create', 'update')
+         and (${kindOf('content_id')} <> 'bpmn' or ${kindOf('thumbnail_id')} <> 'svg')
+     ) d
+     where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
+    [JSON.stringify(otherKind), transferId, table, transferId, table],
+  );
+}
+
+const otherKind = {
+  code: 'unknown_value',
+  field: 'content_id',
+  message: 'content_id names no model, or thumbnail_id no picture',
+};
+
+const otherwise = {
+  code: 'elements_differ',
+  field: 'bpmn_element_id',
+  message: 'bpmn_element_id is no element of the model, or the model says something else of it',
+};

@@ -1,0 +1,238 @@
+import { type Db, inTransaction } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import type { FailedJob, JobResult, JobTransaction, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { Services } from '../../kernel/services.ts';
+import type { SettingKey, StoredImage } from '../../kernel/settings/settings.defaults.ts';
+import { settingValue, storedKey } from '../../kernel/settings/settings.read.ts';
+import { checkRows } from './transfer.check.ts';
+import { compareRows, countActions, findLoose, leaveRows, leftRows } from './transfer.diff.ts';
+import { matchPeople, matchRows, measureDepths, requireOnce } from './transfer.match.ts';
+import { requireTransferRights } from './transfer.rights.ts';
+import { type Checking, reasonOf } from './transfer.rows.ts';
+import { columnsOf, isRowFault, partOf, stageRows, unstage } from './transfer.stage.ts';
+import type { TransferDiff } from './transfer.types.ts';
+import { findMistyped, findUnfit } from './transfer.values.ts';
+import { type Archive, openArchive } from './workspace.archive.ts';
+import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
+import { ArchiveFault } from './workspace.manifest.ts';
+import { readShapes, schemaVersion } from './workspace.schema.ts';
+import { movedFaults } from './workspace.settings.ts';
+import { contentTables } from './workspace.tables.data.ts';
+import { PEOPLE, SETTINGS } from './workspace.tables.ts';
+import type { ContentTable } from './workspace.types.ts';
+
+/** Rows beyond which the planner is told of what was staged. */
+const MANY = 500;
+const MAIL = /^[^\s@]{1,200}@[^\s@]{1,200}$/;
+
+/**
+ * Reads an uploaded archive as a whole: checks its format, names, sizes and checksums, brings its rows into the database, finds the
+ * same things here, and says what would be created, changed or left alone. Nothing of the workspace is written.
+ */
+export async function runParse(
+  job: RunningJob<WorkspaceTransferPayload>,
+  services: Services,
+): Promise<JobResult> {
+  const { db, blobs } = services;
+  const { transfer_id: id } = job.payload;
+  requireTransferRights(job.ctx.caller);
+  const file = await db('workspace_transfers as t')
+    .join('files as f', 'f.id', 't.file_id')
+    .where({ 't.id': id })
+    .first('f.id', 'f.size');
+  if (!file) throw new EstateError('not_found', 'The transfer was discarded.');
+  // an earlier run may have begun
+  await unstage(db, id);
+  let archive: Archive | undefined;
+  try {
+    archive = await openArchive(blobs, file, await schemaVersion(db));
+    return await preview(job, services, archive);
+  } catch (error) {
+    if (error instanceof ArchiveFault) throw refusal(error.message);
+    if (isRowFault(error)) throw refusal('The archive holds a value that its column does not take.');
+    throw error;
+  } finally {
+    archive?.close();
+  }
+}
+
+const refusal = (message: string): EstateError =>
+  new EstateError('validation_failed', message, {
+    errors: [{ field: 'file', code: 'bad_archive', message }],
+  });
+
+async function preview(
+  job: RunningJob<WorkspaceTransferPayload>,
+  { db }: Services,
+  archive: Archive,
+): Promise<JobResult> {
+  const { transfer_id: id } = job.payload;
+  const { manifest } = archive;
+  const total = manifest.files.reduce((sum, { rows = 0 }) => sum + rows, 0);
+  let done = 0;
+  const checking: Checking = {
+    db,
+    transferId: id,
+    archive,
+    shapes: await readShapes(db, contentTables),
+    ids: new Map(),
+    signal: job.signal,
+    async staged(work: JobTransaction, rows) {
+      done += rows;
+      await job.checkpoint(work, {
+        progress: (done / Math.max(total, 1)) * 0.95,
+        message: `${done} of ${total} rows read`,
+      });
+    },
+    caller: job.ctx.caller,
+    metamodel: undefined,
+    read: new Set(),
+  };
+  await readPeople(checking);
+  for (const table of contentTables) await readTable(checking, table);
+  await readSettings(checking);
+  await readContents(checking);
+  job.signal.throwIfAborted();
+  const { kinds, totals } = await countActions(db, id);
+  const { service_version, schema_version, position, created_at } = manifest;
+  const diff: TransferDiff = {
+    kinds,
+    totals,
+    conflicts: await leftRows(db, id),
+    source: { service_version, schema_version, position, created_at },
+    include_archived: manifest.include_archived,
+  };
+  const result: JobResult = {
+    result: { transfer_id: id },
+    counts: { total, ...totals },
+    message: `${totals.create} new, ${totals.update} changed, ${totals.unchanged} the same, ${totals.conflict} left alone`,
+  };
+  await inTransaction(db, async (sql) => {
+    const there = await sql('workspace_transfers')
+      .where({ id, status: 'parsing' })
+      .update({
+        status: 'previewed',
+        format_version: manifest.format_version,
+        source_url: manifest.source_url,
+        diff: JSON.stringify(diff),
+        previewed_at: sql.raw('clock_timestamp()') as never,
+      });
+    if (there === 0) throw new EstateError('not_found', 'The transfer was discarded.');
+    await job.finish({ sql }, result);
+  });
+  return result;
+}
+
+async function tellPlanner(db: Db, rows: number | undefined): Promise<void> {
+  if ((rows ?? 0) > MANY) await db.raw('analyze workspace_transfer_rows');
+}
+
+async function readPeople(checking: Checking): Promise<void> {
+  await stageRows(checking, PEOPLE);
+  await requireOnce(checking, PEOPLE);
+  const { rows } = await checking.db.raw(
+    `select line, content from workspace_transfer_rows where transfer_id = ?::uuid and kind = '${PEOPLE}'`,
+    [checking.transferId],
+  );
+  const addresses = new Set<string>();
+  for (const { line, content } of rows) {
+    const { email, display_name } = content;
+    const named =
+      typeof display_name === 'string' && display_name.trim() !== '' && display_name.length <= 200;
+    if (typeof email !== 'string' || !MAIL.test(email) || addresses.has(email.toLowerCase()) || !named) {
+      throw new ArchiveFault(`Line ${line} of ${PEOPLE} names nobody, or somebody twice.`);
+    }
+    addresses.add(email.toLowerCase());
+  }
+  await matchPeople(checking);
+}
+
+async function readTable(checking: Checking, table: ContentTable): Promise<void> {
+  const part = partOf(checking.archive, table.table);
+  if (part) {
+    const columns = columnsOf(checking, table, checking.shapes.get(table.table)!);
+    await stageRows(checking, table.table);
+    await requireOnce(checking, table.table);
+    await tellPlanner(checking.db, part.rows);
+    await findMistyped(checking, table, columns);
+    await matchRows(checking, table);
+    await measureDepths(checking, table);
+    await compareRows(checking, table, columns);
+    await findUnfit(checking, table, columns);
+  }
+  await checkRows(checking, table.table);
+  // what hangs on a row that is left alone by now
+  if (part) await findLoose(checking, table);
+}
+
+/** Settings are few; each is compared with the value in force. */
+async function readSettings(checking: Checking): Promise<void> {
+  const { db, transferId } = checking;
+  await stageRows(checking, SETTINGS);
+  await requireOnce(checking, SETTINGS);
+  const { rows } = await db.raw(
+    `select s.line, s.content -> 'value' as value, s.content ->> 'key' as key, t.value as here
+     from workspace_transfer_rows s left join settings t on t.key = ? || (s.content ->> 'key')
+     where s.transfer_id = ?::uuid and s.kind = '${SETTINGS}'`,
+    [storedKey('' as SettingKey), transferId],
+  );
+  const around = { metamodel: checking.metamodel!, roles: new Set<string>() };
+  const left = [];
+  for (const { line, key, value, here } of rows) {
+    const faults = [...movedFaults(key, value, around)];
+    if (faults.length === 0 && isImage(key) && !(await hasImage(checking, value))) {
+      faults.push({ field: 'value', code: 'content_mismatch', message: 'names no picture that is such' });
+    }
+    if (faults.length > 0) left.push({ line, ...reasonOf(faults) });
+    else {
+      const now = settingValue(key as SettingKey, here);
+      await db.raw(
+        `update workspace_transfer_rows set action = case when not ?::boolean then 'create'
+           when ?::jsonb = content -> 'value' then 'unchanged' else 'update' end
+         where transfer_id = ?::uuid and kind = '${SETTINGS}' and line = ?`,
+        [here !== null, JSON.stringify(now), transferId, line],
+      );
+    }
+  }
+  await leaveRows(checking, SETTINGS, left);
+}
+
+const isImage = (key: string): boolean => key === 'logo' || key === 'favicon';
+
+/** Whether the picture that a setting names is here or comes, and is what the setting says. */
+async function hasImage({ db, transferId }: Checking, value: StoredImage | null): Promise<boolean> {
+  if (value === null) return true;
+  const { rows } = await db.raw(
+    `select from files f where f.id = ?::uuid and f.owner_id is null
+       and (f.media_type, f.size, f.sha256) = (?, ?::bigint, ?)
+     union all
+     select from workspace_transfer_rows x where x.transfer_id = ?::uuid and x.kind = 'files' and x.ref = ?
+       and x.action = 'create' and x.content @> ?::jsonb`,
+    [
+      ...[value.file_id, value.media_type, value.size, value.sha256],
+      ...[transferId, value.file_id],
+      JSON.stringify({ media_type: value.media_type, size: value.size, sha256: value.sha256 }),
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Reads what stored files hold that nobody has looked at yet, for their checksums. */
+async function readContents({ archive, read, signal }: Checking): Promise<void> {
+  for (const part of archive.manifest.files) {
+    if (!part.name.startsWith('blobs/') || read.has(part.name)) continue;
+    signal.throwIfAborted();
+    for await (const _ of archive.read(part));
+  }
+}
+
+/** Tells the transfer that its job has failed. */
+export async function noteFailure(
+  { sql }: JobTransaction,
+  { payload, error }: FailedJob<WorkspaceTransferPayload>,
+): Promise<void> {
+  await sql('workspace_transfers')
+    .where({ id: payload.transfer_id })
+    .whereIn('status', ['parsing', 'applying'])
+    .update({ status: 'failed', error_message: error.message });
+}

@@ -1,0 +1,36 @@
+import { rescoreCards } from '../../inventory/cards/cards.save.ts';
+import { command } from '../../kernel/command.ts';
+import type { Applying } from './transfer.write.ts';
+
+/** Cards that are looked at together. */
+const PAGE = 500;
+
+/**
+ * Computes the data quality of all cards anew that the archive has written or hung something on: where they stand in a workspace
+ * that has more of its own, that may be another. What is the same already is not written.
+ */
+export async function rescoreImported({ job, services }: Applying): Promise<void> {
+  const { ctx, payload, signal } = job;
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    signal.throwIfAborted();
+    const { rows } = await services.db.raw(
+      `with touched as (
+         select case kind when 'cards' then content ->> 'id' else content ->> 'card_id' end as id
+         from workspace_transfer_rows where transfer_id = ?::uuid and done and kind in ('cards', 'card_tags', 'stakeholders')
+         union
+         select unnest(array[content ->> 'source_id', content ->> 'target_id'])
+         from workspace_transfer_rows where transfer_id = ?::uuid and done and kind = 'relations'
+       )
+       select id from touched where id > ? order by id limit ${PAGE}`,
+      [payload.transfer_id, payload.transfer_id, after],
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }: { id: string }) => id);
+    await command(ctx, async (work) => {
+      await rescoreCards(work, ctx, ids);
+      await job.checkpoint(work, { message: 'Computing the data quality' });
+    });
+    after = ids.at(-1)!;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Caller } from '../../kernel/context.ts';
+import { type AppPermission, appPermissions } from '../../kernel/permissions/permissions.data.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+
+/**
+ * Whoever brings a workspace in: an archive writes every kind of object, also in the names of others (comments,
+ * signatures, roles on cards), so that every permission is needed.
+ * @throws EstateError `forbidden` naming the first missing permission.
+ */
+export function requireTransferRights(caller: Caller): void {
+  requirePermission(caller, 'admin.import_workspace');
+  requirePermission(caller, 'costs.view');
+  for (const permission of Object.keys(appPermissions))
+    requirePermission(caller, permission as AppPermission);
+}

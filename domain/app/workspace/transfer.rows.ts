@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EstateError, type FieldError } from '../../../platform/errors.ts';
+import type { Caller } from '../../kernel/context.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { leaveRows } from './transfer.diff.ts';
+import type { Staging } from './transfer.stage.ts';
+import type { Reason } from './transfer.types.ts';
+import { nestedRules } from './workspace.nested.data.ts';
+
+/** A staged row that is to be written. */
+export interface StagedRow {
+  line: number;
+  content: StoredRow;
+  /** Further columns that were asked for. */
+  type: string | null;
+  source: string | null;
+  target: string | null;
+}
+
+/** What the rows of a kind are checked with, beside what the database says of them. */
+export interface Checking extends Staging {
+  caller: Caller;
+  /** As it will be when the archive's own is written. */
+  metamodel: Metamodel | undefined;
+  /** The names of parts that were read to their ends. */
+  read: Set<string>;
+}
+
+/** Rows that are looked at together: of those with large contents a few, of the others many. */
+const pageOf = (kind: string): number =>
+  kind === 'process_contents' || kind === 'diagram_drawings' ? 5 : kind in nestedRules ? 100 : 1_000;
+
+/** One reason of several faults. */
+export const reasonOf = (faults: readonly FieldError[]): Reason => ({
+  code: faults[0]!.code,
+  field: faults[0]!.field,
+  message: faults
+    .slice(0, 3)
+    .map(({ field, message }) => (field ? `${field} ${message}` : message))
+    .join('; ')
+    .slice(0, 500),
+});
+
+/** The rows of a kind that are to be written, page by page; `more` are further columns, of `s` and its row `n`. */
+export async function* openRows(
+  { db, transferId, signal }: Staging,
+  kind: string,
+  more = '',
+): AsyncGenerator<StagedRow[]> {
+  let after = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { rows } = await db.raw(
+      `select s.line, s.content ${more} from workspace_transfer_rows s
+       where s.transfer_id = ?::uuid and s.kind = ? and s.action in ('create', 'update') and s.line > ?
+       order by s.line limit ${pageOf(kind)}`,
+      [transferId, kind, after],
+    );
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1).line;
+  }
+}
+
+/** Leaves alone what a check has something against. */
+export async function leaveFaulty(
+  checking: Checking,
+  kind: string,
+  faultsOf: (content: StoredRow, row: StagedRow) => FieldError[] | Promise<FieldError[]>,
+  more = '',
+): Promise<void> {
+  for await (const rows of openRows(checking, kind, more)) {
+    const left: ({ line: number } & Reason)[] = [];
+    for (const row of rows) {
+      const faults = await faultsOf(row.content, row);
+      if (faults.length > 0) left.push({ line: row.line, ...reasonOf(faults) });
+    }
+    await leaveRows(checking, kind, left);
+  }
+}
+
+/** Leaves rows alone whose text has too many characters, before anybody reads it. */
+export async function leaveLong(
+  { db, transferId }: Staging,
+  kind: string,
+  column: string,
+  most: number,
+): Promise<void> {
+  const reason = { code: 'too_long', field: column, message: `${column} has more than ${most} characters` };
+  await db.raw(
+    `update workspace_transfer_rows set action = 'conflict', reason = ?::jsonb
+     where transfer_id = ?::uuid and kind = ? and action in ('create', 'update') and length(content ->> ?) > ?`,
+    [JSON.stringify(reason), transferId, kind, column, most],
+  );
+}
+
+const PATIENCE = 12;
+const PAUSE_MS = 5_000;
+
+/** Reads aside what requests have read there too: they come first, and a job waits for its turn. */
+export async function patiently<T>(signal: AbortSignal, read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    try {
+      return await read();
+    } catch (error) {
+      const busy = error instanceof EstateError && error.code === 'unavailable';
+      if (!busy || attempt === PATIENCE) throw error;
+      await delay(PAUSE_MS, undefined, { signal });
+    }
+  }
+}
+
+/** What reading something has against it, as faults of a row. */
+export async function faultsIn(read: () => unknown): Promise<FieldError[]> {
+  try {
+    await read();
+    return [];
+  } catch (error) {
+    if (error instanceof EstateError && error.code === 'validation_failed' && error.errors?.length) {
+      return error.errors;
+    }
+    throw error;
+  }
+}

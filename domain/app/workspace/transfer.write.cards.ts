@@ -1,0 +1,147 @@
+import { cardEvent, cardsTopic } from '../../inventory/cards/cards.events.ts';
+import { lockCards, lockHierarchy } from '../../inventory/cards/cards.load.ts';
+import { findLoops } from '../../inventory/cards/cards.loops.ts';
+import type { CardState } from '../../inventory/cards/rules/card.types.ts';
+import { diffCard } from '../../inventory/cards/rules/diff.ts';
+import { createBook } from '../../inventory/relations/relations.book.ts';
+import { type NamedEnd, relationEvent, relationsTopic } from '../../inventory/relations/relations.events.ts';
+import { loadCompeting } from '../../inventory/relations/relations.load.ts';
+import type { StoredRelation } from '../../inventory/relations/relations.types.ts';
+import { tagEvent } from '../../inventory/tags/tags.events.ts';
+import type { EventType } from '../../kernel/events/events.types.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { type Page, type PageRow, RowRefused, readPage, writeRows } from './transfer.write.ts';
+import { cardFaults, relationFaults } from './workspace.rows.rules.ts';
+
+/** A stored card as events tell it. */
+function stateOf(row: StoredRow | null): CardState | null {
+  if (!row) return null;
+  const archived = row.archived_at as string | null;
+  return {
+    ...(row as unknown as CardState),
+    archived_at: archived === null ? null : new Date(archived).toISOString(),
+  };
+}
+
+function verbOf(before: StoredRow | null, after: StoredRow): EventType {
+  if (before === null) return 'card.created';
+  if (before.status === after.status) return 'card.updated';
+  return after.status === 'ARCHIVED' ? 'card.archived' : 'card.restored';
+}
+
+/** Writes cards as they were, what the service has computed included, each with an event of its own. */
+export async function writeCards(page: Page): Promise<void> {
+  const { work } = page;
+  const { cardTypes } = work.metamodel;
+  await lockHierarchy(work.sql, 'exclusive');
+  const rows = await readPage(page);
+  for (const { content } of rows) {
+    const faults = cardFaults(cardTypes, content);
+    if (faults.length > 0) throw new RowRefused(faults);
+  }
+  const written = await writeRows(page, rows);
+  const moved = written.filter(({ before, after }) => before && before.parent_id !== after.parent_id);
+  const loops = await findLoops(
+    work.sql,
+    moved.map(({ after }) => after.id as string),
+  );
+  if (loops.size > 0) {
+    throw new RowRefused([
+      { field: 'parent_id', code: 'parent_cycle', message: 'It would lie below itself.' },
+    ]);
+  }
+  for (const { before, after } of written) {
+    const type = cardTypes.get(after.type as string)!;
+    const changes = diffCard(stateOf(before), stateOf(after));
+    if (Object.keys(changes).length === 0) continue;
+    const verb = verbOf(before, after);
+    const batch = before?.archive_batch_id ?? after.archive_batch_id;
+    const more = verb === 'card.archived' || verb === 'card.restored' ? { archive_batch_id: batch } : {};
+    work.emit(cardEvent(verb, type, after as unknown as CardState, changes, more));
+    work.raise(cardsTopic(type.key));
+  }
+}
+
+/** Writes relations, whose types may allow no more than there are. */
+export async function writeRelations(page: Page): Promise<void> {
+  const { work } = page;
+  const { relationTypes } = work.metamodel;
+  const { rows: named } = await work.sql.raw(
+    `select distinct unnest(array[content ->> 'source_id', content ->> 'target_id'])::uuid as id
+     from workspace_transfer_rows where transfer_id = ?::uuid and kind = 'relations' and line = any(?::integer[])`,
+    [page.applying.job.payload.transfer_id, page.lines] as never,
+  );
+  const ids: string[] = named.map(({ id }: { id: string }) => id);
+  await lockCards(work, ids);
+  const { rows: cards } = await work.sql.raw('select id, name, type from cards where id = any(?::uuid[])', [
+    ids,
+  ]);
+  const ends = new Map<string, NamedEnd>(cards.map((card: NamedEnd) => [card.id, card]));
+  const rows = await readPage(page);
+  for (const { content } of rows) {
+    const [source, target] = [endOf(ends, content.source_id), endOf(ends, content.target_id)];
+    const faults = relationFaults(relationTypes, content, { source, target });
+    if (faults.length > 0) throw new RowRefused(faults);
+  }
+  await requireRoom(page, rows);
+  for (const { before, after } of await writeRows(page, rows)) {
+    const type = relationTypes.get(after.type as string)!;
+    const between = {
+      source: ends.get(after.source_id as string)!,
+      target: ends.get(after.target_id as string)!,
+    };
+    const event = relationEvent(
+      type,
+      between,
+      before as StoredRelation | null,
+      after as unknown as StoredRelation,
+    );
+    if (Object.keys(event.data.changes as object).length === 0 && before !== null) continue;
+    work.emit(event);
+    work.raise(relationsTopic(type.key));
+  }
+}
+
+const endOf = (ends: ReadonlyMap<string, NamedEnd>, id: unknown): string | null =>
+  ends.get(String(id))?.type ?? null;
+
+/** @throws EstateError `cardinality_exceeded` */
+async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<void> {
+  const limited = rows.flatMap(({ content, before }) => {
+    const type = work.metamodel.relationTypes.get(content.type as string)!;
+    return type.cardinality === 'n:m' || before
+      ? []
+      : [{ type, relation: content as unknown as StoredRelation }];
+  });
+  if (limited.length === 0) return;
+  const wanted = limited.map(({ type, relation: { source_id, target_id } }) => ({
+    type,
+    source_id,
+    target_id,
+  }));
+  const book = createBook(await loadCompeting(work.sql, wanted));
+  for (const { type, relation } of limited) {
+    book.requireRoom(type, relation);
+    book.put(relation);
+  }
+}
+
+/** Puts tags on cards. */
+export async function writeCardTags(page: Page): Promise<void> {
+  const { work } = page;
+  const rows = await readPage(page);
+  const { rows: named } = await work.sql.raw(
+    `select v.card_id, v.tag_id, c.type, c.name, t.name as tag, g.name as "group"
+     from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid)
+     join cards c on c.id = v.card_id join tags t on t.id = v.tag_id join tag_groups g on g.id = t.tag_group_id`,
+    [JSON.stringify(rows.map(({ content }) => content))],
+  );
+  const byKey = new Map(named.map((row: Record<string, string>) => [`${row.card_id} ${row.tag_id}`, row]));
+  const added = rows.filter(({ before }) => before === null);
+  for (const { after } of await writeRows(page, added)) {
+    const row = byKey.get(`${after.card_id} ${after.tag_id}`) as Record<string, string>;
+    const card = { id: row.card_id!, type: row.type!, name: row.name! };
+    work.emit(tagEvent(card, { id: row.tag_id!, name: row.tag!, group: row.group! }, true));
+    work.raise(cardsTopic(card.type));
+  }
+}

@@ -1,0 +1,129 @@
+import { roleRightsChanged } from '../../access/rights.changed.ts';
+import { lockRoles } from '../../access/roles.commands.ts';
+import { CALCULATIONS, takeUp } from '../../inventory/calculations/calculations.told.ts';
+import { recomputeOrEnqueue } from '../../inventory/calculations/recalculate.type.ts';
+import { tellCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.write.ts';
+import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
+import type { ChangeRun } from '../../inventory/metamodel/changes/changes.types.ts';
+import { restateInventory } from '../../inventory/metamodel/changes/restate.ts';
+import { requireFreePair } from '../../inventory/metamodel/relation-types/relation-types.checks.ts';
+import { tellRelationType } from '../../inventory/metamodel/relation-types/relation-types.rows.ts';
+import { writeRelationType } from '../../inventory/metamodel/relation-types/relation-types.write.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { differing, insertRow } from '../../kernel/events/stored-rows.ts';
+import type { CalculationRow } from '../../kernel/formulas/calculations.plan.ts';
+import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
+import { PROCESS } from '../../modelling/bpm/bpm.types.ts';
+import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
+import { type RoleHere, roleFaults } from './transfer.check.ts';
+import { type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
+import { narrows } from './workspace.metamodel.rules.ts';
+
+/** Writes a page of the metamodel, and brings in line what lies under it. */
+async function restating(page: Page, write: (run: ChangeRun) => Promise<void>): Promise<void> {
+  const run = openRun(page.work, page.ctx, { language: DEFAULT_LANGUAGE });
+  await write(run);
+  await restateInventory(run);
+  await run.held?.record();
+}
+
+/** What a definition sets of the columns that the archive has. */
+const valuesOf = ({ columns }: Page, content: StoredRow): StoredRow =>
+  Object.fromEntries(
+    columns.filter((column) => column in content).map((column) => [column, content[column]]),
+  );
+
+/** Writes card types: one that is here gets what is new, and nothing under it loses its place. */
+export async function writeCardTypes(page: Page): Promise<void> {
+  await restating(page, async (run) => {
+    for (const { content, before } of await readPage(page)) {
+      const values = valuesOf(page, content);
+      if (before) {
+        await refuseLoss(page, 'cards', before, values);
+        await writeCardType(run, before, differing(before, values));
+      } else tellCardType(run.work, null, await insertRow(run.work.sql, 'card_types', values));
+    }
+  });
+}
+
+/** Writes relation types. */
+export async function writeRelationTypes(page: Page): Promise<void> {
+  await restating(page, async (run) => {
+    for (const { content, before } of await readPage(page)) {
+      const values = valuesOf(page, content);
+      if (before) {
+        await refuseLoss(page, 'relations', before, values);
+        await writeRelationType(run, before, differing(before, values));
+      } else {
+        const row = await insertRow(run.work.sql, 'relation_types', values);
+        await requireFreePair(run.work, row);
+        tellRelationType(run.work, null, row);
+      }
+    }
+  });
+}
+
+async function refuseLoss(
+  { work }: Page,
+  holder: string,
+  before: StoredRow,
+  after: StoredRow,
+): Promise<void> {
+  const loss = narrows(before, { ...before, ...after });
+  if (
+    !loss ||
+    !(await work
+      .sql(holder)
+      .where({ type: before.key as string })
+      .first('id'))
+  )
+    return;
+  throw new RowRefused([
+    { field: '', code: 'values_do_not_fit', message: `Values here would lose their place: ${loss}.` },
+  ]);
+}
+
+/** Writes what belongs to the metamodel and is a plain row: roles on cards, tag groups and tags. */
+export async function writeMetamodelRows(page: Page): Promise<void> {
+  await restating(page, async () => {
+    const written = await writeRows(page, await readPage(page));
+    await tellRows(page, written);
+    // roles on processes decide who approves their flows
+    if (written.some(({ after }) => after.card_type_key === PROCESS)) await followApprovers(page.work);
+  });
+}
+
+/** Writes formulas, and lets those that are in force compute. */
+export async function writeCalculations(page: Page): Promise<void> {
+  const { work, ctx } = page;
+  const written = await writeRows(page, await readPage(page));
+  const ids = written.map(({ after }) => ({ calculation_id: after.id as string }));
+  if (ids.length > 0) await work.sql('calculation_runs').insert(ids).onConflict().ignore();
+  await takeUp(work);
+  for (const { after } of written) {
+    if (after.is_active) await recomputeOrEnqueue(work, ctx, after as unknown as CalculationRow);
+  }
+  // behind the cards' events, so that undoing begins with it
+  await tellRows({ ...page, table: { ...page.table, table: CALCULATIONS } }, written);
+}
+
+/**
+ * Writes roles by the rules of their own operations: nobody gives by an archive what he does not hold himself, and what
+ * waits for somebody whom another role lets do less is seen to.
+ */
+export async function writeRoles(page: Page): Promise<void> {
+  const { work, ctx } = page;
+  await lockRoles(work);
+  const rows = await readPage(page);
+  for (const { content, before } of rows) {
+    const faults = roleFaults(ctx.caller, content, before as RoleHere | null);
+    if (faults.length > 0) throw new RowRefused(faults);
+  }
+  const written = await writeRows(page, rows);
+  await tellRows(page, written);
+  await roleRightsChanged(
+    work,
+    ctx,
+    written.flatMap(({ before, after }) => (before === null ? [] : [after.key as string])),
+  );
+}

@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream';
+import { insertUsers } from '../../access/users.store.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { differing } from '../../kernel/events/stored-rows.ts';
+import type { SettingKey, SettingValues, StoredImage } from '../../kernel/settings/settings.defaults.ts';
+import { storedKey } from '../../kernel/settings/settings.read.ts';
+import { SETTINGS_TOPIC } from '../../kernel/settings/settings.state.ts';
+import { showProcessTypes } from '../settings/settings.bpm.ts';
+import { exchangeImages } from '../settings/settings.images.ts';
+import { lockSettings, writeSetting } from '../settings/settings.write.ts';
+import { type Applying, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
+import { blobName } from './workspace.manifest.ts';
+import { movedFaults } from './workspace.settings.ts';
+
+interface StagedRow {
+  line: number;
+  content: Record<string, unknown>;
+}
+
+async function staged(work: Work, applying: Applying, kind: string, lines: number[]): Promise<StagedRow[]> {
+  const { rows } = await work.sql.raw(
+    `select line, content from workspace_transfer_rows
+     where transfer_id = ?::uuid and kind = ? and line = any(?::integer[]) order by line`,
+    [applying.job.payload.transfer_id, kind, lines] as never,
+  );
+  return rows;
+}
+
+/**
+ * Makes the accounts that the archive's rows name and that are not here: without a password, with the role of newcomers, and
+ * switched off until an administrator decides otherwise.
+ */
+export async function writePeople(applying: Applying, work: Work, lines: number[]): Promise<void> {
+  const role = await work.sql('roles').where({ is_default: true }).first('key');
+  if (!role)
+    throw new RowRefused([{ field: 'role', code: 'required', message: 'There is no default role.' }]);
+  const rows = await staged(work, applying, 'users', lines);
+  const known = new Set(
+    await work
+      .sql('users')
+      .whereIn(
+        'id',
+        rows.map(({ content }) => content.id as string),
+      )
+      .pluck('id'),
+  );
+  const values = rows
+    .filter(({ content }) => !known.has(content.id as string))
+    .map(({ content: { id, email, display_name } }) => ({
+      id,
+      email,
+      display_name,
+      role: role.key,
+      is_active: false,
+    }));
+  if (values.length > 0) await insertUsers(work, values);
+}
+
+/** Writes settings. */
+export async function writeSettings(
+  applying: Applying,
+  work: Work,
+  ctx: Ctx,
+  lines: number[],
+): Promise<void> {
+  for (const { content } of await staged(work, applying, 'settings', lines)) {
+    const key = content.key as SettingKey;
+    const faults = movedFaults(key, content.value, { metamodel: work.metamodel, roles: new Set() });
+    if (faults.length > 0) throw new RowRefused(faults);
+    const settings = await lockSettings(work.sql);
+    const value = content.value as SettingValues[SettingKey];
+    if (key === 'logo' || key === 'favicon') {
+      const image = value as StoredImage | null;
+      if (!(await exchangeImages(work.sql, settings.values[key], image))) {
+        throw new RowRefused([{ field: key, code: 'content_missing', message: 'The picture is not here.' }]);
+      }
+    }
+    const same = Object.keys(differing({ value: settings.values[key] }, { value })).length === 0;
+    if (same) {
+      // somebody has set it there, be it to what it is by itself
+      await work
+        .sql('settings')
+        .insert({ key: storedKey(key), value: JSON.stringify(value), updated_by: ctx.caller.userId })
+        .onConflict('key')
+        .ignore();
+      work.raise(SETTINGS_TOPIC);
+      continue;
+    }
+    await writeSetting(work, ctx, settings, key, value);
+    if (key === 'bpm_enabled') await showProcessTypes(work, ctx, value as boolean);
+  }
+}
+
+/** Stores the contents of files, which no row names yet: what is stored twice is the same. */
+export async function storeContents({ services, archive, job }: Applying, ids: string[]): Promise<void> {
+  const known = new Set(await services.db('files').whereIn('id', ids).pluck('id'));
+  for (const id of ids) {
+    job.signal.throwIfAborted();
+    // a content that is in use here is never replaced
+    if (known.has(id)) continue;
+    const part = archive.part(blobName(id));
+    if (!part)
+      throw new RowRefused([
+        { field: '', code: 'content_missing', message: 'The archive has no content of it.' },
+      ]);
+    await services.blobs.put(id, Readable.from(archive.read(part), { objectMode: false }));
+  }
+}
+
+/** Writes files whose contents are stored. Nothing tells of them but what names them. */
+export async function writeFiles(page: Page): Promise<void> {
+  await writeRows(page, await readPage(page));
+}

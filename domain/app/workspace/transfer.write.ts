@@ -1,0 +1,139 @@
+import { EstateError, type FieldError } from '../../../platform/errors.ts';
+import { cardsTopic } from '../../inventory/cards/cards.events.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { Services } from '../../kernel/services.ts';
+import { importedEvent } from './transfer.events.ts';
+import { stagedAs } from './transfer.match.ts';
+import type { Archive } from './workspace.archive.ts';
+import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
+import type { TableShape } from './workspace.schema.ts';
+import type { ContentTable } from './workspace.types.ts';
+
+/** What writes an archive. */
+export interface Applying {
+  job: RunningJob<WorkspaceTransferPayload>;
+  services: Services;
+  archive: Archive;
+  shapes: ReadonlyMap<string, TableShape>;
+  /** Rows that are written together. */
+  pageRows: number;
+}
+
+/** One page of rows of a kind, within its command. */
+export interface Page {
+  applying: Applying;
+  work: Work;
+  ctx: Ctx;
+  table: ContentTable;
+  /** The columns that the archive has of the kind. */
+  columns: string[];
+  lines: number[];
+}
+
+/** A row as the archive has it, and as it is here. */
+export interface PageRow {
+  line: number;
+  content: StoredRow;
+  before: StoredRow | null;
+}
+
+/** A row that was written. */
+export interface WrittenRow {
+  before: StoredRow | null;
+  after: StoredRow;
+}
+
+/** Why a row cannot be written. A page of several is then tried in smaller ones, until the row stands alone. */
+export class RowRefused extends EstateError {
+  constructor(faults: readonly FieldError[]) {
+    super('conflict', faults[0]!.message, { errors: [...faults] });
+  }
+}
+
+/** Who made what is here already, and when, stays. */
+const MADE = new Set(['created_at', 'created_by']);
+
+const ofLines = ({ applying, table, lines }: Page) =>
+  [applying.job.payload.transfer_id, table.table, lines] as never[];
+
+/** Rows of the page in the order in which they are written; those that are here are locked. */
+export async function readPage(page: Page): Promise<PageRow[]> {
+  const { table, work } = page;
+  const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
+  const { rows: here } = await work.sql.raw(
+    `select s.line, to_jsonb(t) as row from ${stagedAs(table.table)} s join ${table.table} t on ${keys}
+     where s.line = any(?::integer[]) order by ${table.key.map((column) => `t.${column}`).join(', ')} for update of t`,
+    ofLines(page),
+  );
+  const before = new Map(here.map(({ line, row }: { line: number; row: StoredRow }) => [line, row]));
+  const { rows } = await work.sql.raw(
+    `select line, content from workspace_transfer_rows
+     where transfer_id = ?::uuid and kind = ? and line = any(?::integer[]) order by depth, line`,
+    ofLines(page),
+  );
+  return rows.map(({ line, content }: { line: number; content: StoredRow }) => ({
+    line,
+    content,
+    before: (before.get(line) as StoredRow | undefined) ?? null,
+  }));
+}
+
+/**
+ * Writes the rows of a page as the archive has them, in one statement for those that are new and one for the others: the values
+ * never leave the database, so that they stay what they are to the last digit.
+ */
+export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<WrittenRow[]> {
+  const { table, columns, work } = page;
+  const name = table.table;
+  const added = rows.filter(({ before }) => before === null);
+  const kept = rows.filter(({ before }) => before !== null);
+  if (kept.length > 0 && !table.events?.updated) {
+    throw new RowRefused([
+      {
+        field: '',
+        code: 'differs',
+        message: 'It is here with another content, and is not changed by imports.',
+      },
+    ]);
+  }
+  const written: WrittenRow[] = [];
+  if (added.length > 0) {
+    const values = columns.map((column) => `(s.n).${column}`).join(', ');
+    const { rows: made } = await work.sql.raw(
+      `insert into ${name} as t (${columns.join(', ')}) select ${values} from ${stagedAs(name)} s
+       where s.line = any(?::integer[]) order by s.depth, s.line returning to_jsonb(t) as row`,
+      ofLines({ ...page, lines: added.map(({ line }) => line) }),
+    );
+    for (const { row } of made) written.push({ before: null, after: row });
+  }
+  if (kept.length > 0) {
+    const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
+    const set = columns.filter((column) => !table.key.includes(column) && !MADE.has(column));
+    const { rows: changed } = await work.sql.raw(
+      `update ${name} t set ${set.map((column) => `${column} = (s.n).${column}`).join(', ')}
+       from ${stagedAs(name)} s where ${keys} and s.line = any(?::integer[]) returning s.line, to_jsonb(t) as row`,
+      ofLines({ ...page, lines: kept.map(({ line }) => line) }),
+    );
+    const was = new Map(kept.map(({ line, before }) => [line, before]));
+    for (const { line, row } of changed) written.push({ before: was.get(line)!, after: row });
+  }
+  return written;
+}
+
+/** Tells of written rows in the form of their kind, and raises what answers depend on. */
+export async function tellRows({ work, table }: Page, written: readonly WrittenRow[]): Promise<void> {
+  const cards = table.card ? written.flatMap(({ after }) => (after[table.card!] as string | null) ?? []) : [];
+  const { rows } =
+    cards.length > 0
+      ? await work.sql.raw('select id, type from cards where id = any(?::uuid[])', [[...new Set(cards)]])
+      : { rows: [] };
+  const types = new Map<string, string>(rows.map(({ id, type }: { id: string; type: string }) => [id, type]));
+  for (const { before, after } of written) {
+    const event = importedEvent(table, before, after, types);
+    if (event) work.emit(event);
+  }
+  for (const type of new Set(types.values())) work.raise(cardsTopic(type));
+  if (written.length > 0) for (const topic of table.topics ?? []) work.raise(topic);
+}

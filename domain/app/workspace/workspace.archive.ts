@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import type { BlobStore } from '../../../platform/blobs.ts';
+import { StoredRanges } from '../../kernel/files/files.ranges.ts';
+import {
+  ArchiveFault,
+  type ArchivePart,
+  MANIFEST,
+  type Manifest,
+  readManifest,
+} from './workspace.manifest.ts';
+import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
+
+const GIB = 1024 ** 3;
+/** What an archive may hold. */
+export const archiveLimits = {
+  /** Bytes of the archive itself. */
+  packed: GIB,
+  /** Bytes of all its parts. */
+  unpacked: 8 * GIB,
+  parts: 100_000,
+  manifest: 64 * 1024 * 1024,
+  /** Characters of a row. */
+  line: 32 * 1024 * 1024,
+  /** How many times as large a part may become, where it is large at all. */
+  ratio: 250,
+  small: 1024 * 1024,
+};
+
+/** An archive that is open for reading, its manifest checked. */
+export interface Archive {
+  manifest: Manifest;
+  /** The parts that hold rows, and those that hold stored files. */
+  part(name: string): ArchivePart | undefined;
+  /** The bytes of a part. @throws ArchiveFault where they are not those that the manifest tells. */
+  read(part: ArchivePart): AsyncGenerator<Buffer>;
+  close(): void;
+}
+
+/**
+ * Opens an uploaded archive: nothing of it is unpacked but the manifest, which has to name every part, and every part has to be
+ * within the limits by what the archive says of it. A part that holds more than that fails when it is read.
+ * @throws ArchiveFault
+ */
+export async function openArchive(
+  blobs: BlobStore,
+  file: { id: string; size: number },
+  schema: string,
+): Promise<Archive> {
+  let zip: ZipFile;
+  try {
+    zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, file.id), file.size, {
+      lazyEntries: true,
+      autoClose: false,
+      strictFileNames: true,
+    });
+  } catch (error) {
+    throw unreadable(error);
+  }
+  try {
+    const entries = await readEntries(zip);
+    const manifest = readManifest(await readText(zip, entries.get(MANIFEST)), schema);
+    const parts = matchParts(manifest, entries);
+    return {
+      manifest,
+      part: (name) => parts.get(name),
+      read: (part) => readPart(zip, entries.get(part.name)!, part),
+      close: () => zip.close(),
+    };
+  } catch (error) {
+    zip.close();
+    throw error instanceof ArchiveFault ? error : unreadable(error);
+  }
+}
+
+/** A fault of the format, as the library words it; anything else is none of the archive's. */
+function unreadable(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === undefined
+    ? new ArchiveFault(`The archive cannot be read: ${message.slice(0, 200)}.`)
+    : error;
+}
+
+const NAME =
+  /^(?:manifest\.json|content\/[a-z_]{1,63}\.ndjson|blobs\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+async function readEntries(zip: ZipFile): Promise<Map<string, Entry>> {
+  if (zip.entryCount > archiveLimits.parts) {
+    throw new ArchiveFault(`The archive has more than ${archiveLimits.parts} parts.`);
+  }
+  const entries = new Map<string, Entry>();
+  let unpacked = 0;
+  for await (const entry of zip.eachEntry()) {
+    const { fileName: name, uncompressedSize: size, compressedSize } = entry;
+    const shown = name.slice(0, 100);
+    if (!NAME.test(name))
+      throw new ArchiveFault(`The archive holds a part that does not belong there: ${shown}.`);
+    if (entries.has(name)) throw new ArchiveFault(`The archive holds ${shown} twice.`);
+    if (entry.isEncrypted()) throw new ArchiveFault(`${shown} is encrypted.`);
+    unpacked += size;
+    if (unpacked > archiveLimits.unpacked) {
+      throw new ArchiveFault(`The archive unpacks to more than ${archiveLimits.unpacked} bytes.`);
+    }
+    if (size > archiveLimits.small && size > archiveLimits.ratio * compressedSize) {
+      throw new ArchiveFault(`${shown} unpacks to more than ${archiveLimits.ratio} times its size.`);
+    }
+    entries.set(name, entry);
+  }
+  return entries;
+}
+
+async function readText(zip: ZipFile, entry: Entry | undefined): Promise<string> {
+  if (!entry) throw new ArchiveFault('The archive has no manifest.json.');
+  if (entry.uncompressedSize > archiveLimits.manifest) throw new ArchiveFault('manifest.json is too long.');
+  const chunks: Buffer[] = [];
+  // a stream that yields more than its entry said ends with an error of its own
+  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The parts that the manifest names, where they are those of the archive. */
+function matchParts(manifest: Manifest, entries: ReadonlyMap<string, Entry>): Map<string, ArchivePart> {
+  const parts = new Map<string, ArchivePart>();
+  for (const part of manifest.files) {
+    const entry = entries.get(part.name);
+    if (!entry || part.name === MANIFEST || parts.has(part.name)) {
+      throw new ArchiveFault(
+        `The manifest names ${part.name.slice(0, 100)}, which is not in the archive once.`,
+      );
+    }
+    if (entry.uncompressedSize !== part.bytes) {
+      throw new ArchiveFault(`${part.name} has another size than the manifest says.`);
+    }
+    const { kind } = part;
+    if (part.name.startsWith('content/')) {
+      const known = kind !== undefined && (contentTable.has(kind) || kind === PEOPLE || kind === SETTINGS);
+      if (!known || part.name !== `content/${kind}.ndjson` || !part.columns || part.rows === undefined) {
+        throw new ArchiveFault(`The archive holds ${part.name}, which this service does not know.`);
+      }
+    }
+    parts.set(part.name, part);
+  }
+  for (const name of entries.keys()) {
+    if (name !== MANIFEST && !parts.has(name)) {
+      throw new ArchiveFault(`The archive holds ${name}, which its manifest does not name.`);
+    }
+  }
+  return parts;
+}
+
+async function* readPart(zip: ZipFile, entry: Entry, part: ArchivePart): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  let stream: Readable;
+  try {
+    stream = await zip.openReadStreamPromise(entry);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  } catch (error) {
+    throw damaged(error, part.name);
+  }
+  if (hash.digest('hex') !== part.sha256) {
+    throw new ArchiveFault(`${part.name} is not what the manifest says: its checksum differs.`);
+  }
+}
+
+/** What inflating meets in a damaged part is the archive's fault; what reading the file meets is not. */
+function damaged(error: unknown, name: string): unknown {
+  if (error instanceof ArchiveFault) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const own = code === undefined || code.startsWith('Z_') || code.startsWith('ERR_');
+  return own ? new ArchiveFault(`${name} cannot be unpacked: ${message.slice(0, 200)}.`) : error;
+}
+
+/** The lines of a part of rows. @throws ArchiveFault */
+export async function* linesOf(archive: Archive, part: ArchivePart): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest = '';
+  let seen = 0;
+  const decode = (bytes?: Buffer) => {
+    try {
+      return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
+    } catch {
+      throw new ArchiveFault(`${part.name} is no UTF-8.`);
+    }
+  };
+  for await (const bytes of archive.read(part)) {
+    const lines = (rest + decode(bytes)).split('\n');
+    rest = lines.pop()!;
+    if (rest.length > archiveLimits.line) throw new ArchiveFault(`A row of ${part.name} is too long.`);
+    seen += lines.length;
+    if (lines.length > 0) yield lines;
+  }
+  decode();
+  if (rest !== '') throw new ArchiveFault(`${part.name} ends within a row.`);
+  if (seen !== part.rows) throw new ArchiveFault(`${part.name} has ${seen} rows, not ${part.rows}.`);
+}

@@ -1,0 +1,52 @@
+import Type, { type Static } from 'typebox';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+
+/** What an archive holds. Shared by the request and the job. */
+export const WorkspaceExport = Type.Object(
+  {
+    include_archived: Type.Boolean({
+      default: false,
+      description: 'Whether archived cards, and what hangs on them, are in it',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type WorkspaceExport = Static<typeof WorkspaceExport>;
+
+/** Writes the whole workspace as one archive, from one snapshot; an interrupted run begins anew. */
+export const workspaceExportJob = defineJob({
+  kind: 'workspace-export',
+  queue: 'bulk',
+  payload: WorkspaceExport,
+  attempts: 3,
+  retentionDays: 30,
+  resumable: false,
+});
+
+const Transfer = Type.Object(
+  { transfer_id: Type.String({ format: 'uuid' }) },
+  { additionalProperties: false },
+);
+export type WorkspaceTransferPayload = Static<typeof Transfer>;
+
+const whyNotAgain = async () => 'A transfer that has failed is over: upload the archive again.';
+
+/** Checks an uploaded archive and finds out what it would change; an interrupted run begins anew. */
+export const workspaceParseJob = defineJob({
+  kind: 'workspace-parse',
+  queue: 'bulk',
+  payload: Transfer,
+  attempts: 3,
+  resumable: false,
+  whyNotAgain,
+});
+
+/** Writes what a checked archive holds, a page after the other; goes on from where it was. */
+export const workspaceApplyJob = defineJob({
+  kind: 'workspace-apply',
+  queue: 'bulk',
+  payload: Transfer,
+  attempts: 3,
+  resumable: true,
+  whyNotAgain,
+});

@@ -1,0 +1,38 @@
+import type { EventType } from '../../kernel/events/events.types.ts';
+
+/** A table whose rows are the workspace's own, and go with it. */
+export interface ContentTable {
+  table: string;
+  /** What reports call one of its rows. */
+  what: string;
+  /**
+   * The columns that identify a row. Where they are a name and no id, the same thing has another id and other moments in
+   * another workspace, so that `left` keeps those out of archives.
+   */
+  key: readonly string[];
+  /** Columns that stay behind: what the service itself decides, or notes for itself. */
+  left?: readonly string[];
+  /** Other ways to find the same row, tried when its id is not there: expressions over the row, which `%` stands for. */
+  matches?: readonly (readonly string[])[];
+  /**
+   * Which rows go, as a condition on `t`; all, where it is absent. `active` gives the condition that a card, named by a column,
+   * is one of those that go.
+   */
+  where?(active: (card: string) => string): string;
+  /** Its rows refer to nobody: what looks like somebody's id in their texts is a part of these, and goes as it is. */
+  namesNobody?: true;
+  /** How a report names a row: an expression over `t`. */
+  label: string;
+  /** What a written row is told as; a kind that has no changes of its own is never changed by an import. */
+  events?: { created: EventType; updated?: EventType };
+  /** The column with the card in whose history the event shows. */
+  card?: string;
+  /** The column with the one user whom the event is told. */
+  recipient?: string;
+  /** Columns that may tell of costs. */
+  costs?: readonly string[];
+  /** Topics that its rows raise. */
+  topics?: readonly string[];
+  /** Rows are a part of the metamodel, beside whose change nobody else writes. */
+  metamodel?: true;
+}

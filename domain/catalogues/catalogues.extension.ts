@@ -1,7 +1,0 @@
-import type { Extension } from '../extensions.ts';
-import { catalogueUndo } from './catalogues.undo.ts';
-
-/** Reference catalogues. */
-export const cataloguesExtension: Extension = {
-  undo: catalogueUndo,
-};

@@ -1,0 +1,135 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { enqueueMails, isMailAddress, type Mail } from '../../kernel/mail/mail.enqueue.ts';
+import { appUrl, renderMail } from '../../kernel/mail/mail.templates.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { readSetting } from '../../kernel/settings/settings.read.ts';
+import { holds, readPeople, seesCard } from './notifications.people.ts';
+import { hiddenTypes } from './notifications.rules.ts';
+import type { NotificationType } from './notifications.types.ts';
+
+/** Users who are mailed by one transaction. */
+const USERS = 200;
+/** Notifications that one mail spells out; of the others it tells the number. */
+const LISTED = 30;
+/** A batch that was opened by hand holds mails back no longer than this. */
+const OPEN_BATCH_HOURS = 1;
+
+interface Due {
+  user_id: string;
+  type: NotificationType;
+  card_id: string | null;
+  email: string;
+  display_name: string;
+  /** Whether the user is active, and no program. */
+  is_reached: boolean;
+  is_read: boolean;
+  title: string;
+  message: string;
+  link: string | null;
+}
+
+/**
+ * Notifications that are to be mailed now, as a query of `columns`; its binding is the number of minutes between two
+ * mails to one user. Those of a job that is still running, or of a batch that is still open, wait for its end.
+ */
+export function sqlMailDue(columns: string): string {
+  return `select ${columns} from notifications n left join notification_mailings m on m.user_id = n.user_id
+    where n.mail_pending and (m.last_at is null or m.last_at <= now() - make_interval(mins => ?::int))
+      and not exists (select from jobs j where j.id = n.batch_id and j.status in ('queued', 'running'))
+      and not exists (select from mutation_batches b where b.id = n.batch_id and b.committed_at is null
+                      and b.created_at > now() - interval '${OPEN_BATCH_HOURS} hours')`;
+}
+
+/**
+ * Sends each user that it is time for one mail of all that waits. Notifications are left out that were read meanwhile, or
+ * that the user may no longer see.
+ */
+export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): Promise<void> {
+  const minutes = await readSetting(sql, 'notification_digest_minutes');
+  const { rows } = await sql.raw(
+    `with due as (${sqlMailDue('n.id, n.user_id')}),
+     chosen as (select distinct user_id from due order by user_id limit ${USERS}),
+     done as (
+       update notifications n set mail_pending = false from due join chosen using (user_id)
+       where n.id = due.id returning n.*
+     )
+     select d.user_id, d.type, d.card_id, u.email, u.display_name, u.is_active and u.kind = 'person' as is_reached, d.is_read, d.title, d.message, d.link
+     from done d join users u on u.id = d.user_id order by d.user_id, d.created_at, d.id`,
+    [minutes],
+  );
+  const unread = (rows as Due[]).filter((due) => due.is_reached && !due.is_read && isMailAddress(due.email));
+  const wanted = await stillVisible(sql, metamodel, unread);
+  if (wanted.length === 0) return;
+  const email = await readSetting(sql, 'email');
+  // nothing is kept for a mail server that may come one day
+  if (email.smtp_host === '') return;
+  const name = (await readSetting(sql, 'app_title')) || 'Estate';
+  const byUser = Map.groupBy(wanted, ({ user_id }) => user_id);
+  await enqueueMails(
+    sql,
+    ctx,
+    [...byUser.values()].map((due) => digestMail(due, name, email.app_base_url)),
+  );
+  await sql.raw(
+    `insert into notification_mailings (user_id, last_at) select unnest(?::uuid[]), now()
+     on conflict (user_id) do update set last_at = excluded.last_at`,
+    [[...byUser.keys()]],
+  );
+}
+
+/** Leaves out what the list of notifications would no longer show to its user. */
+async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise<Due[]> {
+  if (due.length === 0) return due;
+  const cards = due.flatMap(({ card_id }) => card_id ?? []);
+  const people = await readPeople(
+    sql,
+    [...new Set(cards)],
+    due.map(({ user_id }) => user_id),
+  );
+  return due.filter(({ user_id, type, card_id }) => {
+    const person = people.users.get(user_id);
+    if (!person || hiddenTypes((permission) => holds(person, permission)).includes(type)) return false;
+    const card = card_id === null ? undefined : people.cards.get(card_id);
+    return !card || seesCard(metamodel, people, person, card);
+  });
+}
+
+/** A message as a mail shows it: people by their names alone. */
+const spoken = (message: string): string =>
+  message.replace(/@\[([^\]\r\n]{1,200})\]\(user:[0-9a-f-]{36}\)/gi, '@$1');
+
+/** One mail of all notifications that wait for a user. */
+function digestMail(due: Due[], app: string, base: string): Mail {
+  const [first] = due;
+  const single = due.length === 1;
+  const url = (path: string | null) => (path === null ? undefined : appUrl(base, path));
+  const target = url(single ? first!.link : null) ?? appUrl(base, '/notifications');
+  const settings = appUrl(base, '/settings/notifications');
+  const more = due.length - LISTED;
+  const { text, html } = renderMail({
+    heading: single ? first!.title : `${due.length} notifications`,
+    paragraphs: [
+      ...(single ? [spoken(first!.message)] : []),
+      ...(more > 0 ? [`The first ${LISTED} of them, and ${more} more:`] : []),
+    ],
+    items: single
+      ? []
+      : due
+          .slice(0, LISTED)
+          .map((item) => ({ title: item.title, text: spoken(item.message), url: url(item.link) })),
+    ...(target === undefined ? {} : { button: { label: `Open ${app}`, url: target } }),
+    footer: [
+      `${app} sends this to ${first!.display_name} as set in the notification preferences.`,
+      settings === undefined
+        ? 'To get fewer mails, switch kinds of notification off in your notification preferences.'
+        : `To get fewer mails, switch kinds of notification off: ${settings}`,
+    ],
+  });
+  return {
+    to: first!.email,
+    subject: single ? first!.title : `${due.length} notifications of ${app}`,
+    text,
+    html,
+  };
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { command } from '../../kernel/command.ts';
+import { systemCaller, type Work } from '../../kernel/context.ts';
+import type { FeedRow } from '../../kernel/events/feed.read.ts';
+import { createContext, type Services } from '../../kernel/services.ts';
+import { readSetting } from '../../kernel/settings/settings.read.ts';
+import { mailDueNotifications, sqlMailDue } from './notifications.digest.ts';
+import { concerned, gatherNotifications } from './notifications.gather.ts';
+import { readPeople } from './notifications.people.ts';
+import { notificationRules } from './notifications.rules.ts';
+import { saveNotifications } from './notifications.write.ts';
+
+/** The name of its row in `feed_followers`. */
+const FOLLOWER = 'notifications';
+/** Events that are told of in one transaction. */
+const BATCH = 1_000;
+
+/** Events of which only the holders of roles on the card are told: those of cards without any are not even read. */
+const forFollowers = Object.keys(notificationRules).filter((type) =>
+  notificationRules[type]!.every(({ to }) => to === 'followers'),
+);
+const forOthers = Object.keys(notificationRules).filter((type) => !forFollowers.includes(type));
+
+/**
+ * Makes notifications of what has come into the feed, and mails of notifications that are due. The place in the feed
+ * moves with the same transaction, and one process at a time has it, so that each event is told once, whoever is
+ * killed. Without news it is one query.
+ * @returns when there is nothing left to do, or another process does it.
+ */
+export async function followFeed(services: Services, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await isBehind(services))) {
+    const ctx = await createContext(services, systemCaller, {
+      requestId: randomUUID(),
+      origin: 'system',
+      tool: 'notifications',
+    });
+    const went = await command(ctx, async (work) => {
+      const position = await takePlace(work);
+      if (position === undefined) return false;
+      const { events, next } = await readNews(work, position);
+      await tell(work, events, position);
+      // what may still grow in the next round is not mailed in this one
+      if (events.length < BATCH) await mailDueNotifications(work, ctx);
+      if (next > position) await moveOn(work, next);
+      return true;
+    });
+    if (!went) return;
+  }
+}
+
+async function isBehind({ db }: Services): Promise<boolean> {
+  const minutes = await readSetting(db, 'notification_digest_minutes');
+  const { rows } = await db.raw(
+    `select f.position < coalesce((select max(position) from events), 0) or exists (${sqlMailDue('n.id')}) as behind
+     from feed_followers f where f.name = ?`,
+    [minutes, FOLLOWER],
+  );
+  return rows[0]?.behind ?? false;
+}
+
+async function takePlace({ sql }: Work): Promise<number | undefined> {
+  const row = await sql('feed_followers')
+    .where({ name: FOLLOWER })
+    .forUpdate()
+    .skipLocked()
+    .first('position');
+  return row?.position;
+}
+
+async function moveOn({ sql }: Work, position: number): Promise<void> {
+  await sql('feed_followers').where({ name: FOLLOWER }).update({ position, updated_at: sql.fn.now() });
+}
+
+/** The next events that anybody may have to be told of, and the position up to which there are no others. */
+async function readNews({ sql }: Work, after: number): Promise<{ events: FeedRow[]; next: number }> {
+  // positions grow in commit order: what is committed after this statement lies beyond
+  const { rows: ends } = await sql.raw('select coalesce(max(position), 0) as newest from events');
+  const newest: number = ends[0].newest;
+  const { rows } = await sql.raw(
+    `select e.position, e.event_type, e.scope, utc(e.at) as at, e.user_id, u.display_name as user_display_name,
+            e.recipient_id, e.card_id, e.card_type, e.peer_card_id, e.peer_card_type, e.relation_id, e.batch_id,
+            e.cost_keys, e.data
+     from events e left join users u on u.id = e.user_id
+     where e.position > ? and e.position <= ?
+       and (e.event_type = any(?::text[])
+            or (e.event_type = any(?::text[]) and exists (select from stakeholders s where s.card_id = e.card_id)))
+     order by e.position limit ?`,
+    [after, newest, forOthers, forFollowers, BATCH] as never,
+  );
+  return { events: rows, next: rows.length < BATCH ? newest : rows.at(-1).position };
+}
+
+async function tell(work: Work, events: FeedRow[], from: number): Promise<void> {
+  if (events.length === 0) return;
+  const { users, cards } = concerned(events);
+  const people = await readPeople(work.sql, cards, users);
+  const dateFormat = await readSetting(work.sql, 'date_format');
+  await saveNotifications(
+    work,
+    gatherNotifications(events, { metamodel: work.metamodel, people, dateFormat }),
+    from,
+  );
+}

@@ -1,0 +1,159 @@
+import { isUuid } from '../../../platform/uuid.ts';
+import type { FeedRow } from '../../kernel/events/feed.read.ts';
+import type { RowChanges } from '../../kernel/events/row-changes.ts';
+import { formatDate } from '../../kernel/mail/mail.templates.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { holds, type NotedCard, type People, type Person, seesCard } from './notifications.people.ts';
+import type { Facts, NotificationRule } from './notifications.rule.ts';
+import { notificationRules } from './notifications.rules.ts';
+import type { NotificationType } from './notifications.types.ts';
+
+/** What one user is told by one notification: all of a batch that one rule's kind tells of. */
+export interface Group {
+  userId: string;
+  type: NotificationType;
+  batchId: string | null;
+  actorId: string | null;
+  actor: string;
+  /** The first event. */
+  position: number;
+  /** The cards, or else the events, that it tells of. */
+  things: Set<string>;
+  title: string;
+  message: string;
+  link: string | null;
+  cardId: string | null;
+  rule: NotificationRule;
+  inApp: boolean;
+  email: boolean;
+}
+
+export interface GatherOptions {
+  metamodel: Metamodel;
+  people: People;
+  /** The `date_format` of the settings. */
+  dateFormat: string;
+}
+
+/** The users whom the rules of an event name, in the order of the rules. */
+function named(rule: NotificationRule, event: FeedRow): string[] {
+  if (rule.to === 'followers') return [];
+  return rule.to(event).filter((id): id is string => typeof id === 'string' && isUuid(id));
+}
+
+/** The users and cards that have to be known to decide about the events. */
+export function concerned(events: FeedRow[]): { users: string[]; cards: string[] } {
+  const users = new Set<string>();
+  const cards = new Set<string>();
+  for (const event of events) {
+    if (event.card_id) cards.add(event.card_id);
+    for (const rule of notificationRules[event.event_type] ?? []) {
+      for (const id of named(rule, event)) users.add(id);
+    }
+  }
+  return { users: [...users], cards: [...cards] };
+}
+
+/**
+ * Decides who is told what of the events, by the rules, the rights and the preferences, and gathers what belongs
+ * to one batch. Nobody is told of the same event twice.
+ */
+export function gatherNotifications(events: FeedRow[], options: GatherOptions): Group[] {
+  const groups = new Map<string, Group>();
+  for (const event of events) {
+    const told = new Set<string>();
+    for (const rule of notificationRules[event.event_type] ?? []) {
+      if (rule.when && !rule.when(event)) continue;
+      for (const person of reached(rule, event, options)) {
+        if (told.has(person.id) || !wants(person, rule)) continue;
+        told.add(person.id);
+        addTo(groups, rule, event, person, options);
+      }
+    }
+  }
+  return [...groups.values()];
+}
+
+/** Those whom a rule reaches with an event: active, permitted, and not the one who acted. */
+function* reached(
+  rule: NotificationRule,
+  event: FeedRow,
+  { metamodel, people }: GatherOptions,
+): Generator<Person> {
+  const card = event.card_id ? people.cards.get(event.card_id) : undefined;
+  // deleted meanwhile: nobody sees it any more
+  if (event.card_id && !card) return;
+  const ids =
+    rule.to === 'followers' ? (people.holders.get(card?.id ?? '')?.keys() ?? []) : named(rule, event);
+  for (const id of ids) {
+    if (id === event.user_id && !rule.toActor?.(event)) continue;
+    const person = people.users.get(id);
+    if (!person || (rule.permission && !holds(person, rule.permission))) continue;
+    if (!card || seesCard(metamodel, people, person, card)) yield person;
+  }
+}
+
+const wants = ({ preferences }: Person, { type }: NotificationRule): boolean =>
+  preferences.in_app[type] || preferences.email[type];
+
+function addTo(
+  groups: Map<string, Group>,
+  rule: NotificationRule,
+  event: FeedRow,
+  person: Person,
+  options: GatherOptions,
+): void {
+  const key = `${person.id}/${rule.type}/${event.batch_id ?? event.position}`;
+  const thing = rule.to === 'followers' ? event.card_id! : String(event.position);
+  const known = groups.get(key);
+  if (known) {
+    known.things.add(thing);
+    return;
+  }
+  const facts = factsOf(event, person, options);
+  groups.set(key, {
+    userId: person.id,
+    type: rule.type,
+    batchId: event.batch_id,
+    actorId: event.user_id,
+    actor: facts.actor,
+    position: event.position,
+    things: new Set([thing]),
+    title: oneLine(rule.title(facts)),
+    message: oneLine(rule.message(facts)),
+    link: rule.link ? rule.link(facts) : cardLink(facts.card),
+    cardId: event.card_id,
+    rule,
+    inApp: person.preferences.in_app[rule.type],
+    email: person.preferences.email[rule.type],
+  });
+}
+
+function factsOf(
+  event: FeedRow,
+  { locale }: Person,
+  { metamodel, people, dateFormat }: GatherOptions,
+): Facts {
+  const card = event.card_id ? people.cards.get(event.card_id) : undefined;
+  return {
+    event,
+    changes: (event.data.changes ?? {}) as RowChanges,
+    actor: event.user_display_name ?? 'Estate',
+    card: card && { id: card.id, name: card.name, type: metamodel.cardTypes.get(card.type)! },
+    date: (text) => formatDate(text, dateFormat, locale),
+  };
+}
+
+const cardLink = (card: Pick<NotedCard, 'id'> | undefined): string | null =>
+  card ? `/cards/${card.id}` : null;
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+
+/** What a notification says that tells of several things. */
+export function digestTexts(
+  rule: NotificationRule,
+  count: number,
+  actor: string,
+): { title: string; message: string } {
+  const title = rule.many(count);
+  return { title, message: `${title} by ${actor}.` };
+}

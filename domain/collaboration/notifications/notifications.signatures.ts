@@ -1,0 +1,106 @@
+import type { FeedRow } from '../../kernel/events/feed.read.ts';
+import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
+import { excerpt, type Facts, listOf, type NotificationRule, newValue } from './notifications.rule.ts';
+
+/** A kind of documents that people sign, as texts speak of it. */
+interface Signed {
+  key: 'adr' | 'soaw';
+  permission: AppPermission;
+  /** The page under which one is shown. */
+  page: string;
+  one: string;
+  many: string;
+}
+
+const kinds: Signed[] = [
+  { key: 'adr', permission: 'adr.view', page: '/adr', one: 'decision', many: 'decisions' },
+  { key: 'soaw', permission: 'soaw.view', page: '/soaw', one: 'statement', many: 'statements' },
+];
+
+const nameOf = ({ event }: Facts): string =>
+  excerpt([event.data.reference_number, event.data.title ?? event.data.name].filter(Boolean).join(' '));
+
+const said = ({ actor, event }: Facts): string => {
+  const words = excerpt(event.data.message ?? '');
+  return words ? `${actor}: ${words}` : `${actor} asks you to sign it.`;
+};
+
+/** Whether those whom the event names are now among those who sign. */
+function isAsked(event: FeedRow): boolean {
+  const now = listOf(newValue(event, 'signatories')) as { user_id: string }[];
+  return listOf(event.data.recipients).every((id) => now.some(({ user_id }) => user_id === id));
+}
+
+function rulesOf({ key, permission, page, one, many }: Signed): Record<string, NotificationRule[]> {
+  const base = {
+    to: (event: { data: Record<string, unknown> }) => listOf(event.data.recipients),
+    permission,
+    link: ({ event }: Facts) => `${page}/${String(event.data.id)}`,
+  };
+  return {
+    [`${key}.signatures_requested`]: [
+      {
+        ...base,
+        type: `${key}_sign_requested`,
+        // the same event undone takes the question back, and a signature undone puts no new one
+        when: (event) => newValue(event, 'status') === 'in_review',
+        title: (facts) => `You are asked to sign ${nameOf(facts)}`,
+        message: said,
+        many: (count) => `You are asked to sign ${count} ${many}`,
+      },
+    ],
+    [`${key}.signatory_replaced`]: [
+      {
+        ...base,
+        type: `${key}_sign_requested`,
+        // the same event undone takes the question back
+        when: isAsked,
+        title: (facts) => `You are asked to sign ${nameOf(facts)}`,
+        message: said,
+        many: (count) => `You are asked to sign ${count} ${many}`,
+      },
+      {
+        ...base,
+        to: (event) => listOf(event.data.replaced),
+        type: `${key}_sign_recalled`,
+        when: isAsked,
+        title: (facts) => `You need not sign ${nameOf(facts)} any more`,
+        message: ({ actor }) => `${actor} has asked somebody else.`,
+        many: (count) => `${count} requests to sign were taken back`,
+      },
+    ],
+    [`${key}.signed`]: [
+      {
+        ...base,
+        type: `${key}_signed`,
+        when: (event) => newValue(event, 'status') === 'signed',
+        title: (facts) => `${nameOf(facts)} was signed`,
+        message: () => `Everybody who was asked has signed the ${one}.`,
+        many: (count) => `${count} ${many} were signed`,
+      },
+    ],
+    [`${key}.signatures_recalled`]: [
+      {
+        ...base,
+        type: `${key}_sign_recalled`,
+        when: (event) => newValue(event, 'status') === 'draft',
+        title: (facts) => `You need not sign ${nameOf(facts)} any more`,
+        message: ({ actor }) => `${actor} has taken the request back.`,
+        many: (count) => `${count} requests to sign were taken back`,
+      },
+    ],
+    [`${key}.rejected`]: [
+      {
+        ...base,
+        type: `${key}_rejected`,
+        when: (event) => newValue(event, 'status') === 'draft',
+        title: (facts) => `${nameOf(facts)} was rejected`,
+        message: ({ actor, event }) => `${actor}: ${excerpt(event.data.comment)}`,
+        many: (count) => `${count} ${many} were rejected`,
+      },
+    ],
+  };
+}
+
+/** Who is told of documents on their way to their signatures. */
+export const signatureRules: Record<string, NotificationRule[]> = Object.assign({}, ...kinds.map(rulesOf));

@@ -1,0 +1,224 @@
+import type { Work } from '../../kernel/context.ts';
+import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { digestTexts, type Group } from './notifications.gather.ts';
+import { notificationRules } from './notifications.rules.ts';
+
+/** So many notifications of one kind about one person's acts are made within this time; further ones are gathered. */
+const SINGLE_LIMIT = 5;
+const GATHER_MINUTES = 10;
+
+/** A row of the table as JSON. */
+interface StoredNotification extends StoredRow {
+  id: string;
+  user_id: string;
+  type: string;
+  title: string;
+  message: string;
+  link: string | null;
+  batch_id: string | null;
+  actor_id: string | null;
+  count: number;
+  in_app: boolean;
+}
+
+/** A stored notification that tells of more from now on. */
+interface Growth {
+  before: StoredNotification;
+  group: Group;
+  more: number;
+}
+
+/**
+ * Writes what users are told: new notifications, and growing ones of a batch that goes on or of somebody who does
+ * much in a short time. `from` is the position up to which everything was told before.
+ */
+export async function saveNotifications(work: Work, groups: Group[], from: number): Promise<void> {
+  if (groups.length === 0) return;
+  const growing = new Map<string, Growth>();
+  const fresh = await growBatches(work, groups, from, growing);
+  await insertNotifications(work, await growFloods(work, fresh, growing));
+  await storeGrowth(work, [...growing.values()]);
+}
+
+const keyOf = (userId: string, type: string, by: string | null) => `${userId}/${type}/${by}`;
+
+/** Adds to the notifications of a batch what they don't tell of yet. @returns the groups that have none. */
+async function growBatches(
+  work: Work,
+  groups: Group[],
+  from: number,
+  growing: Map<string, Growth>,
+): Promise<Group[]> {
+  const batches = [...new Set(groups.map(({ batchId }) => batchId).filter((id) => id !== null))];
+  if (batches.length === 0) return groups;
+  const { rows } = await work.sql.raw(
+    `select to_jsonb(n) as row from notifications n where n.batch_id = any(?::uuid[]) and n.user_id = any(?::uuid[])
+     order by n.id for update`,
+    [batches, [...new Set(groups.map(({ userId }) => userId))]],
+  );
+  if (rows.length === 0) return groups;
+  const stored = new Map<string, StoredNotification>(
+    rows.map(({ row }: { row: StoredNotification }) => [keyOf(row.user_id, row.type, row.batch_id), row]),
+  );
+  const told = await cardsToldOf(work, groups, from);
+  return groups.filter((group) => {
+    const before = stored.get(keyOf(group.userId, group.type, group.batchId));
+    if (!before) return true;
+    const more = [...group.things].filter(
+      (thing) => !told.has(`${group.batchId}/${group.type}/${thing}`),
+    ).length;
+    if (more > 0) growing.set(before.id, { before, group, more });
+    return false;
+  });
+}
+
+/** The cards of which the batches have told before, as `<batch>/<type of notification>/<card>`. */
+async function cardsToldOf({ sql }: Work, groups: Group[], from: number): Promise<Set<string>> {
+  const pairs = new Set(
+    groups.flatMap(({ batchId, things }) => [...things].map((thing) => `${batchId}/${thing}`)),
+  );
+  const cards = [...pairs].map((pair) => pair.split('/')).filter(([, thing]) => thing!.includes('-'));
+  const { rows } = await sql.raw(
+    `select distinct e.batch_id, e.card_id, e.event_type
+     from unnest(?::uuid[], ?::uuid[]) as v(batch_id, card_id)
+     join events e on e.card_id = v.card_id and e.batch_id = v.batch_id
+     where e.position <= ?::bigint and e.event_type = any(?::text[])`,
+    [
+      cards.map(([batch]) => batch),
+      cards.map(([, card]) => card),
+      from,
+      Object.keys(notificationRules),
+    ] as never,
+  );
+  return new Set(
+    rows.flatMap((row: { batch_id: string; card_id: string; event_type: string }) =>
+      (notificationRules[row.event_type] ?? []).map(({ type }) => `${row.batch_id}/${type}/${row.card_id}`),
+    ),
+  );
+}
+
+/**
+ * Where somebody's acts have made enough notifications of a kind lately, further ones are gathered in one that grows.
+ * @returns the groups that become notifications of their own.
+ */
+async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, Growth>): Promise<Fresh[]> {
+  if (groups.length === 0) return [];
+  const floods = new Map<string, { recent: number; digest: StoredNotification | null; open?: Fresh }>();
+  const distinct = new Map(groups.map((group) => [keyOf(group.userId, group.type, group.actorId), group]));
+  const asked = [...distinct.values()];
+  const { rows } = await sql.raw(
+    `select v.user_id, v.type, v.actor_id,
+       (select count(*)::int from notifications n
+        where n.user_id = v.user_id and n.type = v.type and n.actor_id is not distinct from v.actor_id
+          and n.created_at > now() - make_interval(mins => ${GATHER_MINUTES})) as recent,
+       (select to_jsonb(n) from notifications n
+        where n.user_id = v.user_id and n.type = v.type and n.actor_id is not distinct from v.actor_id
+          and n.gathers_until > now() and n.created_at > now() - make_interval(mins => ${GATHER_MINUTES})
+        order by n.created_at desc limit 1) as digest
+     from unnest(?::uuid[], ?::text[], ?::uuid[]) as v(user_id, type, actor_id)`,
+    [
+      asked.map(({ userId }) => userId),
+      asked.map(({ type }) => type),
+      asked.map(({ actorId }) => actorId),
+    ] as never,
+  );
+  for (const { user_id, type, actor_id, ...flood } of rows) floods.set(keyOf(user_id, type, actor_id), flood);
+
+  const fresh: Fresh[] = [];
+  for (const group of groups) {
+    const flood = floods.get(keyOf(group.userId, group.type, group.actorId))!;
+    if (flood.recent < SINGLE_LIMIT) {
+      flood.recent += 1;
+      fresh.push({ group, count: group.things.size, gathers: false });
+    } else if (flood.digest) {
+      const known = growing.get(flood.digest.id);
+      growing.set(flood.digest.id, {
+        before: flood.digest,
+        group,
+        more: (known?.more ?? 0) + group.things.size,
+      });
+    } else if (flood.open) {
+      flood.open.count += group.things.size;
+    } else {
+      flood.open = { group, count: group.things.size, gathers: true };
+      fresh.push(flood.open);
+    }
+  }
+  return fresh;
+}
+
+/** A notification to be made. */
+interface Fresh {
+  group: Group;
+  count: number;
+  /** Whether it belongs to no batch, and gathers what comes soon. */
+  gathers: boolean;
+}
+
+async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
+  if (fresh.length === 0) return;
+  const rows = fresh.map(({ group, count, gathers }) => ({
+    user_id: group.userId,
+    type: group.type,
+    actor_id: group.actorId,
+    event_position: group.position,
+    batch_id: gathers ? null : group.batchId,
+    count,
+    gathers,
+    in_app: group.inApp,
+    mail_pending: group.email,
+    ...(count === 1
+      ? { title: group.title, message: group.message, link: group.link, card_id: group.cardId }
+      : { ...digestTexts(group.rule, count, group.actor), link: null, card_id: null }),
+  }));
+  const { rows: made } = await work.sql.raw(
+    `insert into notifications (user_id, type, title, message, link, card_id, actor_id, event_position,
+                                batch_id, count, gathers_until, in_app, mail_pending)
+     select user_id, type, title, message, link, card_id, actor_id, event_position, batch_id, count,
+            case when gathers then now() + make_interval(mins => ${GATHER_MINUTES}) end, in_app, mail_pending
+     from jsonb_to_recordset(?::jsonb) as v(user_id uuid, type text, title text, message text, link text,
+       card_id uuid, actor_id uuid, event_position bigint, batch_id uuid, count int, gathers boolean,
+       in_app boolean, mail_pending boolean)
+     returning to_jsonb(notifications) as row`,
+    [JSON.stringify(rows)],
+  );
+  for (const { row } of made) emitNotification(work, 'notification.created', null, row);
+}
+
+async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
+  if (growth.length === 0) return;
+  const rows = growth.map(({ before, group, more }) => ({
+    id: before.id,
+    count: before.count + more,
+    in_app: group.inApp,
+    mail_pending: group.email,
+    ...digestTexts(group.rule, before.count + more, group.actor),
+  }));
+  const { rows: grown } = await work.sql.raw(
+    `update notifications n set count = v.count, title = v.title, message = v.message, link = null, card_id = null,
+       is_read = false, in_app = n.in_app or v.in_app, mail_pending = n.mail_pending or v.mail_pending,
+       updated_at = clock_timestamp()
+     from jsonb_to_recordset(?::jsonb) as v(id uuid, count int, title text, message text,
+       in_app boolean, mail_pending boolean)
+     where n.id = v.id returning to_jsonb(n) as row`,
+    [JSON.stringify(rows)],
+  );
+  const before = new Map(growth.map((entry) => [entry.before.id, entry.before]));
+  for (const { row } of grown) emitNotification(work, 'notification.updated', before.get(row.id)!, row);
+}
+
+/** Tells the user's streams; what only goes out by mail is told to nobody. */
+function emitNotification(
+  work: Work,
+  event_type: 'notification.created' | 'notification.updated',
+  before: StoredNotification | null,
+  after: StoredNotification,
+): void {
+  if (!after.in_app) return;
+  const { id, user_id, type, title, message, link, actor_id } = after;
+  work.emit({
+    event_type,
+    recipient_id: user_id,
+    data: { id, user_id, type, title, message, link, actor_id, changes: rowChanges(before, after) },
+  });
+}

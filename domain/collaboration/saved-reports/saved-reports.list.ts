@@ -1,0 +1,88 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { ofSharedKind, type SharedKind, visibleShared } from '../../kernel/lists/lists.shared.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { may } from '../../kernel/permissions/policy.ts';
+
+const sharedWithMe = (ctx: Ctx): Fragment => ({
+  sql: `(s.visibility = 'shared' and s.shared_with \\? ?::text)`,
+  bindings: [ctx.caller.userId],
+});
+
+/** The saved reports that the caller sees, over the alias `s`: the own ones, public ones and those shared with the caller. */
+const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
+
+/** The users with whom it is shared, over the alias `u`; only the owner sees the others. */
+const shares = (item: string, order: string) =>
+  `(select coalesce(json_agg(${item} order by ${order}), '[]')
+    from jsonb_array_elements_text(s.shared_with) i(id) join users u on u.id::text = i.id
+    where s.owner_id = ?::uuid or u.id = ?::uuid)`;
+
+/** The picture; one whose maker saw costs is for the owner and for those with `costs.view`. */
+const thumbnail = (ctx: Ctx): string | Fragment =>
+  may(ctx.caller, 'costs.view')
+    ? 's.thumbnail'
+    : {
+        sql: 'case when s.owner_id = ?::uuid or not s.thumbnail_with_costs then s.thumbnail end',
+        bindings: [ctx.caller.userId],
+      };
+
+function savedReportList(ctx: Ctx): ListSpec {
+  const me = ctx.caller.userId;
+  return {
+    name: 'saved_reports',
+    from: 'saved_reports s join users o on o.id = s.owner_id',
+    id: 's.id',
+    idType: 'uuid',
+    sorts: {
+      name: { sql: 'lower(s.name)', type: 'text', filled: true },
+      created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
+      updated_at: { sql: 's.updated_at', type: 'timestamptz', filled: true },
+    },
+    defaultSort: 'name',
+    defaultDir: 'asc',
+    search: 'fold(s.name)',
+    members: {
+      id: 's.id',
+      owner_id: 's.owner_id',
+      owner_name: 'o.display_name',
+      name: 's.name',
+      description: 's.description',
+      report_type: 's.report_type',
+      config: 's.config',
+      thumbnail: thumbnail(ctx),
+      visibility: 's.visibility',
+      shared_with: { sql: shares('u.id', 'u.id'), bindings: [me, me] },
+      shared_with_users: {
+        sql: shares(
+          `json_build_object('id', u.id, 'display_name', u.display_name)`,
+          'lower(u.display_name), u.id',
+        ),
+        bindings: [me, me],
+      },
+      is_owner: { sql: 's.owner_id = ?::uuid', bindings: [me] },
+      created_at: 'utc(s.created_at)',
+      updated_at: 'utc(s.updated_at)',
+    },
+  };
+}
+
+/** The caller's own saved reports, those shared with the caller, and public ones. */
+export async function listSavedReports(
+  ctx: Ctx,
+  params: ListParams & { filter?: SharedKind; report_type?: string },
+): Promise<JsonText> {
+  const where = [visibleSavedReports(ctx), ...ofSharedKind(ctx, 's', sharedWithMe(ctx), params.filter)];
+  if (params.report_type) where.push({ sql: 's.report_type = ?', bindings: [params.report_type] });
+  return await runList(ctx.db, savedReportList(ctx), where, params, { owner: ctx.caller.userId });
+}
+
+/** One saved report as the caller sees it, or undefined. */
+export async function savedReportText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
+  const spec = savedReportList(ctx);
+  const item = projection(spec.members, undefined);
+  const [text] = await itemsOf({ sql, spec, where: [visibleSavedReports(ctx)], item }, [id.toLowerCase()]);
+  return text;
+}

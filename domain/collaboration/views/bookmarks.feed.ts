@@ -1,0 +1,74 @@
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
+import { searchCards } from '../../inventory/cards/cards.search.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { clause, projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { type BookmarkFilters, bookmarkConditions } from './bookmarks.filter.ts';
+import { visibleBookmarks } from './bookmarks.list.ts';
+
+/**
+ * One page of a view's feed: the active cards that its filters select among those that the caller sees, by id.
+ * @throws EstateError `not_found` where the caller does not see the view, `forbidden` where it has no feed.
+ */
+export async function bookmarkFeed(
+  ctx: Ctx,
+  id: string,
+  { page, page_size: size }: { page: number; page_size: number },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'inventory.export');
+  const seen = visibleBookmarks(ctx);
+  const { rows } = await ctx.db.raw(
+    `select b.id, b.filters, b.odata_enabled from bookmarks b where b.id = ?::uuid and ${seen.sql}`,
+    [id, ...seen.bindings] as never,
+  );
+  const view: { id: string; filters: BookmarkFilters | null; odata_enabled: boolean } | undefined = rows[0];
+  if (!view) throw notFound('bookmark', id);
+  if (!view.odata_enabled)
+    throw new EstateError('forbidden', 'The view has no feed; its owner may open one.');
+
+  const where: Condition[] = [
+    visibleCards(ctx),
+    { sql: "c.status = 'ACTIVE'", bindings: [] },
+    ...(await bookmarkConditions(ctx, view.filters ?? {})),
+  ];
+  const text = view.filters?.search?.trim();
+  if (text) {
+    const { ids } = await searchCards({ sql: ctx.db, where, plain: false, text });
+    where.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
+  }
+  const item = projection(
+    {
+      id: 'c.id',
+      type: 'c.type',
+      subtype: 'c.subtype',
+      name: 'c.name',
+      description: 'c.description',
+      status: 'c.status',
+      approval_status: 'c.approval_status',
+      data_quality: 'c.data_quality',
+      lifecycle: 'c.lifecycle',
+      attributes: visibleAttributes(ctx),
+      external_id: 'c.external_id',
+      alias: 'c.alias',
+      created_at: 'utc(c.created_at)',
+      updated_at: 'utc(c.updated_at)',
+    },
+    undefined,
+  );
+  const w = clause(where);
+  const answer = await ctx.db.raw(
+    `select (select count(*) from cards c${w.sql}) as total,
+       (select coalesce(json_agg(item), '[]')::text from (
+          select ${item.sql} as item from (select c.id from cards c${w.sql} order by c.id limit ? offset ?) page
+          join cards c on c.id = page.id order by c.id) rows) as items`,
+    [...w.bindings, ...item.bindings, ...w.bindings, size, (page - 1) * size] as never,
+  );
+  const { total, items } = answer.rows[0];
+  const path = `/api/v1/bookmarks/${view.id}/odata`;
+  const next =
+    page * size < Number(total) ? `,"@odata.nextLink":"${path}?page=${page + 1}&page_size=${size}"` : '';
+  return `{"@odata.context":"${path}","@odata.count":${total},"value":${items}${next}}`;
+}

@@ -1,0 +1,151 @@
+import { inTransaction } from '../../../platform/database.ts';
+import type { OwnerRefused } from '../../access/jobs.owner.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
+import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
+import type { Services } from '../../kernel/services.ts';
+import { pause } from './webhooks.pause.ts';
+
+/** A delivery whose sender has fallen silent is sent again after this time. */
+const LEASE_SECONDS = 90;
+const FIRST_RETRY_SECONDS = 5;
+const LAST_RETRY_SECONDS = 3_600;
+/** A receiver that has failed so often, for so long, is left alone until somebody says otherwise. */
+const PAUSE_FAILURES = 50;
+const PAUSE_AFTER_SECONDS = 6 * 3_600;
+
+/** A delivery that this process is to make, with what it takes. */
+export interface ClaimedDelivery {
+  id: string;
+  webhook_id: string;
+  webhook_name: string;
+  url: string;
+  owner_id: string;
+  rights: JobRights;
+  secret: string;
+  /** Null unless it still signs. */
+  previous_secret: string | null;
+  position: number | null;
+  event_type: string;
+  attempts: number;
+}
+
+/** What became of an attempt. */
+export interface Attempt {
+  /** The receiver's status, or null when there was no answer. */
+  status: number | null;
+  error: string | null;
+  ms: number;
+  /** Seconds after which the receiver wants to be asked again. */
+  retryAfter?: number;
+}
+
+/** Claims deliveries that are due: of each card the oldest alone, so that they go out in order. */
+export async function claimDeliveries({ db }: Services, limit: number): Promise<ClaimedDelivery[]> {
+  const { rows } = await db.raw(
+    `with due as (
+       select d.id from webhook_deliveries d join webhooks w on w.id = d.webhook_id and w.status = 'active'
+       where d.status = 'pending' and d.next_attempt_at <= now()
+         and (d.leased_until is null or d.leased_until < now())
+         and not exists (select from webhook_deliveries o where o.webhook_id = d.webhook_id
+           and o.order_key = d.order_key and o.status = 'pending' and o.id < d.id)
+       order by d.next_attempt_at, d.id limit ? for update of d skip locked
+     ), claimed as (
+       update webhook_deliveries d set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+         attempts = attempts + 1
+       from due where d.id = due.id returning d.*
+     )
+     select d.id, d.webhook_id, w.name as webhook_name, w.url, w.owner_id, w.rights, w.secret,
+       case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
+       d.position, d.event_type, d.attempts
+     from claimed d join webhooks w on w.id = d.webhook_id order by d.id`,
+    [limit],
+  );
+  return rows;
+}
+
+/** The event of a delivery as its owner sees it, as JSON; undefined when it is no longer kept or seen. */
+export async function deliveredEvent(
+  ctx: Ctx,
+  position: number,
+): Promise<Record<string, unknown> | undefined> {
+  const visible = visibleEvents(ctx);
+  const data = visibleData(ctx);
+  const { rows } = await ctx.db.raw(
+    `select json_build_object('position', e.position::text, 'event_type', e.event_type, 'card_id', e.card_id,
+       'peer_card_id', e.peer_card_id, 'relation_id', e.relation_id, 'at', utc(e.at),
+       'actor', case when u.id is null then null
+                else json_build_object('id', u.id, 'display_name', u.display_name) end,
+       'data', ${data.sql}) as event
+     from events e left join users u on u.id = e.user_id where e.position = ? and ${visible.sql}`,
+    [...data.bindings, position, ...visible.bindings] as never,
+  );
+  return rows[0]?.event;
+}
+
+/** Leaves a delivery to another process, since this one ends: nobody has failed. */
+export async function giveBack({ db }: Services, delivery: ClaimedDelivery): Promise<void> {
+  await db('webhook_deliveries')
+    .where({ id: delivery.id, status: 'pending' })
+    .update({ leased_until: null, attempts: db.raw('attempts - 1') });
+}
+
+/** Leaves a delivery for later and pauses its subscription, whose owner may no longer send anything. */
+export async function pauseRefused(
+  services: Services,
+  delivery: ClaimedDelivery,
+  { reason }: OwnerRefused,
+): Promise<void> {
+  const webhook = { id: delivery.webhook_id, name: delivery.webhook_name, owner_id: delivery.owner_id };
+  await inTransaction(services.db, (sql) => pause(services, sql, webhook, `the owner ${reason}`));
+  await giveBack(services, delivery);
+}
+
+/** Ends a delivery that cannot be made any more. */
+export async function giveUp({ db }: Services, delivery: ClaimedDelivery, error: string): Promise<void> {
+  await db('webhook_deliveries')
+    .where({ id: delivery.id })
+    .update({ status: 'dead', error, leased_until: null, finished_at: db.fn.now() });
+}
+
+/**
+ * Writes down what became of an attempt: delivered, to be tried again with growing pauses, or dead when 24 hours have
+ * passed. A receiver that says it is gone (410), or keeps failing, pauses its subscription.
+ */
+export async function settleDelivery(
+  services: Services,
+  delivery: ClaimedDelivery,
+  attempt: Attempt,
+): Promise<void> {
+  const ok = attempt.status !== null && attempt.status >= 200 && attempt.status < 300;
+  const wait = Math.min(FIRST_RETRY_SECONDS * 2 ** (delivery.attempts - 1), LAST_RETRY_SECONDS);
+  const pauseFor = Math.min(
+    Math.max(attempt.retryAfter ?? 0, wait * (0.75 + Math.random() / 2)),
+    LAST_RETRY_SECONDS,
+  );
+  await inTransaction(services.db, async (sql) => {
+    // the subscription first, as whoever deletes it does
+    const { rows } = await sql.raw(
+      ok
+        ? `update webhooks set failures = 0, failing_since = null, last_delivered_at = now() where id = ?
+           returning false as failing`
+        : `update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()) where id = ?
+           returning failures >= ${PAUSE_FAILURES}
+             and failing_since < now() - make_interval(secs => ${PAUSE_AFTER_SECONDS}) as failing`,
+      [delivery.webhook_id],
+    );
+    if (!rows[0]) return;
+    await sql.raw(
+      `update webhook_deliveries set leased_until = null, response_status = ?::int, error = ?, duration_ms = ?,
+         status = case when ? then 'delivered' when expires_at < now() then 'dead' else 'pending' end,
+         finished_at = case when ? or expires_at < now() then now() end,
+         next_attempt_at = now() + make_interval(secs => ?)
+       where id = ? and status = 'pending'`,
+      [attempt.status, attempt.error, attempt.ms, ok, ok, pauseFor, delivery.id] as never,
+    );
+    const webhook = { id: delivery.webhook_id, name: delivery.webhook_name, owner_id: delivery.owner_id };
+    if (attempt.status === 410)
+      await pause(services, sql, webhook, 'the receiver answered that it is gone (410)');
+    else if (rows[0].failing) await pause(services, sql, webhook, 'the receiver has failed for six hours');
+  });
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { recordEvents } from '../../kernel/command.ts';
+import { systemCaller } from '../../kernel/context.ts';
+import { enqueueMail, isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
+import { createContext, type Services } from '../../kernel/services.ts';
+
+/** Stops a subscription until somebody sets it active again, and tells its owner why. */
+export async function pause(
+  services: Services,
+  sql: Knex.Transaction,
+  webhook: { id: string; name: string; owner_id: string },
+  reason: string,
+): Promise<void> {
+  const changed = await sql('webhooks')
+    // not where somebody else has taken it over meanwhile
+    .where({ id: webhook.id, owner_id: webhook.owner_id, status: 'active' })
+    .update({ status: 'paused', paused_reason: reason, updated_at: sql.fn.now() });
+  if (changed === 0) return;
+  const ctx = await createContext(services, systemCaller, {
+    requestId: randomUUID(),
+    origin: 'system',
+    tool: 'webhook',
+  });
+  // a program has no mail: whoever answers for it is told
+  const owner = await sql('users as u')
+    .join('users as p', 'p.id', sql.raw("case u.kind when 'service' then u.owner_id else u.id end"))
+    .where({ 'u.id': webhook.owner_id, 'p.is_active': true })
+    .first('p.email');
+  if (owner && isMailAddress(owner.email)) {
+    await enqueueMail(sql, ctx, {
+      to: owner.email,
+      subject: `The webhook ${webhook.name} is paused`,
+      text: `Estate has paused the webhook "${webhook.name}": ${reason}.\n\nNothing is lost: set its status to active, and it goes on in the change feed where it stopped.\n`,
+    });
+  }
+  const changes = { status: { old: 'active', new: 'paused' }, paused_reason: { old: null, new: reason } };
+  await recordEvents(sql, ctx, [{ event_type: 'webhook.paused', data: { id: webhook.id, changes } }], []);
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { Knex } from 'knex';
+import { inTransaction } from '../../../platform/database.ts';
+import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Work } from '../../kernel/context.ts';
+import { holdEvents } from '../../kernel/events/events.held.ts';
+import { openContent, recordFile, storeContent } from '../../kernel/files/files.store.ts';
+import { endOf } from '../../kernel/jobs/jobs.outcome.ts';
+import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { Services } from '../../kernel/services.ts';
+import { isClash } from '../imports/imports.apply-batches.ts';
+import { BatchConflict, type Outcome } from '../imports/imports.types.ts';
+import type { ArchimateImport } from './archimate.jobs.ts';
+import type { Model, ModelView } from './archimate.parse.ts';
+import { lostOf, type ModelRow, type NotKept, rowsOf } from './archimate.rows.ts';
+import { requireModelRights } from './archimate.start.ts';
+import { readModelAside } from './archimate.thread.ts';
+import { importView } from './archimate.views.ts';
+import { cardIdsOf, type Importing, importRows, removeRows } from './archimate.write.ts';
+
+const MAX_ATTEMPTS = 5;
+
+/** A line of the report: one thing of the model, what was done with it, and what of it was not kept. */
+interface ReportLine {
+  kind: ModelRow['kind'] | 'view';
+  identifier: string;
+  name: string;
+  outcome: Outcome;
+  errors: FieldError[];
+  not_kept?: NotKept;
+}
+
+/** How much of the things that were imported is kept nowhere. */
+interface NotKeptCounts
+  extends Record<'properties' | 'names' | 'languages' | 'types' | 'attributes', number> {
+  /** Entries of the model's folders. */
+  folder_entries: number;
+}
+
+interface Outcomes {
+  lines: ReportLine[];
+  notKept: NotKeptCounts;
+}
+
+/**
+ * Imports a model by the rules of the imports of cards and relations, and its views as diagrams: all that fits, in one
+ * transaction, with the job's end. What does not fit is a line of the report and stops nothing else.
+ */
+export async function runModelImport(
+  job: RunningJob<ArchimateImport>,
+  services: Services,
+): Promise<JobResult> {
+  const { ctx, payload } = job;
+  requireModelRights(ctx, payload);
+  const model = await readModel(services, payload.file_id);
+  const rows = await rowsOf(ctx, model);
+  ctx.batch.rowCount = model.elements.length + model.relationships.length + model.views.length;
+  let searchTaken = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      let result: JobResult = {};
+      const outcomes = await command(
+        ctx,
+        async (work) => {
+          await job.hold(work);
+          const events = await holdEvents(work, ctx);
+          const importing = { work: events.work, job, searchTaken, flush: events.flush };
+          const imported = await importModel(importing, model, rows);
+          if (!payload.dry_run) {
+            result = await endWith(work.sql, job, services, imported);
+            await events.record();
+          }
+          return imported;
+        },
+        { dryRun: payload.dry_run },
+      );
+      if (!payload.dry_run) return result;
+      return await inTransaction(services.db, (sql) => endWith(sql, job, services, outcomes));
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !(error instanceof BatchConflict || isClash(error))) throw error;
+      searchTaken = true;
+    }
+  }
+}
+
+async function readModel({ blobs }: Services, fileId: string): Promise<Model> {
+  const xml = await text(await openContent(blobs, fileId));
+  try {
+    return await readModelAside(xml.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    if (error instanceof EstateError) throw error;
+    const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);
+    throw invalidField('file', 'bad_model', `cannot be read: ${why}`);
+  }
+}
+
+async function importModel(
+  importing: Importing,
+  model: Model,
+  { cards, relations }: { cards: ModelRow[]; relations: ModelRow[] },
+): Promise<Outcomes> {
+  const { job } = importing;
+  const ids = { cards: randomUUID(), relations: randomUUID() };
+  job.progress(0.1, `Importing ${cards.length} elements`);
+  const lines = reportRows(cards, await importRows(importing, 'cards', ids.cards, cards));
+  job.progress(0.5, `Importing ${relations.length} relationships`);
+  lines.push(...reportRows(relations, await importRows(importing, 'relations', ids.relations, relations)));
+  job.progress(0.9, `Importing ${model.views.length} views`);
+  const cardsByLine = await cardIdsOf(importing.work.sql, ids.cards);
+  const names = new Map(model.elements.map(({ identifier, name }) => [identifier, name]));
+  const cardIds = new Map(
+    cards.flatMap(({ identifier }, at) => {
+      const id = cardsByLine.get(at + 1);
+      return id ? [[identifier, id] as const] : [];
+    }),
+  );
+  const around = { ids: cardIds, nameOf: (element: string) => names.get(element) ?? '' };
+  for (const view of model.views) lines.push(await importOneView(importing, view, around));
+  await removeRows(importing.work.sql, Object.values(ids));
+  await importing.flush();
+  return { lines, notKept: countNotKept(lines, relations, model) };
+}
+
+function reportRows(
+  rows: ModelRow[],
+  outcomes: Map<number, { outcome: Outcome; errors: FieldError[] | null }>,
+): ReportLine[] {
+  // the stages of an import name other rows by their lines, which are those of no file here
+  const named = (message: string) =>
+    message.replace(
+      /\bline (\d+)/g,
+      (_, line) => `${rows[0]!.kind} "${rows[Number(line) - 1]?.identifier ?? ''}"`,
+    );
+  return rows.flatMap(({ kind, identifier, name, row, fault, notKept }, at): ReportLine[] => {
+    // the card of its target carries out a relationship that has no row
+    if (!row && !fault) return [];
+    const { outcome, errors } = outcomes.get(at + 1) ?? { outcome: 'failed' as const, errors: null };
+    const found = fault
+      ? [fault]
+      : (errors ?? []).map((error) => ({ ...error, message: named(error.message) }));
+    const line = { kind, identifier, name, outcome, errors: found };
+    return [isEmpty(notKept) ? line : { ...line, not_kept: notKept }];
+  });
+}
+
+function countNotKept(lines: ReportLine[], relations: ModelRow[], model: Model): NotKeptCounts {
+  const counts = { properties: 0, names: 0, languages: 0, types: 0, attributes: 0 };
+  const imported = lines.filter(({ outcome }) => outcome !== 'failed').map(({ not_kept }) => not_kept ?? {});
+  const parents = relations.filter(({ row, fault }) => !row && !fault).map(({ notKept }) => notKept);
+  for (const { properties = [], name, languages = 0, type, attributes = [] } of [...imported, ...parents]) {
+    counts.properties += properties.length;
+    counts.names += name === undefined ? 0 : 1;
+    counts.languages += languages;
+    counts.types += type === undefined ? 0 : 1;
+    counts.attributes += attributes.length;
+  }
+  return { ...counts, folder_entries: model.inFolders };
+}
+
+const isEmpty = (notKept: NotKept): boolean => Object.keys(notKept).length === 0;
+
+async function importOneView(
+  { work, job }: Importing,
+  view: ModelView,
+  around: Parameters<typeof importView>[3],
+): Promise<ReportLine> {
+  const notKept = lostOf(view);
+  const place = {
+    kind: 'view' as const,
+    identifier: view.identifier,
+    name: view.name,
+    ...(isEmpty(notKept) ? {} : { not_kept: notKept }),
+  };
+  try {
+    return {
+      ...place,
+      outcome: await importView(work as Work, job.ctx, view, around, job.payload.mode === 'upsert'),
+      errors: [],
+    };
+  } catch (error) {
+    if (!(error instanceof EstateError)) throw error;
+    const errors = error.errors ?? [{ field: 'view', code: error.code, message: error.message }];
+    return { ...place, outcome: 'failed', errors };
+  }
+}
+
+async function endWith(
+  sql: Knex.Transaction,
+  job: RunningJob<ArchimateImport>,
+  { blobs }: Services,
+  { lines: all, notKept }: Outcomes,
+): Promise<JobResult> {
+  const { payload, ctx } = job;
+  const counts: JobCounts = { total: all.length, created: 0, updated: 0, unchanged: 0, failed: 0 };
+  for (const { outcome } of all) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  const lines = all.filter(({ outcome }) => payload.report === 'all' || outcome === 'failed');
+  const texts = function* () {
+    for (const line of lines) yield `${JSON.stringify(line)}\n`;
+  };
+  const content = await storeContent(blobs, Readable.from(texts()));
+  const moment = new Date();
+  const file = await recordFile(sql, content, {
+    name: `archimate-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
+    mediaType: 'application/x-ndjson',
+    ownerId: ctx.caller.userId,
+    // faults never tell values
+    withCosts: false,
+    needs: [],
+    expiresAt: null,
+  });
+  const failed = endOf({ counts }).status === 'failed';
+  // a failed import can be run again
+  if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
+  const { created, updated, unchanged } = counts;
+  const summary = `${created} created, ${updated} updated, ${unchanged} unchanged, ${counts.failed} failed`;
+  const result: JobResult = {
+    fileId: file.id,
+    message: payload.dry_run ? `Dry run: ${summary}` : summary,
+    counts,
+    result: {
+      mode: payload.mode,
+      dry_run: payload.dry_run,
+      written: !payload.dry_run && !failed,
+      not_kept: notKept,
+      report: { name: file.name, size: file.size, sha256: file.sha256 },
+    },
+  };
+  await job.finish({ sql }, result);
+  return result;
+}

@@ -1,0 +1,58 @@
+import Type, { type Static } from 'typebox';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+
+/** How a model is imported. Shared by the request and the job. */
+export const archimateOptions = {
+  mode: Type.Union([Type.Literal('create'), Type.Literal('upsert')], {
+    default: 'create',
+    description: '`create` refuses what exists already, `upsert` changes it',
+  }),
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Say what would become of the model, and write nothing',
+  }),
+  report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {
+    default: 'failed',
+    description: 'Which things the report holds',
+  }),
+};
+
+const ImportPayload = Type.Object(
+  { ...archimateOptions, file_id: Type.String({ format: 'uuid' }) },
+  { additionalProperties: false },
+);
+export type ArchimateImport = Static<typeof ImportPayload>;
+
+/** Reads a model of the ArchiMate exchange format, in one transaction; an interrupted run begins anew. */
+export const archimateImportJob = defineJob({
+  kind: 'archimate-import',
+  queue: 'bulk',
+  payload: ImportPayload,
+  attempts: 3,
+  resumable: false,
+});
+
+/** What a model holds. Shared by the request and the job. */
+export const ArchimateExport = Type.Object(
+  {
+    types: Type.Array(Type.String({ maxLength: 100 }), {
+      default: [],
+      maxItems: 500,
+      description: 'Card types; none: all',
+    }),
+    filter: Type.String({ default: '', maxLength: 4000, description: 'Which cards, in the filter language' }),
+    views: Type.Boolean({ default: true, description: 'Whether the diagrams that you see are in it' }),
+  },
+  { additionalProperties: false },
+);
+export type ArchimateExport = Static<typeof ArchimateExport>;
+
+/** Writes the inventory as a model of the ArchiMate exchange format; an interrupted run begins anew. */
+export const archimateExportJob = defineJob({
+  kind: 'archimate-export',
+  queue: 'bulk',
+  payload: ArchimateExport,
+  attempts: 3,
+  retentionDays: 30,
+  resumable: false,
+});

@@ -1,0 +1,106 @@
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+
+/** The namespace of The Open Group's model exchange file format, 3.0 to 3.2. */
+export const NAMESPACE = 'http://www.opengroup.org/xsd/archimate/3.0/';
+
+/** The element that stands for a card type; types of the workspace's own are groupings. */
+const elementOf: Readonly<Record<string, string>> = {
+  Objective: 'Goal',
+  Platform: 'Grouping',
+  Initiative: 'WorkPackage',
+  Organization: 'BusinessActor',
+  BusinessCapability: 'Capability',
+  BusinessContext: 'ValueStream',
+  BusinessProcess: 'BusinessProcess',
+  Application: 'ApplicationComponent',
+  Interface: 'ApplicationInterface',
+  DataObject: 'DataObject',
+  ITComponent: 'SystemSoftware',
+  TechCategory: 'Grouping',
+  Provider: 'BusinessActor',
+};
+
+/** The card types of the elements of other tools' models; what is missing has none. */
+const typeOfElement: Readonly<Record<string, string>> = {
+  Goal: 'Objective',
+  Outcome: 'Objective',
+  Driver: 'Objective',
+  WorkPackage: 'Initiative',
+  BusinessActor: 'Organization',
+  BusinessRole: 'Organization',
+  BusinessCollaboration: 'Organization',
+  Capability: 'BusinessCapability',
+  ValueStream: 'BusinessContext',
+  Product: 'BusinessContext',
+  BusinessProcess: 'BusinessProcess',
+  BusinessFunction: 'BusinessProcess',
+  BusinessInteraction: 'BusinessProcess',
+  ApplicationComponent: 'Application',
+  ApplicationCollaboration: 'Application',
+  ApplicationInterface: 'Interface',
+  ApplicationService: 'Interface',
+  DataObject: 'DataObject',
+  BusinessObject: 'DataObject',
+  SystemSoftware: 'ITComponent',
+  Node: 'ITComponent',
+  Device: 'ITComponent',
+  Artifact: 'ITComponent',
+  TechnologyService: 'ITComponent',
+  TechnologyInterface: 'ITComponent',
+  CommunicationNetwork: 'ITComponent',
+};
+
+/** Relation types that ArchiMate has a word for, in their own direction; all others are associations, which fit any ends. */
+const relationshipOf: Readonly<Record<string, string>> = {
+  relAppToDataObj: 'Access',
+  relProcessToDataObj: 'Access',
+  relInterfaceToDataObj: 'Access',
+  relAppToBC: 'Realization',
+  relInitiativeToObjective: 'Realization',
+};
+
+export const elementType = (cardType: string): string =>
+  Object.hasOwn(elementOf, cardType) ? elementOf[cardType]! : 'Grouping';
+
+export const relationshipType = (relationType: string): string =>
+  Object.hasOwn(relationshipOf, relationType) ? relationshipOf[relationType]! : 'Association';
+
+/** The visible card type that an element of another tool stands for. */
+export function cardTypeOf(metamodel: Metamodel, element: string): string | undefined {
+  const key = Object.hasOwn(typeOfElement, element) ? typeOfElement[element]! : undefined;
+  return key !== undefined && metamodel.visibleTypes.includes(key) ? key : undefined;
+}
+
+/** What no XML can hold (XML 1.0, 2.2), and what its readers change. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+
+/** Whether XML holds the text as it is. */
+export const isWritable = (text: string): boolean => !UNWRITABLE.test(text);
+
+/** A value as a property: texts as they are; others, and texts that no XML can hold, as JSON under `<key>.json`. */
+export function propertyOf(key: string, value: unknown): { key: string; text: string } {
+  if (typeof value === 'string' && isWritable(value)) return { key, text: value };
+  const text = JSON.stringify(value).replace(
+    /[\ufffe\uffff]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16)}`,
+  );
+  return { key: `${key}.json`, text };
+}
+
+/** The values that properties tell; of a property that is no JSON, its text. */
+export function valuesOf(properties: ReadonlyMap<string, string>): Map<string, unknown> {
+  return new Map(
+    [...properties].map(([key, text]): [string, unknown] => {
+      if (!key.endsWith('.json')) return [key, text];
+      try {
+        return [key.slice(0, -5), JSON.parse(text)];
+      } catch {
+        return [key.slice(0, -5), text];
+      }
+    }),
+  );
+}
+
+/** What names of this service's properties begin with. */
+export const PREFIX = 'estate:';

@@ -1,0 +1,180 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { FieldError } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { cardTypeOf, elementType, relationshipType, valuesOf } from './archimate.map.ts';
+import type { Model, ModelElement, ModelRelationship } from './archimate.parse.ts';
+import { relationTypeOf } from './archimate.relationships.ts';
+
+/** What the cards and relations made of a thing do not hold of it. */
+export interface NotKept {
+  /** Names of properties that other tools gave it. */
+  properties?: string[];
+  /** The name of a relationship: relations have none. */
+  name?: string;
+  /** How many further languages its texts are given in. */
+  languages?: number;
+  /** Its ArchiMate type, where an export would write another one. */
+  type?: string;
+  /** Names of attributes such as `accessType`. */
+  attributes?: string[];
+}
+
+/** What is imported of one thing of a model, or why it is not. */
+export interface ModelRow {
+  kind: 'element' | 'relationship';
+  identifier: string;
+  name: string;
+  /** A row of the import of cards or relations; undefined where there is a fault, or nothing to write. */
+  row?: Record<string, unknown>;
+  fault?: FieldError;
+  notKept: NotKept;
+}
+
+/** Concepts after which the process may answer others. */
+const STRIDE = 1_000;
+
+async function mapped<T, R>(list: readonly T[], map: (item: T) => R): Promise<R[]> {
+  const made: R[] = [];
+  for (let from = 0; from < list.length; from += STRIDE) {
+    for (const item of list.slice(from, from + STRIDE)) made.push(map(item));
+    await breathe();
+  }
+  return made;
+}
+
+/** Turns a model into rows as the imports of cards and relations take them. */
+export async function rowsOf(ctx: Ctx, model: Model): Promise<{ cards: ModelRow[]; relations: ModelRow[] }> {
+  const types = new Map<string, string>();
+  const ids = new Map<string, { id?: string; external_id?: string }>();
+  const cards = await mapped(model.elements, (element): ModelRow => {
+    const { identifier, name } = element;
+    const values = valuesOf(element.properties);
+    const type = (values.get('type') as string | undefined) ?? cardTypeOf(ctx.metamodel, element.type);
+    const place = { kind: 'element' as const, identifier, name, notKept: lostOf(element) };
+    if (typeof type !== 'string') {
+      const message = `no card type corresponds to an element of the type ${element.type}`;
+      return { ...place, fault: { field: 'type', code: 'unmapped_type', message } };
+    }
+    if (elementType(type) !== element.type && !values.has('type')) place.notKept.type = element.type;
+    types.set(identifier, type);
+    const own = values.get('id');
+    ids.set(identifier, typeof own === 'string' ? { id: own } : { external_id: identifier });
+    return { ...place, row: cardRow(element, type, values) };
+  });
+  const parents = parentsOf(model, types);
+  for (const { identifier, row } of cards) {
+    const parent = parents.get(identifier)?.source;
+    if (!row || parent === undefined || row.parent_id !== undefined) continue;
+    const { id, external_id } = ids.get(parent)!;
+    Object.assign(row, id ? { parent_id: id } : { parent_external_id: external_id });
+  }
+  const relations = await mapped(model.relationships, (relationship) =>
+    relationRow(ctx, relationship, { types, ids, parents }),
+  );
+  return { cards, relations };
+}
+
+/** What is known of a model's elements by their identifiers. */
+interface Elements {
+  types: ReadonlyMap<string, string>;
+  ids: ReadonlyMap<string, { id?: string; external_id?: string }>;
+  /** The relationship that makes an element the part of another. */
+  parents: ReadonlyMap<string, ModelRelationship>;
+}
+
+function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, parents }: Elements): ModelRow {
+  const { identifier, name, source, target, type, qualifiers } = relationship;
+  const values = valuesOf(relationship.properties);
+  const notKept = lostOf(relationship);
+  const place = { kind: 'relationship' as const, identifier, name, notKept };
+  const refused = (field: string, code: string, message: string) => ({
+    ...place,
+    fault: { field, code, message },
+  });
+  if (!values.has('type')) {
+    if (name) notKept.name = name;
+    if (qualifiers.length > 0) notKept.attributes = qualifiers;
+    if (isParent(relationship, types)) {
+      // the row of the part's card names the parent
+      if (parents.get(target) === relationship) {
+        if (type !== 'Composition') notKept.type = type;
+        return place;
+      }
+      return refused('target', 'second_parent', 'the target is part of another element already');
+    }
+  }
+  const [from, to] = [ids.get(source), ids.get(target)];
+  if (!from) return refused('source', 'unknown_end', `"${source}" is no card of this import`);
+  if (!to) return refused('target', 'unknown_end', `"${target}" is no card of this import`);
+  const [a, b] = [types.get(source)!, types.get(target)!];
+  const found = values.has('type')
+    ? { key: values.get('type'), turned: false }
+    : relationTypeOf(ctx.metamodel, type, a, b);
+  if (!found) {
+    return refused('type', 'unmapped_type', `no relation type says what ${type} from ${a} to ${b} says`);
+  }
+  const exported = relationshipType(String(found.key));
+  if (!values.has('type') && (exported !== type || (found.turned && type !== 'Association'))) {
+    notKept.type = type;
+  }
+  const row: Record<string, unknown> = nested(values);
+  row.type = found.key;
+  const [first, second] = found.turned ? [to, from] : [from, to];
+  Object.assign(row, first.id ? { source_id: first.id } : { source_external_id: first.external_id });
+  Object.assign(row, second.id ? { target_id: second.id } : { target_external_id: second.external_id });
+  if (relationship.documentation !== null && row.description === undefined) {
+    row.description = relationship.documentation;
+  }
+  return { ...place, row };
+}
+
+/** What is not kept of any concept: properties of other tools, and texts in further languages. */
+export function lostOf({ foreignProperties, languages }: Model['elements'][number]): NotKept {
+  return {
+    ...(foreignProperties.length > 0 ? { properties: foreignProperties } : {}),
+    ...(languages > 0 ? { languages } : {}),
+  };
+}
+
+function cardRow(element: ModelElement, type: string, values: Map<string, unknown>) {
+  const row: Record<string, unknown> = { ...nested(values), type };
+  row.name ??= element.name;
+  if (element.documentation !== null) row.description ??= element.documentation;
+  if (row.id === undefined) row.external_id ??= element.identifier;
+  return row;
+}
+
+/** `attributes.<key>` and `lifecycle.<phase>` as members of objects, as lines of JSON have them. */
+function nested(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  const parts: Record<string, [string, unknown][]> = { attributes: [], lifecycle: [] };
+  for (const [key, value] of values) {
+    const [, holder, member] = /^(attributes|lifecycle)\.(.+)$/s.exec(key) ?? [];
+    if (holder) parts[holder]!.push([member!, value]);
+    else row[key] = value;
+  }
+  for (const [holder, entries] of Object.entries(parts)) {
+    if (entries.length > 0) row[holder] = Object.fromEntries(entries);
+  }
+  return row;
+}
+
+function isParent(
+  { type, source, target }: { type: string; source: string; target: string },
+  types: ReadonlyMap<string, string>,
+): boolean {
+  if (type !== 'Composition' && type !== 'Aggregation') return false;
+  return source !== target && types.has(source) && types.get(source) === types.get(target);
+}
+
+/** The relationship that names the whole of each part, by identifiers; of several the first. */
+function parentsOf(model: Model, types: ReadonlyMap<string, string>): Map<string, ModelRelationship> {
+  const parents = new Map<string, ModelRelationship>();
+  for (const relationship of model.relationships) {
+    const { target, properties } = relationship;
+    if (!properties.has('type') && isParent(relationship, types) && !parents.has(target)) {
+      parents.set(target, relationship);
+    }
+  }
+  return parents;
+}

@@ -1,0 +1,156 @@
+import { isUuid } from '../../../platform/uuid.ts';
+import { xmlAttribute } from '../../../platform/xml.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { insertRow } from '../../kernel/events/stored-rows.ts';
+import { insertDiagram } from '../../modelling/diagrams/diagrams.commands.ts';
+import { groupEvent } from '../../modelling/diagrams/diagrams.events.ts';
+import type { DiagramInput } from '../../modelling/diagrams/diagrams.types.ts';
+import { htmlText } from '../../modelling/diagrams/drawing.follow.ts';
+import { valuesOf } from './archimate.map.ts';
+import type { ModelView } from './archimate.parse.ts';
+
+const BOX = 'rounded=1;whiteSpace=wrap;html=1;';
+const LINE = 'edgeStyle=orthogonalEdgeStyle;rounded=1;html=1;endArrow=open;';
+
+/** A view of another tool as a drawing; `cards` are the ids of its elements' cards. */
+export function drawnView(
+  view: ModelView,
+  cards: ReadonlyMap<string, string>,
+  nameOf: (element: string) => string,
+): string {
+  const known = new Map(view.nodes.map(({ identifier }, at) => [identifier, `node-${at}`]));
+  const boxes = view.nodes.map(({ element, label, x, y, w, h }, at) => {
+    const text = xmlAttribute(htmlText(label || (element ? nameOf(element) : '')));
+    const geometry = `<mxGeometry x="${x}" y="${y}" width="${w}" height="${h}" as="geometry"/>`;
+    const cell = (more: string) => `<mxCell${more} style="${BOX}" vertex="1" parent="1">${geometry}</mxCell>`;
+    const id = element ? cards.get(element) : undefined;
+    if (!id) return cell(` id="node-${at}" value="${text}"`);
+    return `<UserObject id="node-${at}" label="${text}" cardId="${id}">${cell('')}</UserObject>`;
+  });
+  const lines = view.connections.flatMap(({ source, target }, at) => {
+    const [from, to] = [known.get(source), known.get(target)];
+    if (!from || !to) return [];
+    return `<mxCell id="line-${at}" style="${LINE}" edge="1" parent="1" source="${from}" target="${to}"><mxGeometry relative="1" as="geometry"/></mxCell>`;
+  });
+  const root = ['<mxCell id="0"/>', '<mxCell id="1" parent="0"/>', ...boxes, ...lines];
+  return `<mxGraphModel><root>${root.join('')}</root></mxGraphModel>`;
+}
+
+export interface ViewCards {
+  /** Ids of cards by the identifiers of elements. */
+  ids: ReadonlyMap<string, string>;
+  nameOf(element: string): string;
+}
+
+/**
+ * Makes a diagram of a view. One that this service has written comes back as it was, with its id unless there is such a
+ * diagram already: that one stays as it is.
+ * @param again whether a view that the caller has imported before stays as it is.
+ * @throws EstateError for a drawing that cannot be taken.
+ */
+export async function importView(
+  work: Work,
+  ctx: Ctx,
+  view: ModelView,
+  { ids, nameOf }: ViewCards,
+  again: boolean,
+): Promise<'created' | 'unchanged'> {
+  const told = valuesOf(view.properties);
+  const id = told.get('id');
+  const isOwn = typeof id === 'string' && isUuid(id);
+  if (!isOwn && again && (await isThere(work, ctx, view.identifier))) return 'unchanged';
+  if (isOwn && (await work.sql('diagrams').where({ id }).first('id'))) return 'unchanged';
+  const drawing = told.get('drawing');
+  const xml = typeof drawing === 'string' ? drawing : drawnView(view, ids, nameOf);
+  const { settings, thumbnail, description } = Object.fromEntries(told);
+  const input: DiagramInput = {
+    name: view.name.trim().slice(0, 200) || view.identifier.slice(0, 200) || 'View',
+    description: typeof description === 'string' ? description : view.documentation,
+    data: {
+      ...(isObject(settings) ? settings : {}),
+      ...(isOwn ? {} : { [SOURCE]: view.identifier }),
+      xml,
+      ...(typeof thumbnail === 'string' ? { thumbnail } : {}),
+    },
+    card_ids: await knownCards(work, told.get('card_ids')),
+    ...(await audienceOf(work, ctx, told)),
+  };
+  const group_ids = await groupsOf(work, told.get('groups'));
+  await insertDiagram(work, ctx, input, { ...(isOwn ? { id } : {}), group_ids });
+  return 'created';
+}
+
+/** The setting in which a diagram keeps the identifier of the view that it was made of. */
+const SOURCE = 'archimate_view';
+
+async function isThere({ sql }: Work, ctx: Ctx, identifier: string): Promise<boolean> {
+  const row = await sql('diagrams')
+    .whereRaw('settings ->> ? = ?', [SOURCE, identifier])
+    .whereRaw('(private_to is null or private_to = ?)', [ctx.caller.userId])
+    .first('id');
+  return row !== undefined;
+}
+
+/** Who sees it: those with whom it was shared are found by their addresses, and it stays private without any. */
+async function audienceOf(
+  { sql }: Work,
+  ctx: Ctx,
+  told: ReadonlyMap<string, unknown>,
+): Promise<Pick<DiagramInput, 'visibility' | 'shared_with'>> {
+  const visibility = told.get('visibility');
+  if (visibility !== 'private' && visibility !== 'shared') return { visibility: 'public' };
+  const shares = told.get('shared_with');
+  const editors = new Map(
+    (visibility === 'shared' && Array.isArray(shares) ? shares : [])
+      .filter(isObject)
+      .map(({ email, can_edit }) => [String(email).toLowerCase(), can_edit === true]),
+  );
+  const people: { id: string; email: string }[] = await sql('users')
+    .whereRaw('lower(email) = any(?::text[])', [[...editors.keys()]])
+    .where({ is_active: true })
+    .whereNot({ id: ctx.caller.userId })
+    .orderBy('id')
+    .limit(100)
+    .select('id', 'email');
+  if (people.length === 0) return { visibility: 'private' };
+  return {
+    visibility: 'shared',
+    shared_with: people.map(({ id, email }) => ({
+      user_id: id,
+      can_edit: editors.get(email.toLowerCase())!,
+    })),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Those of the ids that are cards of visible types. */
+async function knownCards({ sql, metamodel }: Work, ids: unknown): Promise<string[]> {
+  if (!Array.isArray(ids)) return [];
+  return await sql('cards')
+    .whereRaw('id = any(?::uuid[])', [ids.map(String).filter(isUuid)])
+    .whereIn('type', metamodel.visibleTypes)
+    .orderBy('id')
+    .pluck('id');
+}
+
+/** The groups of these names; those that are missing are made. */
+async function groupsOf({ sql, emit }: Work, groups: unknown): Promise<string[]> {
+  if (!Array.isArray(groups)) return [];
+  const ids: string[] = [];
+  for (const group of groups.filter(isObject)) {
+    const name = String(group.name).trim().slice(0, 200);
+    const color = /^#[0-9a-f]{6}$/i.test(String(group.color)) ? group.color : null;
+    const sort_order = Number.isInteger(group.sort_order) ? group.sort_order : 0;
+    if (!name) continue;
+    const known = await sql('diagram_groups').whereRaw('lower(name) = lower(?)', [name]).first('id');
+    if (known) ids.push(known.id);
+    else {
+      const row = await insertRow(sql, 'diagram_groups', { name, color, sort_order });
+      emit(groupEvent(null, row));
+      ids.push(row.id as string);
+    }
+  }
+  return [...new Set(ids)].sort();
+}

@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads';
+import type { Answered } from '../../../platform/threads.ts';
+import { parseModel } from './archimate.parse.ts';
+import { type PackedModel, packModel } from './archimate.thread.ts';
+
+/** Reads models outside the thread that runs jobs. */
+parentPort!.on('message', (xml: string) => {
+  let answer: PackedModel | { fault: string };
+  try {
+    answer = packModel(parseModel(xml));
+  } catch (error) {
+    answer = { fault: error instanceof Error ? error.message : String(error) };
+  }
+  const transfer = 'fault' in answer ? [] : answer.pieces.map(({ buffer }) => buffer);
+  parentPort!.postMessage({ answer } satisfies Answered<PackedModel | { fault: string }>, transfer);
+});

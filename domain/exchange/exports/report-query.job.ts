@@ -1,0 +1,103 @@
+import Type, { type Static, type TSchemaOptions } from 'typebox';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { ReportFormat, reportJobOptions } from './report.options.ts';
+
+const oneOf = <const T extends string[]>(values: [...T], options: TSchemaOptions = {}) =>
+  Type.Unsafe<T[number]>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    ),
+  );
+
+const closed = { additionalProperties: false };
+
+const Field = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  description:
+    'A path of the filter language, such as `attributes.timeModel`, `tags.Region` or `relation.relAppToITC.target.name`',
+});
+
+const As = Type.Optional(
+  Type.String({
+    pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+    maxLength: 60,
+    description: 'The name of the column; absent: made of what it shows',
+  }),
+);
+
+const Dimension = Type.Object(
+  {
+    field: Field,
+    bucket: Type.Optional(
+      oneOf(['year', 'quarter', 'month', 'day'], {
+        description: 'Groups a date or timestamp, in UTC',
+      }),
+    ),
+    at: Type.Optional(
+      Type.String({ format: 'date', description: 'The day of `phase`, the lifecycle phase; absent: today' }),
+    ),
+    as: As,
+  },
+  closed,
+);
+
+const Measure = Type.Object(
+  {
+    fn: oneOf(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
+    field: Type.Optional(Field),
+    p: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Of `percentile`: 0.5 is the median' }),
+    ),
+    as: As,
+  },
+  closed,
+);
+
+const Having = Type.Object(
+  {
+    column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a measure' }),
+    op: oneOf(['=', '!=', '<', '<=', '>', '>=']),
+    value: Type.Number(),
+  },
+  closed,
+);
+
+const Sort = Type.Object(
+  {
+    column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a column' }),
+    dir: oneOf(['asc', 'desc'], { default: 'asc' }),
+  },
+  closed,
+);
+
+/** What is asked about which cards. Shared by the request and the job. */
+export const reportQueryMembers = {
+  from: Type.Array(Type.String({ maxLength: 100 }), {
+    default: [],
+    maxItems: 500,
+    description: 'Card types; none: all',
+  }),
+  filter: Type.String({ default: '', maxLength: 4000, description: 'Which of their active cards' }),
+  dimensions: Type.Array(Dimension, { default: [], maxItems: 8, description: 'What the groups are made by' }),
+  measures: Type.Array(Measure, { default: [{ fn: 'count' }], minItems: 1, maxItems: 20 }),
+  having: Type.Array(Having, { default: [], maxItems: 20, description: 'Which groups; all must hold' }),
+  as_of: Type.Optional(
+    Type.String({ format: 'date-time', description: 'A moment in the past; absent: now' }),
+  ),
+  sort: Type.Array(Sort, { default: [], maxItems: 28, description: 'Ties are broken by the dimensions' }),
+};
+
+const ReportQuery = Type.Object(reportQueryMembers, closed);
+
+export type ReportQuery = Static<typeof ReportQuery>;
+export type QueryDimension = Static<typeof Dimension>;
+export type QueryMeasure = Static<typeof Measure>;
+
+const Payload = Type.Object({ query: ReportQuery, format: ReportFormat }, closed);
+
+export type ReportQueryPayload = Static<typeof Payload>;
+
+/** Answers a query about the inventory as a file, from one snapshot. */
+export const reportQueryJob = defineJob({ kind: 'report_query', payload: Payload, ...reportJobOptions });

@@ -1,0 +1,230 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { insertCards } from '../../inventory/cards/cards.insert.ts';
+import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
+import { findLoops } from '../../inventory/cards/cards.loops.ts';
+import { type CardWrite, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
+import { readParents } from '../../inventory/cards/cards.tree.ts';
+import { hasLevels, levelAt } from '../../inventory/cards/rules/capability.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { findAbandoning, findTaken, levelsToFollow } from './imports.cards.apply-sql.ts';
+import { mergeCard, newCard } from './imports.cards.merge.ts';
+import { parentColumn } from './imports.cards.stage.ts';
+import type { CardPayload, StagedCard } from './imports.cards.types.ts';
+import {
+  type AttachedCard,
+  attachedBy,
+  type PeopleAndTags,
+  readPeopleAndTags,
+  savePeopleAndTags,
+} from './imports.people.write.ts';
+import { type Applying, BatchConflict, type RowOutcome } from './imports.types.ts';
+
+/** A row of the plan with what it writes. */
+interface PlannedCard {
+  line: number;
+  card_id: string;
+  is_new: boolean;
+  parent_id: string | null;
+  parent_line: number | null;
+  level: string | null;
+  structural: boolean;
+  type: string;
+  parent_by: StagedCard['parent_by'];
+  payload: CardPayload;
+  /** Whether the row that makes the parent has failed since the plan was made. */
+  orphaned: boolean;
+}
+
+/** What is to be written for one row. */
+interface CardStep {
+  row: PlannedCard;
+  type: CardType;
+  before: StoredCard | null;
+  after: StoredCard;
+  /** Whether the card itself changes. */
+  changed: boolean;
+  write?: CardWrite;
+  attached: AttachedCard['attached'];
+}
+
+/**
+ * Carries out one batch of the plan in the caller's transaction: cards are locked, merged by the rules of single
+ * writes, and written in a few statements with an event each.
+ * @throws BatchConflict when others have changed what the plan relied on.
+ */
+export async function applyCards(applying: Applying, batch: number): Promise<RowOutcome[]> {
+  const { work, jobId } = applying;
+  const ctx = { ...applying.ctx, metamodel: work.metamodel };
+  const rows = await readBatch(applying, batch);
+  await lockHierarchy(work.sql, rows.some(({ structural }) => structural) ? 'exclusive' : 'shared');
+  const ids = rows.filter(({ is_new }) => !is_new).map(({ card_id }) => card_id);
+  if (ids.length > 0) await lockCards(work, ids);
+  const stored = ids.length > 0 ? await loadCards(work, ctx, ids) : new Map<string, StoredCard>();
+  const around = await readPeopleAndTags(work.sql, rows);
+
+  const faults = new Map<number, FieldError[]>();
+  const steps: CardStep[] = [];
+  for (const row of rows) {
+    const fault = applying.known.get(row.line) ?? orphanFault(row, faults);
+    const step = fault ? [fault] : prepare(row);
+    if (Array.isArray(step)) faults.set(row.line, step);
+    else steps.push(step);
+  }
+
+  function prepare(row: PlannedCard): CardStep | FieldError[] {
+    const { card_id, payload, parent_id, level } = row;
+    const before = row.is_new ? null : (stored.get(card_id) ?? null);
+    const type = work.metamodel.cardTypes.get(row.type);
+    if (!type || (!row.is_new && !before)) {
+      return [{ field: 'id', code: 'unknown_id', message: 'the card was deleted meanwhile' }];
+    }
+    const attached = attachedBy(card_id, payload, around);
+    const cardRow = { type, payload, parent_id, level, archive_batch_id: jobId };
+    if (!before) {
+      const { card, faults: wrong } = newCard(ctx, card_id, cardRow, attached);
+      return card ? { row, type, before, after: card, changed: true, attached } : wrong;
+    }
+    // a row that leaves its card where it is must not undo another's move
+    const place = row.structural ? cardRow : { ...cardRow, parent_id: before.parent_id };
+    const { faults: wrong, after, changed, event } = mergeCard(ctx, before, place, attached);
+    if (wrong.length > 0) return wrong;
+    return { row, type, before, after, changed, write: { before, after, event }, attached };
+  }
+
+  await refuseTaken(applying, steps);
+  await write(applying, steps, around);
+  if (!applying.dryRun) await verifyPlaces(applying, steps);
+  return outcomesOf(rows, steps, faults);
+}
+
+async function readBatch({ work, jobId }: Applying, batch: number): Promise<PlannedCard[]> {
+  const { rows } = await work.sql.raw(
+    `select p.line, p.card_id, p.is_new, p.parent_id, p.parent_line, p.level, p.structural, r.type, r.parent_by,
+       r.payload, coalesce(o.outcome = 'failed', false) as orphaned
+     from import_card_plan p
+     join import_card_rows r on r.job_id = p.job_id and r.line = p.line
+     left join import_outcomes o on o.job_id = p.job_id and o.line = p.parent_line
+     where p.job_id = ? and p.batch = ? order by p.line`,
+    [jobId, batch],
+  );
+  return inTreeOrder(rows);
+}
+
+/** Rows of a batch with parents before their children. */
+function inTreeOrder(rows: PlannedCard[]): PlannedCard[] {
+  const byLine = new Map(rows.map((row) => [row.line, row]));
+  const ordered = new Set<PlannedCard>();
+  for (const row of rows) {
+    const chain: PlannedCard[] = [];
+    for (let at: PlannedCard | undefined = row; at && !ordered.has(at); ) {
+      chain.push(at);
+      at = at.parent_line === null ? undefined : byLine.get(at.parent_line);
+    }
+    for (const next of chain.reverse()) ordered.add(next);
+  }
+  return [...ordered];
+}
+
+function orphanFault(row: PlannedCard, faults: ReadonlyMap<number, unknown>): FieldError | undefined {
+  const { parent_line, is_new, structural } = row;
+  if (parent_line === null || (!is_new && !structural)) return undefined;
+  if (!row.orphaned && !faults.has(parent_line)) return undefined;
+  const message = `the row of the parent, line ${parent_line}, has failed`;
+  return { field: parentColumn(row.parent_by), code: 'parent_failed', message };
+}
+
+/** After a unique index was met: finds the rows that meet it. @throws BatchConflict naming them. */
+async function refuseTaken({ work, searchTaken, known }: Applying, steps: CardStep[]): Promise<void> {
+  if (!searchTaken) return;
+  const taken = await findTaken(
+    work.sql,
+    steps.map(({ row, after }) => ({ ...after, line: row.line, is_new: row.is_new })),
+  );
+  if (taken.size > 0) throw new BatchConflict(new Map([...known, ...taken]));
+}
+
+async function write(applying: Applying, steps: CardStep[], around: PeopleAndTags): Promise<void> {
+  const { work, ctx } = applying;
+  const created = steps.filter(({ before }) => before === null);
+  await insertCards(
+    work,
+    ctx,
+    created.map(({ after }) => after),
+  );
+  await saveCards(
+    work,
+    ctx,
+    steps.flatMap((step) => step.write ?? []),
+  );
+  await savePeopleAndTags(
+    work,
+    steps.map(({ after, type, attached }) => ({ card: after, type, attached })),
+    around,
+  );
+  const moved = steps.filter(({ row, type }) => row.structural && row.level !== null && hasLevels(type));
+  if (moved.length === 0) return;
+  const levels = await levelsToFollow(
+    work.sql,
+    moved.map(({ row }) => ({ id: row.card_id, level: row.level! })),
+  );
+  await lockCards(work, levels.keys());
+  await saveCards(work, ctx, levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
+}
+
+/**
+ * Looks whether each card lies where it may, as the inventory stands now: others may have moved, archived or deleted
+ * what the plan relied on. @throws BatchConflict naming the rows that no longer fit.
+ */
+async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promise<void> {
+  const placed = steps.filter(({ row }) => row.is_new || row.structural);
+  const moved = placed.filter(({ row }) => row.structural).map(({ row }) => row.card_id);
+  const archived = steps.filter(({ row, after }) => row.structural && after.status === 'ARCHIVED');
+  const parentIds = new Set(placed.flatMap(({ after }) => after.parent_id ?? []));
+  if (parentIds.size === 0 && archived.length === 0) return;
+  const parents = await readParents(work.sql, [...parentIds]);
+  const loops = moved.length > 0 ? await findLoops(work.sql, moved) : new Set();
+  const abandoning =
+    archived.length > 0
+      ? await findAbandoning(
+          work.sql,
+          archived.map(({ row }) => row.card_id),
+        )
+      : new Set();
+
+  const faultOf = ({ row, type, after }: CardStep): FieldError | undefined => {
+    const field = parentColumn(row.parent_by);
+    if (loops.has(row.card_id)) return { field, code: 'parent_cycle', message: 'would lie below itself' };
+    if (abandoning.has(row.card_id)) {
+      return { field: 'status', code: 'children_present', message: 'the card has active children' };
+    }
+    if (after.parent_id === null) return undefined;
+    const parent = parents.get(after.parent_id);
+    if (!parent) return { field, code: 'unknown_parent', message: 'was deleted meanwhile' };
+    if (parent.status === 'ARCHIVED' && after.status === 'ACTIVE') {
+      return { field, code: 'parent_archived', message: 'is archived' };
+    }
+    return hasLevels(type) && row.level !== levelAt(parent.place)
+      ? { field, code: 'conflict', message: 'the parent was moved meanwhile' }
+      : undefined;
+  };
+  const faults = placed.flatMap((step): [number, FieldError][] => {
+    const fault = faultOf(step);
+    return fault ? [[step.row.line, fault]] : [];
+  });
+  if (faults.length > 0) throw new BatchConflict(new Map([...known, ...faults]));
+}
+
+function outcomesOf(
+  rows: PlannedCard[],
+  steps: CardStep[],
+  faults: ReadonlyMap<number, FieldError[]>,
+): RowOutcome[] {
+  const done = new Map(steps.map((step) => [step.row.line, step]));
+  return rows.map(({ line }) => {
+    const step = done.get(line);
+    if (!step) return { line, outcome: 'failed', errors: faults.get(line)! };
+    const changed = step.changed || step.attached.changes;
+    const outcome = step.before === null ? 'created' : changed ? 'updated' : 'unchanged';
+    return { line, outcome, errors: null };
+  });
+}

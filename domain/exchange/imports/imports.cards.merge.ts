@@ -1,0 +1,120 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { ARCHIVE } from '../../inventory/cards/cards.archive.ts';
+import type { StoredCard } from '../../inventory/cards/cards.load.ts';
+import { keptKeys } from '../../inventory/cards/cards.patch.ts';
+import { settled } from '../../inventory/cards/cards.save.ts';
+import { summedKeys } from '../../inventory/cards/cards.sums.ts';
+import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
+import { diffCard } from '../../inventory/cards/rules/diff.ts';
+import { validateCardInput } from '../../inventory/cards/rules/input.ts';
+import { checkLifecycleOrder } from '../../inventory/cards/rules/lifecycle.ts';
+import { newCardValues, patchedValues } from '../../inventory/cards/rules/merge.ts';
+import { dataQuality, type FilledSlots, qualityFacts } from '../../inventory/cards/rules/quality.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { EventType } from '../../kernel/events/events.types.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { mayOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
+import type { CardPayload } from './imports.cards.types.ts';
+import type { Attached } from './imports.people.write.ts';
+import { lacking, refusedCosts } from './imports.rights.ts';
+
+const STAKEHOLDERS = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
+
+/** What a row, its plan and the tables around say about one card. */
+export interface CardRow {
+  type: CardType;
+  payload: CardPayload;
+  parent_id: string | null;
+  /** The capability level that it shall have; null leaves it as it is. */
+  level: string | null;
+  /** The id under which all that one import archives can be restored together. */
+  archive_batch_id: string;
+}
+
+/** The tag groups and roles that a card fills after its row; relations are as they were. */
+function filledAfter(before: FilledSlots, attached: Attached): FilledSlots {
+  return {
+    relations: before.relations,
+    tagGroups: attached.tagGroups ?? before.tagGroups,
+    roles: attached.roles ?? before.roles,
+  };
+}
+
+const nothing: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
+
+/** The new card of a row, or what is wrong with it. */
+export function newCard(
+  ctx: Ctx,
+  id: string,
+  { type, payload, parent_id, level, archive_batch_id }: CardRow,
+  attached: Attached,
+): { faults: FieldError[]; card?: StoredCard } {
+  const { input } = payload;
+  const faults = validateCardInput(ctx.metamodel, type.key, input, { creating: true });
+  if (faults.length > 0) return { faults };
+  const values = newCardValues(input);
+  values.parent_id = parent_id;
+  if (level !== null) values.attributes = { ...values.attributes, [LEVEL_FIELD]: level };
+  const archived = payload.status === 'ARCHIVED';
+  const filled = filledAfter(nothing, attached);
+  const card: StoredCard = {
+    id,
+    type: type.key,
+    ...values,
+    status: archived ? 'ARCHIVED' : 'ACTIVE',
+    approval_status: payload.approval_status ?? 'DRAFT',
+    data_quality: dataQuality(type, values, qualityFacts(type, filled)),
+    archived_at: archived ? new Date().toISOString() : null,
+    archive_batch_id: archived ? archive_batch_id : null,
+    myRoles: [],
+    filled,
+  };
+  return { faults, card };
+}
+
+export interface MergedCard {
+  faults: FieldError[];
+  after: StoredCard;
+  /** Whether the row changes the card itself. */
+  changed: boolean;
+  event: EventType;
+}
+
+/** An existing card with its row merged in, by the rules of a single patch, or what is wrong with it. */
+export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: Attached): MergedCard {
+  const { type, payload, parent_id, level } = row;
+  const { input } = payload;
+  const checks = { stored: before.attributes, summed: summedKeys(type, before) };
+  const faults = validateCardInput(ctx.metamodel, type.key, input, checks);
+  if (!seesCosts(ctx, before)) faults.push(...refusedCosts(type, input));
+  if (attached.changesHolders && !mayOnCard(ctx, STAKEHOLDERS, before)) {
+    faults.push(lacking('stakeholders', STAKEHOLDERS.app));
+  } else if (attached.addedHolders.some(({ role }) => showsCosts(role)) && !seesCosts(ctx, before)) {
+    faults.push(lacking('stakeholders', 'costs.view'));
+  }
+  const turns = payload.status !== undefined && payload.status !== before.status;
+  if (turns && !mayOnCard(ctx, ARCHIVE, before)) faults.push(lacking('status', ARCHIVE.app));
+
+  const after: StoredCard = {
+    ...before,
+    ...patchedValues(before, input, keptKeys(ctx, type, before)),
+    parent_id,
+    filled: filledAfter(before.filled, attached),
+  };
+  if (level !== null) after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
+  if (turns) {
+    const archived = payload.status === 'ARCHIVED';
+    after.status = archived ? 'ARCHIVED' : 'ACTIVE';
+    after.archived_at = archived ? new Date().toISOString() : null;
+    after.archive_batch_id = archived ? row.archive_batch_id : null;
+  }
+  if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
+  const changed = Object.keys(diffCard(before, after)).length > 0;
+  const event = turns ? (after.status === 'ARCHIVED' ? 'card.archived' : 'card.restored') : 'card.updated';
+  return {
+    faults,
+    after: changed || attached.changes ? settled(type, before, after) : before,
+    changed,
+    event,
+  };
+}

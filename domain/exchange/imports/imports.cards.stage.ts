@@ -1,0 +1,202 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { FieldError } from '../../../platform/errors.ts';
+import { hasLevels, LEVEL_FIELD, MACRO } from '../../inventory/cards/rules/capability.ts';
+import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
+import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/input.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { may, showsCosts } from '../../kernel/permissions/policy.ts';
+import type { CardPayload, StagedCard } from './imports.cards.types.ts';
+import {
+  readTagCatalogue,
+  readUserIds,
+  resolveHolders,
+  resolveTags,
+  type TagCatalogue,
+} from './imports.people.ts';
+import { lacking, refusedCosts } from './imports.rights.ts';
+import type { CardRowValues, ImportRow } from './imports.row.ts';
+
+/** Turns rows as read into rows as staged: everything is checked that does not depend on other cards. */
+export interface CardStager {
+  stage(sql: Sql, rows: ImportRow<'cards'>[]): Promise<StagedCard[]>;
+}
+
+export async function createCardStager(ctx: Ctx, sql: Sql): Promise<CardStager> {
+  const catalogue = await readTagCatalogue(sql);
+  return {
+    async stage(connection, rows) {
+      const types = await typesOfIds(connection, rows);
+      const users = await readUserIds(
+        connection,
+        rows.flatMap(({ values }) => (values.stakeholders ?? []).map(({ email }) => email)),
+      );
+      return rows.map((row) => stageRow(ctx, row, { catalogue, users, types }));
+    },
+  };
+}
+
+interface Surroundings {
+  catalogue: TagCatalogue;
+  users: ReadonlyMap<string, string>;
+  /** The types of the cards that are named by nothing but their id. */
+  types: ReadonlyMap<string, string>;
+}
+
+async function typesOfIds(sql: Sql, rows: ImportRow<'cards'>[]): Promise<Map<string, string>> {
+  const ids = rows.flatMap(({ values }) => (values.id && values.type === undefined ? [values.id] : []));
+  if (ids.length === 0) return new Map();
+  const found: { id: string; type: string }[] = await sql('cards').whereIn('id', ids).select('id', 'type');
+  return new Map(found.map(({ id, type }) => [id, type]));
+}
+
+function stageRow(ctx: Ctx, row: ImportRow<'cards'>, around: Surroundings): StagedCard {
+  const { values } = row;
+  const errors = [...row.errors];
+  const staged: StagedCard = {
+    line: row.line,
+    type: values.type ?? (values.id ? around.types.get(values.id) : undefined) ?? null,
+    id: values.id ?? null,
+    external_id: values.external_id?.trim() || null,
+    name: values.name?.trim() || null,
+    status: values.status ?? null,
+    ...parentOf(values),
+    level: null,
+    errors: null,
+    new_errors: null,
+    bytes: 0,
+    payload: null,
+  };
+  const type = staged.type === null ? undefined : ctx.metamodel.cardTypes.get(staged.type);
+  if (type && !type.is_hidden) {
+    const newErrors = check(ctx, type, values, staged, errors, around);
+    staged.new_errors = newErrors.length > 0 ? newErrors : null;
+  } else if (staged.type !== null) {
+    errors.push({ field: 'type', code: 'unknown_type', message: 'is no card type' });
+  } else if (values.id && !errors.some(({ field }) => field === 'type')) {
+    errors.push({ field: 'id', code: 'unknown_id', message: 'is no card' });
+  }
+  if (errors.length > 0) {
+    staged.errors = errors;
+    staged.payload = null;
+  }
+  staged.bytes = staged.payload ? JSON.stringify(staged.payload).length : 0;
+  return staged;
+}
+
+function parentOf(
+  values: CardRowValues,
+): Pick<StagedCard, 'parent_by' | 'parent_id' | 'parent_external_id' | 'parent_path'> {
+  const none = { parent_by: null, parent_id: null, parent_external_id: null, parent_path: null };
+  if (values.parent_id) return { ...none, parent_by: 'id', parent_id: values.parent_id };
+  if (values.parent_external_id) {
+    return { ...none, parent_by: 'external_id', parent_external_id: values.parent_external_id };
+  }
+  if (values.parent_path) return { ...none, parent_by: 'path', parent_path: values.parent_path };
+  return values.parent_id === null ? { ...none, parent_by: 'root' } : none;
+}
+
+/** The column by which the row names its parent. */
+export function parentColumn(by: StagedCard['parent_by']): string {
+  return by === 'external_id' ? 'parent_external_id' : by === 'path' ? 'parent_path' : 'parent_id';
+}
+
+/**
+ * Checks the row for its type, notes faults in `errors` and completes `staged`.
+ * @returns the faults that count only when the row makes a new card.
+ */
+function check(
+  ctx: Ctx,
+  type: CardType,
+  values: CardRowValues,
+  staged: StagedCard,
+  errors: FieldError[],
+  around: Surroundings,
+): FieldError[] {
+  const input = withoutCalculated(type, inputOf(type, values));
+  const later: FieldError[] = [];
+  const faulty = new Set(errors.map(({ field }) => field));
+  for (const fault of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
+    if (faulty.has(fault.field)) continue;
+    const missing = fault.field === 'name' && input.name === undefined;
+    // an existing card has a name, and may be sent its readonly values back
+    if (missing || fault.code === 'readonly') later.push(fault);
+    else errors.push(fault);
+  }
+  if (staged.parent_by !== null && staged.parent_by !== 'root' && !type.has_hierarchy) {
+    const message = `cannot be set: cards of the type ${type.key} form no hierarchy`;
+    errors.push({ field: parentColumn(staged.parent_by), code: 'parent_type', message });
+  }
+  const payload: CardPayload = { input };
+  if (values.status !== undefined) payload.status = values.status;
+  if (values.approval_status !== undefined) payload.approval_status = values.approval_status;
+  if (values.tags !== undefined) {
+    const { ids, faults } = resolveTags(around.catalogue, type, values.tags ?? []);
+    payload.tags = ids;
+    for (const fault of faults) errors.push(fault);
+  }
+  if (values.stakeholders !== undefined) {
+    const { holders, faults } = resolveHolders(around.users, type, values.stakeholders ?? []);
+    payload.holders = holders;
+    for (const fault of faults) errors.push(fault);
+  }
+  takeLevel(type, input, staged);
+  staged.payload = payload;
+  later.push(...refusedForNew(ctx, type, payload));
+  return later;
+}
+
+/** An exported row tells computed values as well; they follow from the others, whatever it says. */
+function withoutCalculated(type: CardType, input: CardInput): CardInput {
+  if (!input.attributes) return input;
+  const own = Object.entries(input.attributes).filter(([key]) => !type.fields.get(key)?.calculated);
+  return { ...input, attributes: Object.fromEntries(own) };
+}
+
+/**
+ * Takes the capability level out of the input: it follows from the place, whatever an exported row says. Only that
+ * a root is a Macro, or no longer one, is set by a row.
+ */
+function takeLevel(type: CardType, input: CardInput, staged: StagedCard): void {
+  if (!hasLevels(type) || !input.attributes) return;
+  const { [LEVEL_FIELD]: level, ...attributes } = input.attributes;
+  if (level === MACRO || level === 'L1') staged.level = level;
+  input.attributes = attributes;
+}
+
+/** What the row writes into the card, apart from its place. */
+function inputOf(type: CardType, values: CardRowValues): CardInput {
+  const input: CardInput = {};
+  for (const field of ['subtype', 'name', 'alias', 'description', 'external_id', 'lifecycle'] as const) {
+    if (values[field] !== undefined) input[field] = values[field] as never;
+  }
+  if (values.attributes !== undefined) {
+    const attributes = values.attributes && { ...values.attributes };
+    // what the type does not have is already clear
+    for (const [key, value] of Object.entries(attributes ?? {})) {
+      if (value === null && !type.fields.has(key)) delete attributes![key];
+    }
+    input.attributes = attributes;
+  }
+  return cleanCardInput(input);
+}
+
+/** What the caller may not set on a new card. */
+function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldError[] {
+  const faults: FieldError[] = [];
+  const { caller } = ctx;
+  if (!may(caller, 'costs.view')) faults.push(...refusedCosts(type, payload.input));
+  if (payload.status === 'ARCHIVED' && !may(caller, 'inventory.archive')) {
+    faults.push(lacking('status', 'inventory.archive'));
+  }
+  const approval = payload.approval_status ?? 'DRAFT';
+  if (approval !== 'DRAFT' && !may(caller, 'inventory.approval_status')) {
+    faults.push(lacking('approval_status', 'inventory.approval_status'));
+  }
+  if (payload.holders?.length && !may(caller, 'stakeholders.manage')) {
+    faults.push(lacking('stakeholders', 'stakeholders.manage'));
+  } else if (payload.holders?.some(({ role }) => showsCosts(role)) && !may(caller, 'costs.view')) {
+    faults.push(lacking('stakeholders', 'costs.view'));
+  }
+  return faults;
+}

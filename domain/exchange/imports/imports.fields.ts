@@ -1,0 +1,134 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import {
+  checkLine,
+  checkText,
+  MAX_ALIAS,
+  MAX_DESCRIPTION,
+  MAX_EXTERNAL_ID,
+  MAX_NAME,
+} from '../../inventory/cards/rules/text.ts';
+import type { CardColumn } from '../../kernel/transfer/card-columns.ts';
+import { readStakeholding, readTag, splitPath, splitValues } from '../../kernel/transfer/csv-cells.ts';
+import type { RelationColumn } from '../../kernel/transfer/relation-columns.ts';
+import type { ImportKind } from './imports.row.ts';
+
+/** How one field of a row is read; a reader notes what is wrong and then gives nothing. */
+export type FieldReader =
+  | {
+      list?: undefined;
+      clears: boolean;
+      read: (text: string, field: string, errors: FieldError[]) => unknown;
+    }
+  | {
+      /** How the items stand in one cell. */
+      list: (cell: string) => string[];
+      clears: boolean;
+      read: (items: string[], field: string, errors: FieldError[]) => unknown;
+    };
+
+const MAX_KEY = 100;
+
+const id: FieldReader = {
+  clears: false,
+  read(text, field, errors) {
+    if (isUuid(text.trim())) return text.trim().toLowerCase();
+    errors.push({ field, code: 'bad_id', message: 'is not a UUID' });
+  },
+};
+
+function line(max: number, clears: boolean): FieldReader {
+  return {
+    clears,
+    read(text, field, errors) {
+      const fault = checkLine(field, text.trim(), max);
+      if (!fault) return text.trim();
+      errors.push(fault);
+    },
+  };
+}
+
+/** A name as it is written: whoever stores it drops the blanks around it. */
+function name(max: number): FieldReader {
+  return {
+    clears: true,
+    read(text, field, errors) {
+      const fault = checkLine(field, text.trim(), max);
+      if (!fault) return text;
+      errors.push(fault);
+    },
+  };
+}
+
+const description: FieldReader = {
+  clears: true,
+  read(text, field, errors) {
+    const fault = checkText(field, text, MAX_DESCRIPTION);
+    if (!fault) return text;
+    errors.push(fault);
+  },
+};
+
+function oneOf(...values: string[]): FieldReader {
+  return {
+    clears: false,
+    read(text, field, errors) {
+      if (values.includes(text.trim())) return text.trim();
+      errors.push({ field, code: 'unknown_option', message: `is none of ${values.join(', ')}` });
+    },
+  };
+}
+
+function listOf<T>(parse: (item: string) => T | undefined, code: string, form: string): FieldReader {
+  return {
+    list: splitValues,
+    clears: true,
+    read(items, field, errors) {
+      const values = items.map(parse);
+      if (!values.includes(undefined)) return values;
+      errors.push({ field, code, message: `is not a list of ${form} with ; between them` });
+    },
+  };
+}
+
+const path: FieldReader = {
+  list: splitPath,
+  clears: false,
+  read: (items) => (items.length > 0 ? items : undefined),
+};
+
+const cardFields: Record<CardColumn, FieldReader> = {
+  id,
+  type: line(MAX_KEY, false),
+  subtype: line(MAX_KEY, true),
+  external_id: line(MAX_EXTERNAL_ID, true),
+  name: name(MAX_NAME),
+  alias: name(MAX_ALIAS),
+  description,
+  parent_id: id,
+  parent_external_id: line(MAX_EXTERNAL_ID, false),
+  parent_path: path,
+  status: oneOf('ACTIVE', 'ARCHIVED'),
+  approval_status: oneOf('DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'),
+  tags: listOf(readTag, 'bad_tag', 'Group/Tag'),
+  stakeholders: listOf(readStakeholding, 'bad_stakeholder', 'role:email'),
+};
+
+const relationFields: Record<RelationColumn, FieldReader> = {
+  id,
+  type: line(MAX_KEY, false),
+  source_id: id,
+  source_external_id: line(MAX_EXTERNAL_ID, false),
+  target_id: id,
+  target_external_id: line(MAX_EXTERNAL_ID, false),
+  description,
+};
+
+/** The readers of a kind's own fields, by name; attributes and lifecycle phases are read by their types. */
+export const fieldReaders: Record<ImportKind, Readonly<Record<string, FieldReader>>> = {
+  cards: cardFields,
+  relations: relationFields,
+};
+
+/** The members of a card's row that name its parent; clearing them all makes it a root. */
+export const parentFields: readonly CardColumn[] = ['parent_id', 'parent_external_id', 'parent_path'];

@@ -1,0 +1,50 @@
+import Type, { type Static } from 'typebox';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+
+const flag = (description: string, value: boolean) => Type.Boolean({ default: value, description });
+
+/** How a file is imported. Shared by the request and the job. */
+export const importOptions = {
+  kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
+  mode: Type.Union([Type.Literal('create'), Type.Literal('upsert')], {
+    default: 'create',
+    description: '`create` refuses rows that exist already, `upsert` changes those',
+  }),
+  dry_run: flag('Say what would become of each row, and write nothing', false),
+  atomic: flag('Write all rows or, if one fails, none', false),
+  empty: Type.Union([Type.Literal('leave'), Type.Literal('clear')], {
+    default: 'leave',
+    description: 'What an empty CSV cell does: leave the value, or clear it',
+  }),
+  separator: Type.Optional(
+    Type.Union(
+      ['comma', 'semicolon', 'tab', ',', ';', '\t'].map((name) => Type.Literal(name)),
+      { description: 'Of a CSV file, by name or as it stands; absent: found from its header' },
+    ),
+  ),
+  report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {
+    default: 'failed',
+    description: 'Which rows the report holds',
+  }),
+};
+
+const Payload = Type.Object(
+  {
+    ...importOptions,
+    file_id: Type.String({ format: 'uuid' }),
+    format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
+  },
+  { additionalProperties: false },
+);
+
+/** What an import job works on. */
+export type ImportPayload = Static<typeof Payload>;
+
+/** Reads an uploaded file of cards or relations into the inventory. */
+export const importJob = defineJob({
+  kind: 'import',
+  queue: 'bulk',
+  payload: Payload,
+  attempts: 3,
+  resumable: true,
+});

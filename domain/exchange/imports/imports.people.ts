@@ -1,0 +1,94 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { FieldError } from '../../../platform/errors.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
+import type { StagedHolder } from './imports.cards.types.ts';
+
+interface TagGroup {
+  name: string;
+  single: boolean;
+  types: ReadonlySet<string> | null;
+  /** Ids by folded name. */
+  tags: ReadonlyMap<string, string>;
+}
+
+/** The tag groups by folded name. */
+export type TagCatalogue = ReadonlyMap<string, TagGroup>;
+
+const fold = (name: string) => name.toLowerCase();
+
+/** Reads all tags that rows may name. */
+export async function readTagCatalogue(sql: Sql): Promise<TagCatalogue> {
+  const { rows } = await sql.raw(
+    `select g.name, g.mode, g.restrict_to_types as types,
+       (select coalesce(jsonb_agg(jsonb_build_array(t.name, t.id)), '[]') from tags t where t.tag_group_id = g.id) as tags
+     from tag_groups g`,
+  );
+  return new Map(
+    rows.map((row: { name: string; mode: string; types: string[] | null; tags: [string, string][] }) => [
+      fold(row.name),
+      {
+        name: row.name,
+        single: row.mode === 'single',
+        types: row.types && new Set(row.types),
+        tags: new Map(row.tags.map(([name, id]) => [fold(name), id])),
+      },
+    ]),
+  );
+}
+
+/** The ids of the tags that a row names, or what is wrong with them; names are matched without regard to case. */
+export function resolveTags(
+  catalogue: TagCatalogue,
+  type: CardType,
+  tags: TagName[],
+): { ids: string[]; faults: FieldError[] } {
+  const ids = new Set<string>();
+  const groups = new Set<TagGroup>();
+  const faults: FieldError[] = [];
+  const fault = (code: string, message: string) => faults.push({ field: 'tags', code, message });
+  for (const tag of tags) {
+    const group = catalogue.get(fold(tag.group));
+    const id = group?.tags.get(fold(tag.name));
+    if (!group || !id) fault('unknown_tag', `there is no tag ${tag.group}/${tag.name}`);
+    else if (group.types && !group.types.has(type.key)) {
+      fault('tag_not_allowed', `the tags of ${group.name} are not for cards of the type ${type.key}`);
+    } else if (group.single && groups.has(group) && !ids.has(id)) {
+      fault('single_tag', `a card has at most one tag of ${group.name}`);
+    } else {
+      ids.add(id);
+      groups.add(group);
+    }
+  }
+  return { ids: [...ids], faults };
+}
+
+/** The ids of the users with the given addresses, by address in small letters. */
+export async function readUserIds(sql: Sql, emails: Iterable<string>): Promise<Map<string, string>> {
+  const wanted = [...new Set([...emails].map(fold))];
+  if (wanted.length === 0) return new Map();
+  const { rows } = await sql.raw(
+    'select id, lower(email) as email from users where lower(email) = any(?::text[])',
+    [wanted],
+  );
+  return new Map(rows.map((row: { id: string; email: string }) => [row.email, row.id]));
+}
+
+/** Who the row says shall hold a role, or what is wrong with it. */
+export function resolveHolders(
+  users: ReadonlyMap<string, string>,
+  type: CardType,
+  stakeholders: Stakeholding[],
+): { holders: StagedHolder[]; faults: FieldError[] } {
+  const holders = new Map<string, StagedHolder>();
+  const faults: FieldError[] = [];
+  const fault = (code: string, message: string) => faults.push({ field: 'stakeholders', code, message });
+  for (const { role, email } of stakeholders) {
+    const user_id = users.get(fold(email));
+    if (!type.stakeholderRoles.some((definition) => definition.key === role)) {
+      fault('unknown_role', `${type.key} has no stakeholder role ${role}`);
+    } else if (!user_id) fault('unknown_user', `there is no user ${email}`);
+    else holders.set(`${role}/${user_id}`, { user_id, role });
+  }
+  return { holders: [...holders.values()], faults };
+}

@@ -1,0 +1,238 @@
+import type { Knex } from 'knex';
+import {
+  type StakeholderRow,
+  stakeholderEvent,
+} from '../../collaboration/stakeholders/stakeholders.events.ts';
+import { cardsTopic } from '../../inventory/cards/cards.events.ts';
+import { tagEvent } from '../../inventory/tags/tags.events.ts';
+import type { Work } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { PROCESS } from '../../modelling/bpm/bpm.types.ts';
+import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
+import type { CardPayload, StagedHolder } from './imports.cards.types.ts';
+
+interface StoredHolder extends StagedHolder {
+  id: string;
+  /** The whole row. */
+  row: StakeholderRow;
+}
+
+/** What stands around the cards of a batch, as far as its rows set it. */
+export interface PeopleAndTags {
+  /** Tag ids by card. */
+  tags: ReadonlyMap<string, ReadonlySet<string>>;
+  holders: ReadonlyMap<string, readonly StoredHolder[]>;
+  /** The tags that rows name or cards have. */
+  catalogue: ReadonlyMap<string, { name: string; group: string; groupId: string; single: boolean }>;
+  /** Display names of users. */
+  users: ReadonlyMap<string, string>;
+}
+
+/** What a row changes around its card. */
+export interface Attached {
+  addedTags: string[];
+  removedTags: string[];
+  addedHolders: StagedHolder[];
+  removedHolders: StoredHolder[];
+  /** The tag groups that the card fills then; absent where the row leaves its tags. */
+  tagGroups?: ReadonlySet<string>;
+  /** The roles that are held then; absent where the row leaves its stakeholders. */
+  roles?: ReadonlySet<string>;
+  changesHolders: boolean;
+  changes: boolean;
+}
+
+/** Reads what the rows of a batch may change: the tags and holders of existing cards, and the names for events. */
+export async function readPeopleAndTags(
+  sql: Knex.Transaction,
+  rows: { card_id: string; is_new: boolean; payload: CardPayload }[],
+): Promise<PeopleAndTags> {
+  const tagged = rows.filter(({ payload }) => payload.tags);
+  const held = rows.filter(({ payload }) => payload.holders);
+  const existing = (some: typeof rows) => some.filter((row) => !row.is_new).map((row) => row.card_id);
+  const tags = new Map<string, Set<string>>();
+  const holders = new Map<string, StoredHolder[]>();
+  const named = new Set(tagged.flatMap(({ payload }) => payload.tags!));
+  const people = new Set(held.flatMap(({ payload }) => payload.holders!.map(({ user_id }) => user_id)));
+
+  if (existing(tagged).length > 0) {
+    const stored: { card_id: string; tag_id: string }[] = await sql('card_tags')
+      .whereIn('card_id', existing(tagged))
+      .select('card_id', 'tag_id');
+    for (const { card_id, tag_id } of stored) {
+      tags.set(card_id, (tags.get(card_id) ?? new Set()).add(tag_id));
+      named.add(tag_id);
+    }
+  }
+  if (existing(held).length > 0) {
+    const stored: (StoredHolder & { card_id: string })[] = await sql('stakeholders as s')
+      .whereIn('card_id', existing(held))
+      .orderBy('id')
+      .select('id', 'card_id', 'user_id', 'role', sql.raw('to_jsonb(s) as "row"'));
+    for (const { card_id, ...holder } of stored) {
+      holders.set(card_id, [...(holders.get(card_id) ?? []), holder]);
+      people.add(holder.user_id);
+    }
+  }
+  const catalogue = new Map<string, { name: string; group: string; groupId: string; single: boolean }>();
+  if (named.size > 0) {
+    const { rows: found } = await sql.raw(
+      `select t.id, t.name, g.name as "group", g.id as "groupId", g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
+       where t.id = any(?::uuid[])`,
+      [[...named]],
+    );
+    for (const { id, ...tag } of found) catalogue.set(id, tag);
+  }
+  const users = new Map<string, string>();
+  if (people.size > 0) {
+    const found: { id: string; display_name: string }[] = await sql('users')
+      .whereIn('id', [...people])
+      .select('id', 'display_name');
+    for (const { id, display_name } of found) users.set(id, display_name);
+  }
+  return { tags, holders, catalogue, users };
+}
+
+/** What a row changes around its card; a tag or user that has gone meanwhile is left out. */
+export function attachedBy(cardId: string, payload: CardPayload, around: PeopleAndTags): Attached {
+  const attached: Attached = {
+    addedTags: [],
+    removedTags: [],
+    addedHolders: [],
+    removedHolders: [],
+    changesHolders: false,
+    changes: false,
+  };
+  if (payload.tags) {
+    const stored = around.tags.get(cardId) ?? new Set();
+    const wanted = new Set(payload.tags.filter((id) => around.catalogue.has(id)));
+    if (payload.additive) for (const id of keptTags(stored, wanted, around)) wanted.add(id);
+    attached.addedTags = [...wanted].filter((id) => !stored.has(id));
+    attached.removedTags = [...stored].filter((id) => !wanted.has(id));
+    attached.tagGroups = new Set([...wanted].map((id) => around.catalogue.get(id)!.groupId));
+  }
+  if (payload.holders) {
+    const key = ({ user_id, role }: StagedHolder) => `${role}/${user_id}`;
+    const stored = around.holders.get(cardId) ?? [];
+    const named = payload.holders.filter(({ user_id }) => around.users.has(user_id));
+    const wanted: StagedHolder[] = payload.additive ? [...named, ...stored] : named;
+    const keys = { stored: new Set(stored.map(key)), wanted: new Set(wanted.map(key)) };
+    attached.addedHolders = wanted.filter((holder) => !keys.stored.has(key(holder)));
+    attached.removedHolders = stored.filter((holder) => !keys.wanted.has(key(holder)));
+    attached.roles = new Set(wanted.map(({ role }) => role));
+  }
+  attached.changesHolders = attached.addedHolders.length + attached.removedHolders.length > 0;
+  attached.changes = attached.changesHolders || attached.addedTags.length + attached.removedTags.length > 0;
+  return attached;
+}
+
+/** The tags of a card that stay beside those that it gets: all but others of groups that allow one. */
+function keptTags(
+  stored: ReadonlySet<string>,
+  wanted: ReadonlySet<string>,
+  { catalogue }: PeopleAndTags,
+): string[] {
+  const full = new Set(
+    [...wanted].map((id) => catalogue.get(id)!).flatMap((tag) => (tag.single ? [tag.groupId] : [])),
+  );
+  return [...stored].filter((id) => !full.has(catalogue.get(id)?.groupId ?? ''));
+}
+
+/** One card with what changes around it. */
+export interface AttachedCard {
+  card: { id: string; name: string };
+  type: CardType;
+  attached: Attached;
+}
+
+/** Writes tags and stakeholders in one statement a kind, with an event for each. */
+export async function savePeopleAndTags(
+  work: Work,
+  cards: AttachedCard[],
+  around: PeopleAndTags,
+): Promise<void> {
+  const changed = cards.filter(({ attached }) => attached.changes);
+  const { sql } = work;
+  const tags = (pick: (attached: Attached) => string[]) =>
+    changed.flatMap(({ card, attached }) => pick(attached).map((tag_id) => ({ card_id: card.id, tag_id })));
+  const removedTags = tags((attached) => attached.removedTags);
+  const addedTags = tags((attached) => attached.addedTags);
+  if (removedTags.length > 0) {
+    await sql.raw(
+      `delete from card_tags t using jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid)
+       where t.card_id = v.card_id and t.tag_id = v.tag_id`,
+      [JSON.stringify(removedTags)],
+    );
+  }
+  if (addedTags.length > 0) {
+    await sql.raw(
+      `insert into card_tags (card_id, tag_id)
+       select card_id, tag_id from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid) on conflict do nothing`,
+      [JSON.stringify(addedTags)],
+    );
+  }
+  const removed = changed.flatMap(({ attached }) => attached.removedHolders);
+  if (removed.length > 0) {
+    await sql('stakeholders')
+      .whereIn(
+        'id',
+        removed.map(({ id }) => id),
+      )
+      .delete();
+  }
+  const inserted = await insertHolders(
+    sql,
+    changed.flatMap(({ card, attached }) =>
+      attached.addedHolders.map((holder) => ({ card_id: card.id, ...holder })),
+    ),
+  );
+  for (const entry of changed) {
+    work.raise(cardsTopic(entry.type.key));
+    for (const event of eventsOf(entry, around, inserted)) work.emit(event);
+  }
+  const held = changed.filter(
+    ({ type, attached }) =>
+      type.key === PROCESS && attached.addedHolders.length + attached.removedHolders.length > 0,
+  );
+  if (held.length > 0) {
+    await followApprovers(
+      work,
+      held.map(({ card }) => card.id),
+    );
+  }
+}
+
+async function insertHolders(
+  sql: Knex.Transaction,
+  holders: (StagedHolder & { card_id: string })[],
+): Promise<Map<string, StakeholderRow>> {
+  if (holders.length === 0) return new Map();
+  const { rows } = await sql.raw(
+    `insert into stakeholders as s (card_id, user_id, role)
+     select card_id, user_id, role from jsonb_to_recordset(?::jsonb) as v(card_id uuid, user_id uuid, role text)
+     on conflict do nothing returning to_jsonb(s) as "row", card_id || '/' || user_id || '/' || role as key`,
+    [JSON.stringify(holders)],
+  );
+  return new Map(rows.map(({ key, row }: { key: string; row: StakeholderRow }) => [key, row]));
+}
+
+function* eventsOf(
+  { card, type, attached }: AttachedCard,
+  around: PeopleAndTags,
+  inserted: ReadonlyMap<string, StakeholderRow>,
+): Generator<EventDraft> {
+  const tag = (id: string, added: boolean): EventDraft =>
+    tagEvent({ id: card.id, type: type.key, name: card.name }, { id, ...around.catalogue.get(id)! }, added);
+  const holder = (before: StakeholderRow | null, after: StakeholderRow | null): EventDraft => {
+    const name = around.users.get((after ?? before)!.user_id) ?? '';
+    return stakeholderEvent(card, type, name, before, after);
+  };
+  for (const id of attached.removedTags) yield tag(id, false);
+  for (const id of attached.addedTags) yield tag(id, true);
+  for (const removed of attached.removedHolders) yield holder(removed.row, null);
+  for (const added of attached.addedHolders) {
+    const row = inserted.get(`${card.id}/${added.user_id}/${added.role}`);
+    if (row) yield holder(null, row);
+  }
+}

@@ -1,0 +1,177 @@
+import { invalidField } from '../../../platform/errors.ts';
+import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
+import { readCardHeader } from '../../kernel/transfer/card-columns.ts';
+import type { FileColumn } from '../../kernel/transfer/columns.ts';
+import { readBoolean, readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
+import { readRelationHeader } from '../../kernel/transfer/relation-columns.ts';
+import { type CsvRecord, csvRecords, type Separator } from './imports.csv-records.ts';
+import {
+  clearField,
+  type Draft,
+  faultyRow,
+  finishRow,
+  newDraft,
+  setMember,
+  typeOf,
+} from './imports.draft.ts';
+import { fieldReaders, parentFields } from './imports.fields.ts';
+import { badDay, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
+import { badText, utf8Chunks } from './imports.utf8.ts';
+
+export interface ReadCsvOptions<K extends ImportKind = ImportKind> extends ReadOptions<K> {
+  /** Detected from the header if not given. */
+  separator?: Separator;
+  /** What an empty cell does: leave the value, or clear it. */
+  empty: 'leave' | 'clear';
+}
+
+/**
+ * Reads a CSV file in batches of rows; faulty rows carry their errors and don't stop the others. Texts are taken as
+ * they stand but for the apostrophe that guards formulas; keys, ids, numbers, truth values and dates without blanks
+ * around them.
+ * @throws EstateError `validation_failed`, before any row: no header, or one with columns that are unknown, repeated
+ * or missing.
+ */
+export async function* readCsv<K extends ImportKind>(
+  stream: AsyncIterable<Uint8Array>,
+  options: ReadCsvOptions<K>,
+): AsyncGenerator<ImportRow<K>[]> {
+  yield* inBatches(csvRows(stream, options), options.batchRows);
+}
+
+function noHeader() {
+  return invalidField('file', 'empty_file', 'The file is empty; its first line has to name the columns.');
+}
+
+function headerColumns(
+  { cells, fault }: CsvRecord,
+  { kind, attributeKeys }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys'>,
+): FileColumn[] {
+  if (fault) throw invalidField('file', fault.code, `The header ${fault.message}.`);
+  if (cells.some((cell) => badText('', cell))) {
+    throw invalidField('file', 'bad_encoding', 'The header is not UTF-8 text.');
+  }
+  return kind === 'cards' ? readCardHeader(cells, attributeKeys) : readRelationHeader(cells, attributeKeys);
+}
+
+async function* csvRows<K extends ImportKind>(
+  stream: AsyncIterable<Uint8Array>,
+  options: ReadCsvOptions<K>,
+): AsyncGenerator<{ row: ImportRow<K>; bytes: number }[]> {
+  let read: ((record: CsvRecord) => ImportRow<K>) | undefined;
+  for await (const records of csvRecords(utf8Chunks(stream), options.separator)) {
+    if (!read) read = rowReader(headerColumns(records.shift()!, options), options);
+    yield records.map((record) => ({ row: read!(record), bytes: record.bytes }));
+  }
+  if (!read) throw noHeader();
+}
+
+function rowReader<K extends ImportKind>(
+  columns: FileColumn[],
+  options: ReadCsvOptions<K>,
+): (record: CsvRecord) => ImportRow<K> {
+  const { kind } = options;
+  const cells = columns.map((column, index) => ({ index, read: cellReader(column, options), column }));
+  // the type says how attributes are read, wherever its column stands
+  const ordered = [
+    ...cells.filter(({ column }) => column.part === 'field'),
+    ...cells.filter(({ column }) => column.part !== 'field'),
+  ];
+  const namesParent = columns.some(({ name }) => (parentFields as string[]).includes(name));
+  const noParent = kind === 'cards' && options.empty === 'clear' && namesParent;
+  return (record) => {
+    if (record.fault) return faultyRow(record.line, kind, record.fault);
+    if (record.cells.length !== columns.length) {
+      const message = `has ${record.cells.length} cells and the header ${columns.length}`;
+      return faultyRow(record.line, kind, { field: ROW, code: 'wrong_cell_count', message });
+    }
+    const row = newDraft(record.line);
+    for (const { index, read } of ordered) {
+      const cell = record.cells[index]!;
+      // most cells of a file of several types are empty
+      if (cell !== '' || options.empty === 'clear') read(row, cell);
+    }
+    return finishRow(row, kind, noParent);
+  };
+}
+
+function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, cell: string) => void {
+  const read = valueReader(column, options);
+  const clear = clearer(column, options);
+  return (row, cell) => {
+    const fault = cell.includes('\0') ? badText(column.name, cell) : undefined;
+    if (fault) row.errors.push(fault);
+    else if (cell === '') clear(row);
+    else read(row, restore(cell));
+  };
+}
+
+function clearer({ part, key }: FileColumn, options: ReadCsvOptions): (row: Draft) => void {
+  if (part === 'field') {
+    return fieldReaders[options.kind][key]!.clears ? (row) => clearField(row, key) : () => undefined;
+  }
+  if (part === 'lifecycle') return (row) => setMember(row, part, key, null);
+  // in a file of several types a column that the row's type does not have is empty by nature
+  return (row) => {
+    if (options.fieldType(typeOf(row), key)) setMember(row, part, key, null);
+  };
+}
+
+function valueReader(
+  { name, part, key }: FileColumn,
+  options: ReadCsvOptions,
+): (row: Draft, text: string) => void {
+  if (part === 'field') {
+    const reader = fieldReaders[options.kind][key]!;
+    return (row, text) => {
+      const value = reader.list
+        ? reader.read(reader.list(text), key, row.errors)
+        : reader.read(text, key, row.errors);
+      if (value !== undefined) row.values[key] = value;
+    };
+  }
+  if (part === 'lifecycle') {
+    return (row, text) => {
+      const day = readDay(text);
+      if (day) setMember(row, part, key, day);
+      else row.errors.push({ field: name, ...badDay });
+    };
+  }
+  return (row, text) => {
+    const type = options.fieldType(typeOf(row), key);
+    const value = type ? readAttribute(type, text) : text;
+    if (value !== undefined) setMember(row, part, key, value);
+    else row.errors.push({ field: name, ...unreadable[type as keyof typeof unreadable] });
+  };
+}
+
+const badNumber = {
+  code: 'bad_number',
+  message: 'is not a number, with . before its decimals and no other signs',
+};
+const unreadable = {
+  number: badNumber,
+  cost: badNumber,
+  boolean: { code: 'bad_boolean', message: 'is neither true nor false' },
+  date: badDay,
+};
+
+function readAttribute(type: FieldType, text: string): unknown {
+  switch (type) {
+    case 'number':
+    case 'cost':
+      return readNumber(text);
+    case 'boolean':
+      return readBoolean(text);
+    case 'date':
+      return readDay(text);
+    case 'multiple_select':
+      return splitValues(text);
+    case 'single_select':
+    case 'url':
+      return text.trim();
+    case 'text':
+    case 'multiline_text':
+      return text;
+  }
+}

@@ -1,0 +1,219 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+import { readDay } from '../../kernel/transfer/csv-cells.ts';
+import { MAX_RECORD } from './imports.csv-records.ts';
+import {
+  clearField,
+  type Draft,
+  faultyRow,
+  finishRow,
+  newDraft,
+  setMember,
+  typeOf,
+} from './imports.draft.ts';
+import { type FieldReader, fieldReaders, parentFields } from './imports.fields.ts';
+import { badDay, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
+import { badText, utf8Chunks } from './imports.utf8.ts';
+
+/**
+ * Reads a file with a JSON object on each line in batches of rows; faulty rows carry their errors and don't stop the
+ * others. `lifecycle` and `attributes` are nested, several values are arrays or stand in one text as in a CSV cell;
+ * `null` and empty texts clear. Empty lines are left out.
+ * @throws EstateError `validation_failed` when the file is UTF-16.
+ */
+export async function* readNdjson<K extends ImportKind>(
+  stream: AsyncIterable<Uint8Array>,
+  options: ReadOptions<K>,
+): AsyncGenerator<ImportRow<K>[]> {
+  yield* inBatches(jsonRows(stream, options), options.batchRows);
+}
+
+async function* jsonRows<K extends ImportKind>(
+  stream: AsyncIterable<Uint8Array>,
+  options: ReadOptions<K>,
+): AsyncGenerator<{ row: ImportRow<K>; bytes: number }[]> {
+  for await (const lines of linesOf(utf8Chunks(stream))) {
+    yield lines.map(({ line, text, bytes }) => ({ row: readLine(line, text, options), bytes }));
+  }
+}
+
+interface Line {
+  line: number;
+  bytes: number;
+  /** Undefined if it is too long. */
+  text?: string;
+}
+
+/** The lines of a file that are not blank; of a line that is too long nothing is kept. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  let line = 1;
+  let held: Buffer[] = [];
+  let size = 0;
+  const take = (end: Buffer): Line[] => {
+    const bytes = size + end.length;
+    const text = bytes > MAX_RECORD ? undefined : Buffer.concat([...held, end]).toString('utf8');
+    held = [];
+    size = 0;
+    line += 1;
+    return text === undefined || text.trim()
+      ? [{ line: line - 1, bytes: Math.min(bytes, MAX_RECORD), text }]
+      : [];
+  };
+  for await (const chunk of chunks) {
+    const lines: Line[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', from)) {
+      lines.push(...take(chunk.subarray(from, at)));
+      from = at + 1;
+    }
+    const rest = chunk.subarray(from);
+    size += rest.length;
+    if (size > MAX_RECORD) held = [];
+    else if (rest.length > 0) held.push(Buffer.from(rest));
+    if (lines.length > 0) yield lines;
+  }
+  const lines = take(Buffer.alloc(0));
+  if (lines.length > 0) yield lines;
+}
+
+function readLine<K extends ImportKind>(
+  line: number,
+  text: string | undefined,
+  options: ReadOptions<K>,
+): ImportRow<K> {
+  const refuse = (code: string, message: string) =>
+    faultyRow(line, options.kind, { field: ROW, code, message });
+  if (text === undefined) return refuse('too_long', 'is larger than 1 MiB');
+  const fault = badText(ROW, text);
+  if (fault) return faultyRow(line, options.kind, fault);
+  let item: unknown;
+  try {
+    item = JSON.parse(text);
+  } catch {
+    return refuse('bad_json', 'is not JSON');
+  }
+  if (!isObject(item)) return refuse('wrong_type', 'is not a JSON object');
+
+  const row = newDraft(line);
+  const { type, ...others } = item;
+  // the type says how attributes are read, wherever it stands
+  if (type !== undefined) readMember(row, 'type', type, options);
+  for (const [key, value] of Object.entries(others)) readMember(row, key, value, options);
+  const noParent = parentFields.some((field) => isBlank(item[field]));
+  return finishRow(row, options.kind, options.kind === 'cards' && noParent);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a member that is there stands for "not set". */
+function isBlank(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function readMember(row: Draft, key: string, value: unknown, options: ReadOptions): void {
+  if (key === 'attributes' || (key === 'lifecycle' && options.kind === 'cards')) {
+    if (value === null) clearField(row, key);
+    else if (!isObject(value)) row.errors.push(wrongType(key, 'an object'));
+    else if (key === 'lifecycle') readLifecycle(row, value);
+    else readAttributes(row, value, options);
+    return;
+  }
+  const reader = Object.hasOwn(fieldReaders[options.kind], key) ? fieldReaders[options.kind][key] : undefined;
+  if (!reader) {
+    row.errors.push({
+      field: shown(key),
+      code: 'unknown_field',
+      message: 'is no member of this kind of row',
+    });
+  } else if (isBlank(value)) {
+    if (reader.clears) clearField(row, key);
+  } else {
+    const read = readField(row, key, value, reader);
+    if (read !== undefined) row.values[key] = read;
+  }
+}
+
+function readField(row: Draft, field: string, value: unknown, reader: FieldReader): unknown {
+  if (!isTexts(value) || (typeof value !== 'string' && !reader.list)) {
+    row.errors.push(wrongType(field, reader.list ? 'a text or a list of texts' : 'a text'));
+    return undefined;
+  }
+  const fault = badText(field, String(value));
+  if (fault) {
+    row.errors.push(fault);
+    return undefined;
+  }
+  if (!reader.list) return reader.read(value as string, field, row.errors);
+  const items = typeof value === 'string' ? reader.list(value) : value;
+  return reader.read(items.map((item) => item.trim()).filter(Boolean), field, row.errors);
+}
+
+function isTexts(value: unknown): value is string | string[] {
+  return (
+    typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+  );
+}
+
+/** A name that the file made up, fit to be reported: short, and of characters that can be stored. */
+function shown(name: string): string {
+  return name.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+function wrongType(field: string, expected: string): FieldError {
+  return { field, code: 'wrong_type', message: `must be ${expected}` };
+}
+
+function readLifecycle(row: Draft, value: Record<string, unknown>): void {
+  for (const [phase, day] of Object.entries(value)) {
+    const field = `lifecycle.${phase}`;
+    if (!(lifecyclePhases as readonly string[]).includes(phase)) {
+      const message = `is none of ${lifecyclePhases.join(', ')}`;
+      row.errors.push({ field: shown(field), code: 'unknown_phase', message });
+    } else if (isBlank(day)) setMember(row, 'lifecycle', phase, null);
+    else if (typeof day !== 'string') row.errors.push(wrongType(field, 'a date as YYYY-MM-DD'));
+    else if (readDay(day)) setMember(row, 'lifecycle', phase, readDay(day));
+    else row.errors.push({ field, ...badDay });
+  }
+}
+
+function readAttributes(row: Draft, value: Record<string, unknown>, options: ReadOptions): void {
+  for (const [key, content] of Object.entries(value)) {
+    const field = `attributes.${key}`;
+    const fault = options.attributeKeys.has(key)
+      ? attributeFault(row, field, key, content, options)
+      : { field: shown(field), code: 'unknown_attribute', message: 'is no attribute of any type' };
+    if (fault) row.errors.push(fault);
+    else setMember(row, 'attributes', key, isBlank(content) ? null : content);
+  }
+}
+
+function attributeFault(
+  row: Draft,
+  field: string,
+  key: string,
+  value: unknown,
+  options: ReadOptions,
+): FieldError | undefined {
+  if (isBlank(value)) return undefined;
+  const type = options.fieldType(typeOf(row), key);
+  switch (type) {
+    case 'number':
+    case 'cost':
+      return typeof value === 'number' ? undefined : wrongType(field, 'a number');
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : wrongType(field, 'true or false');
+    case 'multiple_select':
+      return Array.isArray(value) && isTexts(value)
+        ? badText(field, String(value))
+        : wrongType(field, 'a list of option keys');
+    case undefined:
+      return isTexts(value) ? badText(field, String(value)) : undefined;
+    case 'date':
+      if (typeof value === 'string') return readDay(value) ? undefined : { field, ...badDay };
+      return wrongType(field, 'a date as YYYY-MM-DD');
+    default:
+      return typeof value === 'string' ? badText(field, value) : wrongType(field, 'a text');
+  }
+}

@@ -1,0 +1,223 @@
+import { limitedSides } from '../../inventory/relations/relations.rules.ts';
+import {
+  BATCH_BYTES,
+  notedFaults,
+  openFaults,
+  type Planned,
+  type Planning,
+  planAnew,
+  refuse,
+  refuseDuplicates,
+  representative,
+} from './imports.planning.ts';
+
+/**
+ * Decides what is to be done with each staged row, set by set: which cards it relates, whether that relation is
+ * there already, and which rows cannot be carried out. An end may be archived: the file tells of relations that were
+ * made before their card was archived. The plan and the outcomes of failed rows are stored with the caller's
+ * transaction.
+ */
+export async function planRelations(planning: Planning): Promise<Planned> {
+  await planAnew(
+    planning,
+    () => gather(planning),
+    async () => {
+      await checkEnds(planning);
+      await checkIdentity(planning);
+      await checkCardinality(planning);
+    },
+  );
+  return await store(planning);
+}
+
+/** Puts each row beside its ends and the relation that it means. */
+async function gather({ sql, jobId, mode, pulse }: Planning): Promise<void> {
+  await openFaults({ sql });
+  pulse();
+  await sql.raw(
+    `create temp table plan_rows on commit drop as
+     select r.line, r.type, r.id as given_id, r.errors is not null or x.line is not null as failed,
+       x.line is not null as repeated, null::integer as yields_to, r.bytes, t.source_type_key,
+       t.target_type_key, t.cardinality,
+       r.source_id is not null or r.source_external_id is not null as names_source,
+       r.target_id is not null or r.target_external_id is not null as names_target,
+       coalesce(si.id, se.id) as source_id, si.type as source_type,
+       coalesce(ti.id, te.id) as target_id, ti.type as target_type,
+       case when r.source_id is not null then 'source_id' else 'source_external_id' end as source_field,
+       case when r.target_id is not null then 'target_id' else 'target_external_id' end as target_field,
+       coalesce(case when ? = 'create' then r.id end, uuidv7()) as relation_id, true as is_new
+     from import_relation_rows r
+     left join relation_types t on t.key = r.type
+     left join cards si on si.id = r.source_id
+     left join cards se on r.source_id is null and se.type = t.source_type_key
+       and se.external_id = r.source_external_id
+     left join cards ti on ti.id = r.target_id
+     left join cards te on r.target_id is null and te.type = t.target_type_key
+       and te.external_id = r.target_external_id
+     left join plan_excluded x on x.line = r.line
+     where r.job_id = ?`,
+    [mode, jobId],
+  );
+  await sql.raw('create unique index on plan_rows (line)');
+  await sql.raw('analyze plan_rows');
+}
+
+/** Refuses rows whose ends are not there or do not fit the type. Ends of a relation named by its id are fixed. */
+async function checkEnds(planning: Planning): Promise<void> {
+  const { sql, pulse } = planning;
+  for (const side of ['source', 'target']) {
+    await refuse(
+      planning,
+      `select line, ${side}_field, 'unknown_card', 'is no card of the type ' || ${side}_type_key
+       from plan_rows where names_${side} and ${side}_id is null and ${side}_type_key is not null`,
+    );
+    await refuse(
+      planning,
+      `select line, ${side}_field, 'end_type', 'must be a card of the type ' || ${side}_type_key
+       from plan_rows where ${side}_type <> ${side}_type_key`,
+    );
+  }
+  pulse();
+  await sql.raw(
+    `update plan_rows p set relation_id = r.id, is_new = false, source_id = coalesce(p.source_id, r.source_id),
+       target_id = coalesce(p.target_id, r.target_id)
+     from relations r where r.id = p.given_id`,
+  );
+  await refuse(
+    planning,
+    `select p.line, case when p.type <> r.type then 'type' else 'id' end, 'ends_differ',
+       'the relation has another type or joins other cards'
+     from plan_rows p join relations r on r.id = p.given_id
+     where p.type <> r.type or p.source_id <> r.source_id or p.target_id <> r.target_id`,
+  );
+  await refuse(
+    planning,
+    `select line, target_field, 'same_card', 'is the same card as the source'
+     from plan_rows where source_id = target_id`,
+  );
+}
+
+async function checkIdentity(planning: Planning): Promise<void> {
+  const { sql, mode, pulse } = planning;
+  await refuse(
+    planning,
+    mode === 'upsert'
+      ? `select line, 'id', 'unknown_id', 'is no relation'
+         from plan_rows where given_id is not null and is_new and type is not null`
+      : `select line, 'id', 'id_taken', 'is a relation already' from plan_rows where given_id is not null and not is_new`,
+  );
+  await refuse(
+    planning,
+    `select p.line, p.target_field, 'duplicate_relation', 'the cards have the relation ' || r.id || ' of this type already'
+     from plan_rows p join relations r on r.type = p.type and r.source_id = p.source_id and r.target_id = p.target_id
+     where ? = 'create' or r.id <> p.given_id`,
+    [mode],
+  );
+  pulse();
+  await sql.raw(
+    `update plan_rows p set relation_id = r.id, is_new = false from relations r
+     where p.is_new and p.given_id is null and r.type = p.type and r.source_id = p.source_id
+       and r.target_id = p.target_id`,
+  );
+  await refuseDuplicates(
+    planning,
+    `select line, case when by_ends <> line then target_field else 'id' end as field,
+       least(nullif(by_ends, line), nullif(by_id, line)) as first
+     from (
+       select line, target_field,
+         case when source_id is not null and target_id is not null then
+           ${representative('type, source_id, target_id')} end as by_ends,
+         case when given_id is not null then ${representative('given_id')} end as by_id
+       from plan_rows where not repeated
+     ) k`,
+  );
+}
+
+const PAGE = 2_000;
+const exceeded = `'the card has another relation of this type, which is ' || p.cardinality`;
+
+/** Refuses relations beyond what their type allows a card, in the inventory and among the rows before. */
+async function checkCardinality(planning: Planning): Promise<void> {
+  const limited = [...planning.ctx.metamodel.relationTypes.values()].filter(
+    (type) => limitedSides(type).length > 0,
+  );
+  const keys = (side: 'source' | 'target') =>
+    limited.filter((type) => limitedSides(type).includes(side)).map((type) => type.key);
+  for (const side of ['target', 'source'] as const) {
+    if (keys(side).length === 0) continue;
+    await refuse(
+      planning,
+      `select p.line, p.${side}_field, 'cardinality_exceeded', ${exceeded}
+       from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[]) and exists (
+         select from relations r where r.type = p.type and r.${side}_id = p.${side}_id)`,
+      [keys(side)],
+    );
+  }
+  const onBoth = keys('source');
+  await refuse(
+    planning,
+    `select line, target_field, 'cardinality_exceeded', message
+     from (
+       select p.line, p.target_field, ${exceeded} as message,
+         min(p.line) over (partition by p.type, p.target_id) as first
+       from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[])
+     ) k where first < line`,
+    [keys('target').filter((key) => !onBoth.includes(key))],
+  );
+  if (onBoth.length > 0) await refuseSecondPartners(planning, onBoth);
+}
+
+/** Takes rows of types with one partner on either side in the order of the file: those that fail take no place. */
+async function refuseSecondPartners(planning: Planning, types: string[]): Promise<void> {
+  const taken = new Set<string>();
+  for (let line = 0; ; ) {
+    const { rows } = await planning.sql.raw(
+      `select p.line, p.type, p.source_id, p.target_id from plan_rows p
+       where p.line > ? and not p.failed and p.is_new and p.type = any(?::text[]) order by p.line limit ${PAGE}`,
+      [line, types],
+    );
+    if (rows.length === 0) return;
+    const refused: { line: number; side: string }[] = [];
+    for (const row of rows) {
+      const places = { target: `${row.type} > ${row.target_id}`, source: `${row.type} < ${row.source_id}` };
+      const side = taken.has(places.target) ? 'target' : taken.has(places.source) ? 'source' : undefined;
+      if (side) refused.push({ line: row.line, side });
+      else taken.add(places.target).add(places.source);
+    }
+    line = rows.at(-1).line;
+    await refuse(
+      planning,
+      `select p.line, case v.side when 'target' then p.target_field else p.source_field end, 'cardinality_exceeded',
+         ${exceeded}
+       from jsonb_to_recordset(?::jsonb) as v(line integer, side text) join plan_rows p on p.line = v.line`,
+      [JSON.stringify(refused)],
+    );
+  }
+}
+
+async function store({ sql, jobId, batchRows, pulse }: Planning): Promise<Planned> {
+  pulse();
+  const { rowCount: failed } = await sql.raw(
+    `insert into import_outcomes (job_id, line, outcome, errors)
+     select r.job_id, r.line, 'failed', coalesce(r.errors, '[]') || coalesce(f.errors, '[]')
+     from plan_rows p
+     join import_relation_rows r on r.job_id = ? and r.line = p.line
+     left join ${notedFaults} f on f.line = p.line
+     where p.failed`,
+    [jobId],
+  );
+  pulse();
+  const { rows } = await sql.raw(
+    `with batched as (
+       select *, floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES})
+         over (order by line rows between unbounded preceding and 1 preceding))::int as batch
+       from plan_rows where not failed
+     ), stored as (
+       insert into import_relation_plan (job_id, batch, line, relation_id, is_new, type, source_id, target_id)
+       select ?::uuid, coalesce(batch, 0), line, relation_id, is_new, type, source_id, target_id from batched
+       returning batch
+     ) select count(*)::int as rows, coalesce(max(batch) + 1, 0) as batches from stored`,
+    [jobId],
+  );
+  return { ...rows[0], failed };
+}

@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream';
+import type { BlobStore } from '../../../platform/blobs.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
+import type { JobCounts } from '../../kernel/jobs/jobs.running.ts';
+import type { ImportKind } from './imports.row.ts';
+import { rowsTable } from './imports.staging.ts';
+
+const PAGE = 5_000;
+
+/**
+ * Writes what became of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`; of the
+ * failed ones only, unless `all`.
+ */
+export async function storeReport(
+  sql: Sql,
+  blobs: BlobStore,
+  { jobId, kind, all }: { jobId: string; kind: ImportKind; all: boolean },
+): Promise<StoredContent> {
+  const externalId = kind === 'cards' ? 'r.external_id' : 'null';
+  async function* lines() {
+    for (let line = 0; ; ) {
+      const { rows } = await sql.raw(
+        `select o.line, json_build_object('line', o.line, 'external_id', ${externalId}, 'outcome', o.outcome,
+           'errors', coalesce(o.errors, '[]'))::text as text
+         from import_outcomes o join ${rowsTable[kind]} r on r.job_id = o.job_id and r.line = o.line
+         where o.job_id = ? and o.line > ? ${all ? '' : "and o.outcome = 'failed'"}
+         order by o.line limit ${PAGE}`,
+        [jobId, line],
+      );
+      if (rows.length === 0) return;
+      yield rows.map((row: { text: string }) => `${row.text}\n`).join('');
+      line = rows.at(-1).line;
+    }
+  }
+  return await storeContent(blobs, Readable.from(lines()));
+}
+
+/** How many rows came to what; those that an atomic import has skipped are none of it. */
+export async function countOutcomes(sql: Sql, jobId: string): Promise<JobCounts> {
+  const counts: JobCounts = { total: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
+  const { rows } = await sql.raw(
+    'select outcome, count(*)::int as n from import_outcomes where job_id = ? group by outcome',
+    [jobId],
+  );
+  for (const { outcome, n } of rows) {
+    counts.total! += n;
+    if (outcome !== 'skipped') counts[outcome] = n;
+  }
+  return counts;
+}

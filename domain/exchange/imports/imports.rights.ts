@@ -1,0 +1,33 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import type { ImportPayload } from './imports.job.ts';
+
+/** The refusal of a value that the caller may not set. */
+export function lacking(field: string, permission: string): FieldError {
+  return { field, code: 'forbidden', message: `needs the permission ${permission}` };
+}
+
+/** The costs that a row of a card or relation type sets, for a caller who may not see them. */
+export function refusedCosts(
+  type: { costKeys: readonly string[] },
+  { attributes }: { attributes?: Record<string, unknown> | null },
+): FieldError[] {
+  if (!attributes) return [];
+  return type.costKeys
+    .filter((key) => Object.hasOwn(attributes, key))
+    .map((key) => lacking(`attributes.${key}`, 'costs.view'));
+}
+
+/** What an import needs the permission for. @throws EstateError `forbidden` naming the first that is missing. */
+export function requireImportRights(
+  { caller }: Ctx,
+  { kind, mode }: Pick<ImportPayload, 'kind' | 'mode'>,
+): void {
+  if (kind === 'relations') {
+    requirePermission(caller, 'relations.manage');
+    return;
+  }
+  requirePermission(caller, 'inventory.create');
+  if (mode === 'upsert') requirePermission(caller, 'inventory.edit');
+}

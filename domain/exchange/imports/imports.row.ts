@@ -1,0 +1,98 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import type { FieldType, LifecyclePhase } from '../../kernel/metamodel/metamodel.types.ts';
+import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
+
+export type ImportKind = 'cards' | 'relations';
+
+/** What a row says about a card: an absent member leaves the value, `null` clears it. */
+export interface CardRowValues {
+  id?: string;
+  type?: string;
+  subtype?: string | null;
+  external_id?: string | null;
+  /** As written; blanks around it are dropped when it is stored. */
+  name?: string | null;
+  alias?: string | null;
+  description?: string | null;
+  /** `null` makes the card a root; set only if neither of the other two names a parent. */
+  parent_id?: string | null;
+  parent_external_id?: string;
+  /** Names of the ancestors, root first; never empty. */
+  parent_path?: string[];
+  status?: 'ACTIVE' | 'ARCHIVED';
+  approval_status?: 'DRAFT' | 'APPROVED' | 'REJECTED' | 'BROKEN';
+  /** All tags of the card. */
+  tags?: TagName[] | null;
+  /** All stakeholders of the card. */
+  stakeholders?: Stakeholding[] | null;
+  lifecycle?: Partial<Record<LifecyclePhase, string | null>> | null;
+  attributes?: Record<string, unknown> | null;
+}
+
+/** What a row says about a relation: an absent member leaves the value, `null` clears it. */
+export interface RelationRowValues {
+  id?: string;
+  type?: string;
+  source_id?: string;
+  source_external_id?: string;
+  target_id?: string;
+  target_external_id?: string;
+  description?: string | null;
+  attributes?: Record<string, unknown> | null;
+}
+
+/** The field of faults that concern a row as a whole. */
+export const ROW = 'row';
+
+/** One row of a file, read as far as it goes without the database. */
+export interface ImportRow<K extends ImportKind = ImportKind> {
+  /** The line of the file on which the row begins, from 1; the header is a line too. */
+  line: number;
+  kind: K;
+  /** Only what could be read: a faulty value stands in `errors` alone. */
+  values: { cards: CardRowValues; relations: RelationRowValues }[K];
+  /** Paths of what `values` clears with `null`, such as `alias` or `attributes.timeModel`. */
+  clears: string[];
+  errors: FieldError[];
+}
+
+export interface ReadOptions<K extends ImportKind = ImportKind> {
+  kind: K;
+  /** All attribute keys that occur in the metamodel for this kind. */
+  attributeKeys: ReadonlySet<string>;
+  /**
+   * The type of an attribute of a card or relation type. Without a type, when the row is identified by its id
+   * alone: the type that the key has wherever it occurs. Undefined if there is none: the value is passed on as it
+   * stands, for the checks of the type to refuse.
+   */
+  fieldType: (type: string | undefined, key: string) => FieldType | undefined;
+  /** Rows a batch, at most; large rows make smaller batches. 2,000 if not given. */
+  batchRows?: number;
+}
+
+/** What is wrong with a date that cannot be read. */
+export const badDay = { code: 'bad_date', message: 'is not an existing date as YYYY-MM-DD' };
+
+const BATCH_ROWS = 2_000;
+// so that rows with long texts don't pile up
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Gathers rows into batches of at most so many rows, and of about 4 MiB of the file. */
+export async function* inBatches<K extends ImportKind>(
+  source: AsyncIterable<{ row: ImportRow<K>; bytes: number }[]>,
+  batchRows = BATCH_ROWS,
+): AsyncGenerator<ImportRow<K>[]> {
+  let batch: ImportRow<K>[] = [];
+  let size = 0;
+  for await (const rows of source) {
+    for (const { row, bytes } of rows) {
+      batch.push(row);
+      size += bytes;
+      if (batch.length < batchRows && size < BATCH_BYTES) continue;
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,52 @@
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
+import type { Separator } from './imports.csv-records.ts';
+import type { ImportPayload } from './imports.job.ts';
+import { readCsv } from './imports.read-csv.ts';
+import { readNdjson } from './imports.read-ndjson.ts';
+import type { ImportKind, ImportRow, ReadOptions } from './imports.row.ts';
+
+const separators: Record<string, Separator> = { comma: ',', semicolon: ';', tab: '\t' };
+
+/** What a file is read as. */
+export type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator'>;
+
+/**
+ * Reads a file of cards or relations in batches of rows.
+ * @throws EstateError `validation_failed` before any row, when the header does not fit.
+ */
+export function readSource<K extends ImportKind>(
+  content: AsyncIterable<Uint8Array>,
+  metamodel: Metamodel,
+  kind: K,
+  { format, empty, separator }: SourceOptions,
+  batchRows?: number,
+): AsyncGenerator<ImportRow<K>[]> {
+  const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), batchRows };
+  if (format === 'ndjson') return readNdjson(content, options);
+  return readCsv(content, {
+    ...options,
+    empty,
+    separator: separator === undefined ? undefined : (separators[separator] ?? (separator as Separator)),
+  });
+}
+
+/** The attributes that rows of a kind may have. */
+function attributesOf(
+  metamodel: Metamodel,
+  kind: ImportKind,
+): Pick<ReadOptions, 'attributeKeys' | 'fieldType'> {
+  const types = kind === 'cards' ? metamodel.cardTypes : metamodel.relationTypes;
+  const visible = kind === 'cards' ? metamodel.visibleTypes : metamodel.visibleRelationTypes;
+  const anywhere = new Map<string, FieldType>();
+  for (const key of visible) {
+    for (const field of types.get(key)!.fields.values()) {
+      if (!anywhere.has(field.key)) anywhere.set(field.key, field.type);
+    }
+  }
+  return {
+    attributeKeys: new Set(anywhere.keys()),
+    fieldType: (type, key) =>
+      type === undefined ? anywhere.get(key) : types.get(type)?.fields.get(key)?.type,
+  };
+}

@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer';
+import { type FieldError, invalidField } from '../../../platform/errors.ts';
+
+/**
+ * What stands in place of a byte that is not UTF-8. It begins with a NUL, which no text may hold, so that such a
+ * text is always refused and never stored with a replacement.
+ */
+const NOT_UTF8 = '\0\ufffd';
+const replacement = Buffer.from('\ufffd');
+
+/** So many bytes are handed on at once: who reads them makes objects of all of them before it goes on. */
+const PIECE = 64 * 1024;
+
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of source) {
+    for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
+  }
+}
+
+/**
+ * The bytes of a text file without a byte order mark, about 64 KiB at once however they come, cut only between
+ * characters; bytes that are not UTF-8 are marked for {@link badText} to find.
+ * @throws EstateError `validation_failed` when the file is UTF-16.
+ */
+export async function* utf8Chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  let begun = false;
+  for await (const bytes of inPieces(source)) {
+    let chunk: Buffer =
+      held.length > 0
+        ? Buffer.concat([held, bytes])
+        : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (!begun) {
+      if (chunk.length < 3) {
+        held = Buffer.from(chunk);
+        continue;
+      }
+      chunk = withoutMark(chunk);
+      begun = true;
+    }
+    const whole = chunk.length - incompleteEnd(chunk);
+    held = Buffer.from(chunk.subarray(whole));
+    if (whole > 0) yield marked(chunk.subarray(0, whole));
+  }
+  if (!begun) held = withoutMark(held);
+  if (held.length > 0) yield marked(held);
+}
+
+function withoutMark(head: Buffer): Buffer {
+  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
+    throw invalidField('file', 'bad_encoding', 'The file is UTF-16; it has to be saved as UTF-8.');
+  }
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? head.subarray(3) : head;
+}
+
+/** How many bytes at the end begin a character that goes on in the next chunk. */
+function incompleteEnd(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
+function marked(bytes: Buffer): Buffer {
+  if (isUtf8(bytes)) return bytes;
+  const parts: string[] = [];
+  // a replacement character that the file holds itself is no fault
+  for (let from = 0; from <= bytes.length; ) {
+    const found = bytes.indexOf(replacement, from);
+    const to = found < 0 ? bytes.length : found;
+    parts.push(bytes.toString('utf8', from, to).replaceAll('\ufffd', NOT_UTF8));
+    from = found < 0 ? bytes.length + 1 : found + replacement.length;
+  }
+  return Buffer.from(parts.join('\ufffd'));
+}
+
+/** The fault of a text that PostgreSQL cannot hold, or whose bytes were no characters; undefined if it is sound. */
+export function badText(field: string, text: string): FieldError | undefined {
+  if (text.includes(NOT_UTF8)) {
+    return { field, code: 'bad_encoding', message: 'holds bytes that are not UTF-8' };
+  }
+  if (text.includes('\0') || !text.isWellFormed()) {
+    return { field, code: 'bad_text', message: 'holds a NUL or an incomplete character' };
+  }
+  return undefined;
+}

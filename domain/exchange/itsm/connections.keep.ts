@@ -1,0 +1,198 @@
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import type { Outbound } from '../../../platform/outbound.ts';
+import { timeZoneFaults } from '../../kernel/jobs/schedules.check.ts';
+import { MASK } from '../../kernel/settings/settings.secrets.ts';
+import { addressFault, certificateFaults } from './connections.check.ts';
+import {
+  type AuthType,
+  type ConnectionKind,
+  type ConnectionKindRules,
+  connectionKinds,
+} from './connections.kinds.ts';
+import { newRecordsFaults } from './connections.new-records.ts';
+import { sourceFaults } from './connections.sources.ts';
+import {
+  type ConnectionPatch,
+  type ConnectionSecrets,
+  type ConnectionSettings,
+  type KeptConnection,
+  secretMembers,
+} from './connections.types.ts';
+
+type Credential = 'username' | 'password' | 'client_id' | 'client_secret' | 'refresh_token' | 'token';
+
+const credentials: readonly Credential[] = [
+  'username',
+  'password',
+  'client_id',
+  'client_secret',
+  'refresh_token',
+  'token',
+];
+const needed: Record<
+  Exclude<AuthType, 'oauth2'> | NonNullable<ConnectionSettings['grant_type']>,
+  readonly Credential[]
+> = {
+  none: [],
+  basic: ['username', 'password'],
+  token: ['token'],
+  password: ['client_id', 'client_secret', 'username', 'password'],
+  client_credentials: ['client_id', 'client_secret'],
+  refresh_token: ['client_id', 'client_secret', 'refresh_token'],
+};
+
+const rulesOf = (kind: ConnectionKind): ConnectionKindRules => connectionKinds[kind];
+
+const fresh = (kind: ConnectionKind): ConnectionSettings => ({
+  name: '',
+  kind,
+  instance_url: '',
+  auth_type: rulesOf(kind).authTypes[0],
+  grant_type: null,
+  username: null,
+  client_id: null,
+  time_zone: null,
+  ca: null,
+  client_certificate: null,
+  sources: null,
+  new_records: null,
+  correlation_column: null,
+  is_active: true,
+});
+
+/**
+ * A connection as it is with the input. Credentials that its way of logging in does not need are dropped. Whoever may
+ * change a connection must not learn a secret by sending it to a server of their own: with the address every secret is
+ * asked for again.
+ * @throws EstateError `validation_failed` by field.
+ */
+export function keepConnection(
+  outbound: Outbound,
+  input: ConnectionPatch & { kind?: ConnectionKind },
+  before: KeptConnection | undefined,
+): KeptConnection {
+  const settings = merged(input, before?.settings ?? fresh(input.kind ?? 'servicenow'));
+  const moved = before !== undefined && before.settings.instance_url !== settings.instance_url;
+  const secrets: ConnectionSecrets = {};
+  const forgotten = new Set<string>();
+  for (const member of secretMembers) {
+    const sent = input[member] === MASK ? undefined : input[member];
+    const stored = before?.secrets[member];
+    const value = sent === undefined ? (moved ? undefined : stored) : sent;
+    if (value) secrets[member] = value;
+    else if (sent === undefined && stored !== undefined) forgotten.add(member);
+  }
+  // a certificate goes with its key
+  if (!settings.client_certificate && !(input.client_key && input.client_key !== MASK))
+    delete secrets.client_key;
+  const faults = [
+    ...(settings.name === '' ? [fault('name', 'required', 'must not be blank')] : []),
+    ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
+    ...zoneFaults(settings),
+    ...credentialFaults(input, settings, secrets, forgotten),
+    ...sourcesFaults(settings),
+    ...creationFaults(settings),
+    ...(settings.client_certificate && forgotten.has('client_key') ? [secretNeeded('client_key')] : []),
+  ];
+  if (!forgotten.has('client_key')) faults.push(...certificateFaults(settings, secrets));
+  if (faults.length > 0) throw invalidFields(faults);
+  return { settings, secrets };
+}
+
+const fault = (field: string, code: string, message: string): FieldError => ({ field, code, message });
+const secretNeeded = (field: string): FieldError =>
+  fault(field, 'secret_needed', 'is needed again when instance_url changes');
+
+function merged(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
+  const text = (
+    member: 'username' | 'client_id' | 'time_zone' | 'ca' | 'client_certificate',
+  ): string | null => {
+    const sent = input[member];
+    return sent === undefined ? present[member] : sent?.trim() || null;
+  };
+  const authType = input.auth_type ?? present.auth_type;
+  const grant =
+    (input.grant_type === undefined ? present.grant_type : input.grant_type) ?? 'client_credentials';
+  return {
+    name: (input.name ?? present.name).trim(),
+    kind: present.kind,
+    instance_url: (input.instance_url ?? present.instance_url).trim().replace(/\/$/, ''),
+    auth_type: authType,
+    grant_type: authType === 'oauth2' ? grant : null,
+    username: text('username'),
+    client_id: text('client_id'),
+    time_zone: text('time_zone'),
+    ca: text('ca'),
+    client_certificate: text('client_certificate'),
+    sources: input.sources === undefined ? present.sources : input.sources,
+    new_records: input.new_records === undefined ? present.new_records : input.new_records,
+    correlation_column:
+      input.correlation_column === undefined ? present.correlation_column : input.correlation_column,
+    is_active: input.is_active ?? present.is_active,
+  };
+}
+
+function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
+  if (rulesOf(kind).timeZone) {
+    return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneFaults(zone);
+  }
+  return zone === null ? [] : [fault('time_zone', 'not_offered', `is not used for ${kind}`)];
+}
+
+/** What is wrong with the lists that are told, where the kind is for lists. */
+function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
+  const isFor = rulesOf(kind).sources === true;
+  if (sources === null) return isFor ? [fault('sources', 'required', `is needed for ${kind}`)] : [];
+  return isFor ? sourceFaults(sources) : [fault('sources', 'not_offered', `is not used for ${kind}`)];
+}
+
+/** What is wrong with how new records go in. */
+function creationFaults({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
+  const { newRecords, correlationColumn } = rulesOf(kind);
+  const unused = (member: string) => fault(member, 'not_offered', `is not used for ${kind}`);
+  return [
+    ...(new_records === null
+      ? []
+      : newRecords
+        ? newRecordsFaults(new_records, newRecords)
+        : [unused('new_records')]),
+    ...(correlation_column === null || correlationColumn ? [] : [unused('correlation_column')]),
+  ];
+}
+
+/** Drops what is not needed, and tells what is missing or was sent in vain. */
+function credentialFaults(
+  input: ConnectionPatch,
+  settings: ConnectionSettings,
+  secrets: ConnectionSecrets,
+  forgotten: ReadonlySet<string>,
+): FieldError[] {
+  const { authTypes: offered } = rulesOf(settings.kind);
+  if (!offered.includes(settings.auth_type)) {
+    const message = `is not offered by ${settings.kind}; ${offered.join(' or ')} is`;
+    return [fault('auth_type', 'not_offered', message)];
+  }
+  const way = settings.auth_type === 'oauth2' ? settings.grant_type! : settings.auth_type;
+  const faults: FieldError[] = [];
+  if (settings.auth_type !== 'oauth2' && input.grant_type) {
+    faults.push(fault('grant_type', 'not_offered', 'is for oauth2 alone'));
+  }
+  for (const member of credentials) {
+    const isSecret = member !== 'username' && member !== 'client_id';
+    const value = isSecret ? secrets[member] : settings[member];
+    if (needed[way].includes(member)) {
+      if (forgotten.has(member)) faults.push(secretNeeded(member));
+      else if (!value) faults.push(fault(member, 'required', `is needed for ${told(settings)}`));
+      continue;
+    }
+    if (input[member] && input[member] !== MASK) {
+      faults.push(fault(member, 'not_offered', `is not used for ${told(settings)}`));
+    }
+    if (isSecret) delete secrets[member];
+    else settings[member] = null;
+  }
+  return faults;
+}
+
+const told = ({ auth_type, grant_type }: ConnectionSettings): string =>
+  grant_type === null ? auth_type : `${auth_type} by ${grant_type}`;

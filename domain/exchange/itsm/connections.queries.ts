@@ -1,0 +1,88 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { MASK } from '../../kernel/settings/settings.secrets.ts';
+
+/** What seeing connections needs. */
+export const SEE_SYNC = 'itsm_sync.view';
+/** What changing them, and calling a remote, needs. */
+export const MANAGE_SYNC = 'itsm_sync.manage';
+
+// the way of logging in tells which secrets are set
+const masked = (condition: string): string => `case when ${condition} then '${MASK}' end`;
+
+const connectionList: ListSpec = {
+  name: 'itsm-connections',
+  from: 'itsm_connections c left join users u on u.id = c.owner_id',
+  id: 'c.id',
+  idType: 'uuid',
+  sorts: {
+    name: { sql: 'lower(c.name)', type: 'text', filled: true },
+    created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'name',
+  defaultDir: 'asc',
+  members: {
+    id: 'c.id',
+    name: 'c.name',
+    kind: 'c.kind',
+    instance_url: 'c.instance_url',
+    auth_type: 'c.auth_type',
+    grant_type: 'c.grant_type',
+    username: 'c.username',
+    password: masked(`c.auth_type = 'basic' or c.grant_type = 'password'`),
+    client_id: 'c.client_id',
+    client_secret: masked(`c.auth_type = 'oauth2'`),
+    refresh_token: masked(`c.grant_type = 'refresh_token'`),
+    time_zone: 'c.time_zone',
+    token: masked(`c.auth_type = 'token'`),
+    ca: 'c.ca',
+    client_certificate: 'c.client_certificate',
+    sources: 'c.sources',
+    new_records: 'c.new_records',
+    correlation_column: 'c.correlation_column',
+    client_key: masked('c.client_certificate is not null'),
+    is_active: 'c.is_active',
+    paused_reason: 'c.paused_reason',
+    owner_id: 'c.owner_id',
+    owner_name: 'u.display_name',
+    last_tested_at: 'utc(c.last_tested_at)',
+    test_status: 'c.test_status',
+    test_message: 'c.test_message',
+    mapping_count: '(select count(*) from itsm_mappings m where m.connection_id = c.id)',
+    created_at: 'utc(c.created_at)',
+    updated_at: 'utc(c.updated_at)',
+  },
+  search: `fold(c.name || ' ' || c.instance_url)`,
+};
+
+/** The connections, without their secrets. @throws EstateError `forbidden`. */
+export async function listConnections(
+  ctx: Ctx,
+  { is_active: active, ...params }: ListParams & { is_active?: boolean },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const where: Condition[] = active === undefined ? [] : [{ sql: 'c.is_active = ?', bindings: [active] }];
+  return await runList(ctx.db, connectionList, where, params, { owner: ctx.caller.userId });
+}
+
+/** One connection as JSON, without its secrets. @throws EstateError `forbidden`, `not_found`. */
+export async function readConnection(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  return await connectionText(ctx.db, id);
+}
+
+/** The same for whoever has been found to be allowed to write it. @throws EstateError `not_found`. */
+export async function connectionText(sql: Sql, id: string): Promise<JsonText> {
+  const item = projection(connectionList.members, undefined);
+  const { rows } = await sql.raw(
+    `select ${item.sql}::text as item from ${connectionList.from} where c.id = ?`,
+    [...item.bindings, id] as never,
+  );
+  if (!rows[0]) throw notFound('connection', id);
+  return rows[0].item;
+}

@@ -1,0 +1,121 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { SEE_SYNC } from './connections.queries.ts';
+import { brokenReason, type StoredForBreak } from './mappings.broken.ts';
+
+const fieldRows = `(select json_agg(json_build_object('id', f.mapping_id || '.' || f.position,
+    'card_field', f.card_field, 'remote_field', f.remote_field, 'direction', f.direction,
+    'transform_type', f.transform_type, 'transform_config', f.transform_config, 'is_identity', f.is_identity)
+    order by f.position)
+  from itsm_field_mappings f where f.mapping_id = m.id)`;
+
+const relationRows = `(select json_agg(json_build_object('relation_type_key', r.relation_type_key,
+    'remote_type', r.remote_type, 'target_mapping_id', r.target_mapping_id, 'reversed', r.reversed)
+    order by r.position)
+  from itsm_relation_mappings r where r.mapping_id = m.id)`;
+
+const mappingList: ListSpec = {
+  name: 'itsm-mappings',
+  from: `itsm_mappings m join itsm_connections c on c.id = m.connection_id
+    left join job_schedules s on s.key = m.schedule_key`,
+  id: 'm.id',
+  idType: 'uuid',
+  sorts: {
+    card_type_key: { sql: 'm.card_type_key', type: 'text', filled: true },
+    remote_table: { sql: 'm.remote_table', type: 'text', filled: true },
+    created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'asc',
+  members: {
+    id: 'm.id',
+    connection_id: 'm.connection_id',
+    connection_name: 'c.name',
+    card_type_key: 'm.card_type_key',
+    remote_table: 'm.remote_table',
+    sync_direction: 'm.sync_direction',
+    sync_mode: 'm.sync_mode',
+    max_deletions: 'm.max_deletions',
+    max_deletion_ratio: 'm.max_deletion_ratio',
+    quarantine_minutes: 'm.quarantine_minutes',
+    complete_reads: 'm.complete_reads',
+    filter_query: 'm.filter_query',
+    card_filter: 'm.card_filter',
+    card_defaults: 'm.card_defaults',
+    record_defaults: 'm.record_defaults',
+    auto_apply: 'm.auto_apply',
+    skip_staging: 'm.auto_apply',
+    auto_apply_max_changes: 'm.auto_apply_max_changes',
+    auto_apply_max_ratio: 'm.auto_apply_max_ratio',
+    complete_every_hours: 'm.complete_every_hours',
+    follows_changes: 'm.follows_changes',
+    schedule: `case when s.key is not null then json_build_object('cron', s.cron, 'time_zone', s.time_zone,
+      'enabled', s.enabled) end`,
+    due_at: 'utc(m.due_at)',
+    is_active: 'm.is_active',
+    // what the reason is found by; it is put in its place by `tellBroken`
+    broken: `json_build_object('id', m.id, 'card_type_key', m.card_type_key, 'sync_direction', m.sync_direction,
+      'card_defaults', m.card_defaults, 'drift', m.drift, 'fields', ${fieldRows}, 'relations', ${relationRows},
+      'mapped_types', (select json_object_agg(o.id, o.card_type_key) from itsm_mappings o
+        where o.connection_id = m.connection_id))`,
+    dictionary_at: 'utc(m.dictionary_at)',
+    drift: `coalesce(m.drift, '[]')`,
+    field_mappings: `coalesce(${fieldRows}, '[]')`,
+    relation_mappings: `coalesce(${relationRows}, '[]')`,
+    created_by: 'm.created_by',
+    created_at: 'utc(m.created_at)',
+    updated_at: 'utc(greatest(m.updated_at, s.updated_at))',
+  },
+  search: `fold(m.card_type_key || ' ' || m.remote_table || ' ' || c.name)`,
+};
+
+interface Listed {
+  broken?: StoredForBreak | null;
+}
+
+/** Puts the reason in its place why a mapping cannot run. */
+function tellBroken<M extends Listed>(metamodel: Metamodel, mappings: M[]): object[] {
+  return mappings.map((mapping) =>
+    mapping.broken ? { ...mapping, broken: brokenReason(metamodel, mapping.broken) } : mapping,
+  );
+}
+
+/** The mappings, of one connection or of all. @throws EstateError `forbidden`. */
+export async function listMappings(
+  ctx: Ctx,
+  {
+    connection_id: connectionId,
+    card_type_key: cardType,
+    ...params
+  }: ListParams & { connection_id?: string; card_type_key?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const where: Condition[] = [];
+  if (connectionId) where.push({ sql: 'm.connection_id = ?::uuid', bindings: [connectionId] });
+  if (cardType) where.push({ sql: 'm.card_type_key = ?', bindings: [cardType] });
+  const list = JSON.parse(await runList(ctx.db, mappingList, where, params, { owner: ctx.caller.userId }));
+  return JSON.stringify({ ...list, items: tellBroken(ctx.metamodel, list.items) });
+}
+
+/** One mapping as JSON. @throws EstateError `forbidden`, `not_found`. */
+export async function readMapping(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  return await mappingText(ctx.db, ctx.metamodel, id);
+}
+
+/** The same for whoever has been found to be allowed to write it. @throws EstateError `not_found`. */
+export async function mappingText(sql: Sql, metamodel: Metamodel, id: string): Promise<JsonText> {
+  const item = projection(mappingList.members, undefined);
+  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${mappingList.from} where m.id = ?`, [
+    ...item.bindings,
+    id,
+  ] as never);
+  if (!rows[0]) throw notFound('mapping', id);
+  return JSON.stringify(tellBroken(metamodel, [JSON.parse(rows[0].item)])[0]);
+}

@@ -1,0 +1,101 @@
+import { notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { SEE_SYNC } from './connections.queries.ts';
+import { equal, hiddenPaths, unlessHidden } from './runs.conditions.ts';
+import { candidatesOf } from './runs.rows.ts';
+
+function questionList(hidden: string[]): ListSpec {
+  const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);
+  return {
+    name: 'itsm-questions',
+    from: 'itsm_questions q left join cards c on c.id = q.card_id',
+    id: 'q.id',
+    idType: 'uuid',
+    sorts: { asked_at: { sql: 'q.asked_at', type: 'timestamptz', filled: true, immutable: true } },
+    defaultSort: 'asked_at',
+    defaultDir: 'asc',
+    members: {
+      id: 'q.id',
+      mapping_id: 'q.mapping_id',
+      kind: 'q.kind',
+      remote_id: 'q.remote_id',
+      card_id: 'q.card_id',
+      card_name: 'c.name',
+      record_name: `case when q.kind = 'match' then q.remote ->> 'name' end`,
+      path: 'q.path',
+      local: shown('q.local'),
+      remote: {
+        sql: `case when q.kind = 'match' then q.remote - ?::text[] when not q.path = any(?::text[]) is true then q.remote end`,
+        bindings: [hidden, hidden],
+      },
+      reason: shown('q.reason'),
+      candidates: candidatesOf('q.candidates'),
+      run_id: 'q.run_id',
+      asked_at: 'utc(q.asked_at)',
+    },
+  };
+}
+
+/**
+ * Conflicts and uncertain matches that wait for a person, the oldest first. They show values of cards, and need the right
+ * to see these.
+ * @throws EstateError `forbidden`.
+ */
+export async function listQuestions(
+  ctx: Ctx,
+  {
+    mapping_id,
+    kind,
+    remote_id,
+    ...params
+  }: ListParams & { mapping_id?: string; kind?: string; remote_id?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, 'inventory.view');
+  const where = equal({ 'q.mapping_id': mapping_id, 'q.kind': kind, 'q.remote_id': remote_id });
+  return await runList(ctx.db, questionList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
+}
+
+const pairList = (mappingId: string): ListSpec => ({
+  name: 'itsm-pairs',
+  // a record may stand in several mappings, and is told by its key within one
+  from: `(select * from itsm_pairs where mapping_id = '${mappingId}') p`,
+  id: 'p.remote_id',
+  idType: 'text',
+  sorts: { remote_id: { sql: 'p.remote_id', type: 'text', filled: true, immutable: true } },
+  defaultSort: 'remote_id',
+  defaultDir: 'asc',
+  members: {
+    remote_id: 'p.remote_id',
+    card_id: 'p.card_id',
+    origin: 'p.origin',
+    state: 'p.state',
+    gone: 'p.gone',
+    evidence: 'p.evidence',
+    since: 'utc(p.since)',
+  },
+});
+
+/** Which record is which card. @throws EstateError `forbidden`, `not_found`. */
+export async function listPairs(
+  ctx: Ctx,
+  mappingId: string,
+  {
+    state,
+    card_id,
+    remote_id,
+    ...params
+  }: ListParams & { state?: string; card_id?: string; remote_id?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, SEE_SYNC);
+  const { rows } = await ctx.db.raw('select id from itsm_mappings where id = ?', [mappingId]);
+  if (!rows[0]) throw notFound('mapping', mappingId);
+  const where = [
+    { sql: 'p.mapping_id = ?', bindings: [mappingId] },
+    ...equal({ 'p.state': state, 'p.card_id': card_id, 'p.remote_id': remote_id }),
+  ];
+  return await runList(ctx.db, pairList(rows[0].id), where, params, { owner: ctx.caller.userId });
+}

@@ -1,0 +1,209 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { readDay, type Stakeholding } from '../../kernel/transfer/csv-cells.ts';
+import { addressesOf, itemsOf, quoted, readCell, readStatus } from './convert.values.ts';
+import { fold } from './fold.ts';
+import { isTags, LEFT_OUT, relationOf, tagGroupOf } from './mapping.targets.ts';
+import type { MappedBlock } from './mapping.ts';
+import type { SourceRow } from './source.types.ts';
+
+/** A tag as a cell names it; the column or the cell may name the group. */
+export interface NamedTag {
+  group: string | null;
+  name: string;
+  /** What `Group/Tag` means where there is such a group: a slash may as well be a part of a name. */
+  perhaps?: { group: string; name: string };
+}
+
+/** Relations that a cell names by their other ends. */
+export interface NamedRelation {
+  type: string;
+  reversed: boolean;
+  column: string;
+  items: string[];
+  /** Of the one relation that the row names. */
+  values?: RelationValues;
+}
+
+/** What a relation holds besides its ends. */
+export interface RelationValues {
+  description?: string;
+  attributes?: Record<string, unknown>;
+}
+
+/** What the cells of a card name besides its own values. */
+export interface CardRefs {
+  /** An id, a name, or a name with those above it. */
+  parent?: string;
+  tags?: NamedTag[];
+  holders?: Stakeholding[];
+  relations?: NamedRelation[];
+}
+
+/** A row as a card to be. */
+export interface ConvertedRow {
+  /** As the import of cards takes it, without what is looked up. */
+  payload: Record<string, unknown> & { type: string };
+  refs: CardRefs;
+  name: string;
+  source_id: string;
+  /** The name with those above it, in small letters. */
+  path: string | null;
+  archived: boolean;
+  /** Values that stand for nothing here. */
+  left_out: FieldError[];
+}
+
+/**
+ * Makes a card of a row by its mapping. A value that its field does not take is left out and told of, without the value
+ * where costs stand; all else is for the checks of the import.
+ */
+export function convertRow(
+  mapped: MappedBlock & { type: CardType },
+  row: SourceRow,
+  seesCosts: boolean,
+  relationTypes: Metamodel['relationTypes'] = new Map(),
+): ConvertedRow {
+  const { type, columns } = mapped;
+  const attributes: Record<string, unknown> = {};
+  const lifecycle: Record<string, string> = {};
+  const payload: ConvertedRow['payload'] = { type: type.key };
+  const refs: CardRefs = {};
+  const left_out: FieldError[] = [];
+  const parts: RelationPart[] = [];
+  let shownName: string | undefined;
+  let archived = false;
+
+  for (const [column, cell] of Object.entries(row.cells)) {
+    const target = columns.get(column);
+    if (target === undefined || target === LEFT_OUT) continue;
+    const refuse = (code: string, message: string) => left_out.push({ field: column, code, message });
+    const relation = relationOf(target);
+    if (relation?.part !== undefined) {
+      parts.push({ ...relation, part: relation.part, column, cell });
+    } else if (relation) {
+      refs.relations ??= [];
+      refs.relations.push({ ...relation, column, items: itemsOf(cell) });
+    } else if (isTags(target)) {
+      refs.tags = [...(refs.tags ?? []), ...tagsOf(tagGroupOf(target), column, cell)];
+    } else if (target.startsWith('stakeholders.')) {
+      const role = target.slice('stakeholders.'.length);
+      const emails = addressesOf(cell);
+      if (emails.length === 0) refuse('bad_stakeholder', 'holds no e-mail address');
+      const named = emails.map((email) => ({ role, email }));
+      refs.holders = [...(refs.holders ?? []), ...named];
+    } else if (target === 'parent') {
+      refs.parent = cell;
+    } else if (target === 'display_name') {
+      shownName = cell;
+    } else if (target === 'status') {
+      const status = readStatus(cell, mapped.guessed.has(column));
+      if ('archived' in status) archived = status.archived;
+      else refuse(status.code, status.message);
+    } else if (target === 'subtype') {
+      const subtype = type.subtypes.find(
+        (one) => fold(one.key) === fold(cell) || fold(one.label) === fold(cell),
+      );
+      if (subtype) payload.subtype = subtype.key;
+      else refuse('unknown_option', `${quoted(cell)} is no subtype of ${type.key}`);
+    } else if (target.startsWith('lifecycle.')) {
+      const day = readDay(cell.slice(0, 10));
+      if (day) lifecycle[target.slice('lifecycle.'.length)] = day;
+      else refuse('bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`);
+    } else if (target.startsWith('attributes.')) {
+      const field = type.fields.get(target.slice('attributes.'.length));
+      if (!field) continue;
+      const read = readCell(field, cell, seesCosts);
+      if ('why' in read) refuse(...read.why);
+      else attributes[field.key] = read.value;
+    } else {
+      payload[target] = cell;
+    }
+  }
+
+  left_out.push(...readParts(refs.relations ?? [], parts, relationTypes, seesCosts));
+  if (refs.holders) refs.holders = distinct(refs.holders);
+  if (Object.keys(attributes).length > 0) payload.attributes = attributes;
+  if (Object.keys(lifecycle).length > 0) payload.lifecycle = lifecycle;
+  if (archived) payload.status = 'ARCHIVED';
+  const path = shownName === undefined ? null : pathKey(shownName);
+  payload.name ??= shownName?.split(' / ').at(-1)?.trim();
+  const name = String(payload.name ?? '');
+  const source_id = String(payload.external_id ?? shownName ?? name);
+  return { payload, refs, name, source_id, path, archived, left_out };
+}
+
+/** A name with those above it in the form in which such names are compared. */
+export function pathKey(text: string): string {
+  return text
+    .split('/')
+    .map((part) => part.trim())
+    .join(' / ')
+    .toLowerCase();
+}
+
+/** A value of a relation as a cell of its own. */
+interface RelationPart {
+  type: string;
+  reversed: boolean;
+  part: string;
+  column: string;
+  cell: string;
+}
+
+/** Puts values beside the one relation that the row names. @returns those that stand for nothing. */
+function readParts(
+  relations: NamedRelation[],
+  parts: readonly RelationPart[],
+  relationTypes: Metamodel['relationTypes'],
+  seesCosts: boolean,
+): FieldError[] {
+  return parts.flatMap(({ type: key, reversed, part, column, cell }) => {
+    const type = relationTypes.get(key);
+    const named = relations.filter((one) => one.type === key && one.reversed === reversed);
+    const count = new Set(named.flatMap(({ items }) => items)).size;
+    if (!type || count !== 1) {
+      const message = count === 0 ? 'the row names no such relation' : 'the row names several such relations';
+      return [{ field: column, code: 'which_relation', message }];
+    }
+    const one = named.find(({ items }) => items.length === 1)!;
+    one.values ??= {};
+    return setPart(one.values, type, part, cell, seesCosts).map((fault) => ({ ...fault, field: column }));
+  });
+}
+
+/** Sets `description` or `attributes.<key>` of a relation from a cell. @returns why it was left out, if it was. */
+export function setPart(
+  values: RelationValues,
+  { fields }: RelationType,
+  part: string,
+  cell: string,
+  seesCosts: boolean,
+): Omit<FieldError, 'field'>[] {
+  if (part === 'description') {
+    values.description = cell;
+    return [];
+  }
+  const field = fields.get(part.slice('attributes.'.length));
+  if (!field) return [{ code: 'unknown_field', message: 'is no field of the relation' }];
+  const read = readCell(field, cell, seesCosts);
+  if ('why' in read) return [{ code: read.why[0], message: read.why[1] }];
+  values.attributes = { ...values.attributes, [field.key]: read.value };
+  return [];
+}
+
+/** Each role of each person once: a snapshot may tell it by the role, and by its kind. */
+function distinct(holders: Stakeholding[]): Stakeholding[] {
+  return [...new Map(holders.map((one) => [`${one.role} ${one.email.toLowerCase()}`, one])).values()];
+}
+
+function tagsOf(mapped: string | undefined, column: string, cell: string): NamedTag[] {
+  const group = mapped ?? /^tags?\s*:\s*(.+)$/i.exec(column)?.[1]?.trim() ?? null;
+  return itemsOf(cell).map((item) => {
+    if (group !== null) return { group, name: item };
+    const [, named = '', separator, name = ''] = /^([^:/]+)([:/])(.+)$/.exec(item) ?? [];
+    if (named.trim() === '' || name.trim() === '') return { group: null, name: item };
+    const parts = { group: named.trim(), name: name.trim() };
+    return separator === ':' ? parts : { group: null, name: item, perhaps: parts };
+  });
+}

@@ -1,0 +1,98 @@
+import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
+import { readBoolean, readDay, readNumber } from '../../kernel/transfer/csv-cells.ts';
+import { fold } from './fold.ts';
+
+const MAX_ITEMS = 1_000;
+const MAX_TEXT = 200;
+
+/** What a cell yields for a field: a value, or the code and the words of why it yields none. */
+export type ReadCell = { value: unknown } | { why: [code: string, message: string] };
+
+/** Reads a cell as the value of a field. Costs are told nobody, not even in why they are none. */
+export function readCell(field: CompiledField, cell: string, seesCosts: boolean): ReadCell {
+  if (field.type === 'cost' && !seesCosts) return { why: ['forbidden', 'needs the permission costs.view'] };
+  const value = readValue(field, cell);
+  return value === undefined ? { why: whyNot(field, cell) } : { value };
+}
+
+/** The things that a cell names: a line or a semicolon stands between them. */
+export function itemsOf(cell: string): string[] {
+  const items = cell.split(/[;\n]/).map((item) => item.trim());
+  return [...new Set(items.filter((item) => item !== ''))].slice(0, MAX_ITEMS);
+}
+
+/** The e-mail addresses that a cell names, in whatever they stand; in a time that grows with the cell alone. */
+export function addressesOf(cell: string): string[] {
+  const words = cell.split(/[\s;,<>()"]+/);
+  return words.filter((word) => /^.[^@]*@./s.test(word)).slice(0, MAX_ITEMS);
+}
+
+/** A cell's text as messages quote it. */
+export const quoted = (text: string): string =>
+  `“${text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text}”`;
+
+/**
+ * Whether a status means archived, or why that is not known. Of a column that nobody has mapped only `archived` itself does:
+ * `inactive` may as well be a state of the thing, and archived rows are left out.
+ */
+export function readStatus(
+  cell: string,
+  guessed: boolean,
+): { archived: boolean } | { code: string; message: string } {
+  if (/^archived$/i.test(cell)) return { archived: true };
+  if (/^(active|open|resolved)$/i.test(cell)) return { archived: false };
+  if (!/^(deleted|inactive)$/i.test(cell)) {
+    return { code: 'unknown_option', message: `${quoted(cell)} is no status` };
+  }
+  if (!guessed) return { archived: true };
+  const message = `${quoted(cell)} may mean archived: map the column to status if it does, or leave it out`;
+  return { code: 'ambiguous_status', message };
+}
+
+function readValue(field: CompiledField, cell: string): unknown {
+  switch (field.type) {
+    case 'number':
+    case 'cost':
+      return readNumber(cell);
+    case 'boolean':
+      return (
+        readBoolean(cell) ?? (/^(yes|1)$/i.test(cell) ? true : /^(no|0)$/i.test(cell) ? false : undefined)
+      );
+    case 'date':
+      return readDay(cell.slice(0, 10));
+    case 'single_select':
+      return optionOf(field, cell);
+    case 'multiple_select': {
+      // some put commas between them
+      const keys = itemsOf(cell).flatMap((item) => {
+        const whole = optionOf(field, item);
+        return whole === undefined ? item.split(',').map((part) => optionOf(field, part.trim())) : [whole];
+      });
+      return keys.includes(undefined) ? undefined : [...new Set(keys)];
+    }
+    default:
+      return cell;
+  }
+}
+
+/** The key of the option that a text means by its key or label. */
+function optionOf({ options, optionLabels }: CompiledField, text: string): string | undefined {
+  if (options.has(text)) return text;
+  const wanted = fold(text);
+  return [...options].find((key) => fold(key) === wanted || fold(optionLabels.get(key) ?? '') === wanted);
+}
+
+function whyNot(field: CompiledField, cell: string): [code: string, message: string] {
+  switch (field.type) {
+    case 'cost':
+      return ['wrong_type', 'is no number'];
+    case 'number':
+      return ['wrong_type', `${quoted(cell)} is no number`];
+    case 'boolean':
+      return ['wrong_type', `${quoted(cell)} is neither true nor false`];
+    case 'date':
+      return ['bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`];
+    default:
+      return ['unknown_option', `${quoted(cell)} stands for no option of ${field.key}`];
+  }
+}

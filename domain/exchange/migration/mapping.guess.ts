@@ -1,0 +1,188 @@
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+import { fold } from './fold.ts';
+import { REVERSED, relationOf, takesMany } from './mapping.targets.ts';
+import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
+
+/** Kinds of LeanIX that are called otherwise here, folded. */
+const renamedTypes: Record<string, string> = {
+  process: 'BusinessProcess',
+  usergroup: 'Organization',
+  project: 'Initiative',
+  technicalstack: 'TechCategory',
+  technologycategory: 'TechCategory',
+  organisation: 'Organization',
+};
+
+/** Columns that mean a field under another name, folded. */
+const renamedFields: Record<string, string> = {
+  lxtimeclassification: 'timeModel',
+  timeclassification: 'timeModel',
+  lxhostingtype: 'hostingType',
+};
+
+const ids = new Set(['id', 'externalid', 'key', 'uuid']);
+const parents = new Set(['reltoparent', 'parent', 'parentid', 'parentname', 'parentexternalid']);
+const names = new Map([
+  ['name', 'name'],
+  ['displayname', 'display_name'],
+  ['description', 'description'],
+  ['alias', 'alias'],
+  ['subtype', 'subtype'],
+  ['status', 'status'],
+]);
+
+/** The card type that a native type stands for by its name; undefined where none does. */
+export function guessType(metamodel: Metamodel, native: string): string | undefined {
+  const wanted = fold(native);
+  const types = metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
+  const byName = (name: string) =>
+    types.find((type) => fold(type.key) === name || fold(type.label) === name)?.key;
+  const found = byName(wanted) ?? byName(singular(wanted));
+  if (found) return found;
+  const renamed = renamedTypes[wanted] ?? renamedTypes[singular(wanted)];
+  return types.find(({ key }) => key === renamed)?.key;
+}
+
+const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
+
+/**
+ * What each column of a block means by its name, in the order of the columns: no target but tags, people and relations
+ * comes twice. Columns that no rule knows are not in it.
+ * @param types the card types of all blocks by native type.
+ */
+export function guessColumns(
+  metamodel: Metamodel,
+  source: SourceType,
+  block: SourceBlock,
+  types: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const type = metamodel.cardTypes.get(types.get(block.native_type) ?? '');
+  const guessed = new Map<string, string>();
+  if (!type) return guessed;
+  const taken = new Set<string>();
+  for (const column of block.columns) {
+    const target = guessColumn({ metamodel, source, block, types, type }, column);
+    if (target === undefined) continue;
+    if (!takesMany(target) && taken.has(target)) continue;
+    taken.add(target);
+    guessed.set(column.key, target);
+  }
+  return guessed;
+}
+
+interface Guessing {
+  metamodel: Metamodel;
+  source: SourceType;
+  block: SourceBlock;
+  types: ReadonlyMap<string, string>;
+  type: CardType;
+}
+
+function guessColumn(guessing: Guessing, column: SourceColumn): string | undefined {
+  const { type, source } = guessing;
+  const name = fold(column.key);
+  if (source === 'leanix' ? column.key === 'id' : ids.has(name)) return 'external_id';
+  if (names.has(name)) return names.get(name);
+  if (source === 'leanix' && name === 'category' && type.subtypes.length > 0) return 'subtype';
+  if (parents.has(name)) return type.has_hierarchy ? 'parent' : undefined;
+  const phase = lifecyclePhases.find((one) => name === fold(`lifecycle${one}`) || name === fold(one));
+  if (phase) return `lifecycle.${phase}`;
+  if (/^tags?(:|$)/i.test(column.key.trim())) return 'tags';
+  const role = /^(?:subscriptions?|stakeholders?|roles?)\s*[:._]\s*(.+)$/i.exec(column.key)?.[1];
+  const roleKey = roleOf(type, role ?? column.key);
+  if (roleKey) return `stakeholders.${roleKey}`;
+  return fieldOf(type, column) ?? guessRelation(guessing, column.key);
+}
+
+/** The role of a name, or of `RESPONSIBLE:Owner` the role called so, else that of the one or the other part. */
+export function roleOf(type: CardType, name: string): string | undefined {
+  const [first, ...rest] = name.split(':');
+  for (const part of [name, rest.join(':'), first ?? '']) {
+    const wanted = fold(part);
+    const role = type.stakeholderRoles.find(
+      ({ key, label }) => wanted !== '' && (fold(key) === wanted || fold(label) === wanted),
+    );
+    if (role) return role.key;
+  }
+  return undefined;
+}
+
+function fieldOf(type: CardType, { key, label }: SourceColumn): string | undefined {
+  for (const name of [key, label ?? '']) {
+    const wanted = fold(name);
+    const renamed = renamedFields[wanted];
+    for (const field of type.fields.values()) {
+      if (field.readonly || wanted === '') continue;
+      if (fold(field.key) === wanted || fold(field.label) === wanted || field.key === renamed) {
+        return `attributes.${field.key}`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** A column such as `relApplicationToITComponent`: the one relation type that joins the two, on its proper side. */
+function guessRelation(guessing: Guessing, column: string): string | undefined {
+  const { metamodel, block, types, type } = guessing;
+  const own = metamodel.visibleRelationTypes.find((key) => key === column);
+  if (own) return sideOf(metamodel, own, type);
+  if (!/^rel/i.test(column)) return undefined;
+  if (column.includes(':')) return guessPart(guessing, column);
+  if (/^relTo(Successor|Predecessor)$/i.test(column)) {
+    const key = metamodel.visibleRelationTypes.find(
+      (one) => /successor$/i.test(one) && metamodel.relationTypes.get(one)!.source_type_key === type.key,
+    );
+    // the successor succeeds: it is the source
+    return key && `relations.${key}${/successor/i.test(column) ? REVERSED : ''}`;
+  }
+  const other = otherEnd(metamodel, column.slice(3), block.native_type, types);
+  if (!other) return undefined;
+  const joining = metamodel.visibleRelationTypes.filter((key) => {
+    const { source_type_key: from, target_type_key: to } = metamodel.relationTypes.get(key)!;
+    return (from === type.key && to === other) || (from === other && to === type.key);
+  });
+  return joining.length === 1 ? sideOf(metamodel, joining[0]!, type) : undefined;
+}
+
+/** A column such as `relApplicationToITComponent:costTotalAnnual`: a value of that relation, or its other end. */
+function guessPart(guessing: Guessing, column: string): string | undefined {
+  const at = column.indexOf(':');
+  const base = guessRelation(guessing, column.slice(0, at));
+  const relation = base === undefined ? undefined : relationOf(base);
+  if (!relation) return undefined;
+  const wanted = fold(column.slice(at + 1));
+  if (['id', 'name', 'displayname'].includes(wanted)) return base;
+  if (wanted === 'description') return `${base}:description`;
+  const fields = guessing.metamodel.relationTypes.get(relation.type)!.fields;
+  const field = [...fields.values()].find(({ key, label }) => fold(key) === wanted || fold(label) === wanted);
+  return field && !field.readonly ? `${base}:attributes.${field.key}` : undefined;
+}
+
+function sideOf(metamodel: Metamodel, key: string, type: CardType): string | undefined {
+  const relation = metamodel.relationTypes.get(key)!;
+  if (relation.source_type_key === type.key) return `relations.${key}`;
+  return relation.target_type_key === type.key ? `relations.${key}${REVERSED}` : undefined;
+}
+
+/** The card type at the other end: of `ProviderApplicationToInterface` on applications, that of interfaces. */
+function otherEnd(
+  metamodel: Metamodel,
+  name: string,
+  native: string,
+  types: ReadonlyMap<string, string>,
+): string | undefined {
+  const longestFirst = [...types].sort(([a], [b]) => b.length - a.length);
+  for (const cut of name.matchAll(/To/g)) {
+    const [left, right] = [name.slice(0, cut.index), name.slice(cut.index + 2)];
+    if (left.endsWith(native)) {
+      const found = longestFirst.find(([key]) => right.startsWith(key))?.[1] ?? guessType(metamodel, right);
+      if (found) return found;
+    }
+    if (right.startsWith(native)) {
+      const found = longestFirst.find(([key]) => left.endsWith(key))?.[1] ?? guessType(metamodel, left);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}

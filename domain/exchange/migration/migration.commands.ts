@@ -1,0 +1,217 @@
+import { type Sql, sqlState } from '../../../platform/database.ts';
+import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
+import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { requireImportRights } from '../imports/imports.rights.ts';
+import { type MappingOptions, mappingOptions } from './mapping.options.ts';
+import { checkMappings, type FieldMappings, mapBlocks } from './mapping.ts';
+import { migrationApplyJob, migrationStageJob } from './migration.jobs.ts';
+import { migrationText } from './migration.list.ts';
+import { type MigrationRow, type MigrationStatus, migrationEvent, shownStatus } from './migration.rows.ts';
+import type { SourceType } from './source.types.ts';
+
+/** What comes with an uploaded file. */
+export interface MigrationInput {
+  source: SourceType;
+  name: string;
+  fileName: string;
+  include_archived: boolean;
+}
+
+const mediaTypes: Record<string, string> = {
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.csv': 'text/csv',
+  '.tsv': 'text/tab-separated-values',
+};
+
+/**
+ * Begins a migration from an uploaded file; a job reads it.
+ * @throws EstateError `forbidden`, `validation_failed`; `conflict`, naming the migration, for a file that is there already.
+ */
+export async function createMigration(
+  ctx: Ctx,
+  content: StoredContent,
+  { source, name, fileName, include_archived }: MigrationInput,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'admin.migrate');
+  if (name.trim() === '') throw invalidField('name', 'required', 'must not be blank');
+  try {
+    return await command(ctx, async (work) => {
+      await recordFile(work.sql, content, {
+        name: fileName,
+        mediaType:
+          mediaTypes[/\.[^.]*$/.exec(fileName)?.[0].toLowerCase() ?? ''] ?? 'application/octet-stream',
+        ownerId: ctx.caller.userId,
+        withCosts: true,
+        needs: [],
+        // goes with its migration
+        expiresAt: null,
+      });
+      const row = (await insertRow(work.sql, 'migrations', {
+        name: name.trim(),
+        source_type: source,
+        file_id: content.id,
+        file_name: fileName,
+        file_hash: content.sha256,
+        file_size: content.size,
+        include_archived,
+        created_by: ctx.caller.userId,
+      })) as MigrationRow;
+      const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: row.id });
+      const after = await store(work, row, { job_id });
+      work.emit(migrationEvent('migration.uploaded', null, after));
+      return await migrationText(work.sql, row.id);
+    });
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    const other = await ctx
+      .db('migrations')
+      .where({ source_type: source, file_hash: content.sha256 })
+      .first('id');
+    throw new EstateError(
+      'conflict',
+      'The file was uploaded already: go on with that migration, or delete it.',
+      {
+        extra: { migration_id: other?.id ?? null },
+      },
+    );
+  }
+}
+
+/** What the columns of the file can be mapped to, and are. @throws EstateError `forbidden`, `not_found`. */
+export async function readMappings(ctx: Ctx, id: string): Promise<MappingOptions> {
+  requirePermission(ctx.caller, 'admin.migrate');
+  const row: MigrationRow | undefined = await ctx
+    .db('migrations')
+    .where({ id })
+    .first('source_type', 'blocks', 'field_mappings');
+  if (!row) throw notFound('migration', id);
+  return mappingOptions(
+    ctx.metamodel,
+    mapBlocks(ctx.metamodel, row.source_type, row.blocks, row.field_mappings),
+    await ctx.db('tag_groups').orderBy('name').pluck('name'),
+  );
+}
+
+/**
+ * Saves what the columns of the file are mapped to, and has its records made anew by that.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed` naming each fault; `wrong_state`
+ * before the file was read, while a job has it in hand, and after it was applied.
+ */
+export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): Promise<JsonText> {
+  requirePermission(ctx.caller, 'admin.migrate');
+  return await command(ctx, async (work) => {
+    const before = await locked(work, ctx, id);
+    const status = await statusOf(work.sql, id);
+    if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
+      throw notNow(status);
+    const mapped = mapBlocks(work.metamodel, before.source_type, before.blocks, null);
+    const standing = new Map(mapped.map(({ block, stands }) => [block.native_type, stands]));
+    const { mappings, faults } = checkMappings(work.metamodel, before.blocks, given, (name) =>
+      standing.get(name),
+    );
+    if (faults.length > 0) throw invalidFields(faults);
+    const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: before.id });
+    const after = await store(work, before, {
+      field_mappings: mappings,
+      status: 'parsed',
+      previewed_at: null,
+      error_message: null,
+      job_id,
+    });
+    work.emit(migrationEvent('migration.mapped', before, after));
+    return await migrationText(work.sql, id);
+  });
+}
+
+/**
+ * Has a migration written into the inventory, as a job with the caller's present rights.
+ * @throws EstateError `forbidden` naming what the caller lacks for what it holds, `not_found`, `precondition_failed`,
+ * `wrong_state` while it shows no preview.
+ */
+export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'admin.migrate');
+  return await command(ctx, async (work) => {
+    const before = await locked(work, ctx, id);
+    const status = await statusOf(work.sql, id);
+    if (before.previewed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
+      throw notNow(status);
+    await requireRights(work.sql, ctx, id);
+    const { job_id } = await enqueueJob(ctx, work, migrationApplyJob, { migration_id: before.id });
+    const after = await store(work, before, { status: 'applying', error_message: null, job_id });
+    work.emit(migrationEvent('migration.started', before, after));
+    return await migrationText(work.sql, id);
+  });
+}
+
+/** What a migration needs besides `admin.migrate`, by what it holds. @throws EstateError `forbidden`. */
+export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<void> {
+  const kinds: string[] = await sql('migration_records')
+    .where({ migration_id: id })
+    .whereIn('action', ['create', 'update'])
+    .distinct()
+    .pluck('entity_kind');
+  if (kinds.includes('card')) requireImportRights(ctx, { kind: 'cards', mode: 'upsert' });
+  if (kinds.includes('relation')) requireImportRights(ctx, { kind: 'relations', mode: 'upsert' });
+  if (kinds.includes('tag') || kinds.includes('tag_group')) requirePermission(ctx.caller, 'tags.manage');
+  if (kinds.includes('subscription')) {
+    requirePermission(ctx.caller, 'stakeholders.manage');
+    // roles on cards show their costs
+    requirePermission(ctx.caller, 'costs.view');
+  }
+  if (kinds.includes('document')) requirePermission(ctx.caller, 'documents.manage');
+  // others' words are written under their names
+  if (kinds.includes('comment')) requirePermission(ctx.caller, 'comments.manage');
+}
+
+/**
+ * Deletes a migration with all that was staged; what it has written stays.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` while a job has it in hand.
+ */
+export async function deleteMigration(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'admin.migrate');
+  await command(ctx, async (work) => {
+    const before = await locked(work, ctx, id);
+    const status = await statusOf(work.sql, id);
+    if (['uploaded', 'parsed', 'applying'].includes(status)) throw notNow(status);
+    await work.sql('migrations').where({ id: before.id }).delete();
+    await work.sql('files').where({ id: before.file_id }).update({ expires_at: new Date() });
+    work.emit(migrationEvent('migration.deleted', before, null));
+  });
+}
+
+async function locked(work: Work, ctx: Ctx, id: string): Promise<MigrationRow> {
+  const row = await lockRow(work.sql, 'migrations', { id: id.toLowerCase() });
+  if (!row) throw notFound('migration', id);
+  if (ctx.ifMatch) checkIfMatch(ctx, await migrationText(work.sql, id));
+  return row as MigrationRow;
+}
+
+/** Writes columns of a migration. @returns the whole row. */
+export async function store(
+  work: Pick<Work, 'sql'>,
+  { id }: Pick<MigrationRow, 'id'>,
+  values: Partial<MigrationRow>,
+): Promise<MigrationRow> {
+  return (await updateRow(work.sql, 'migrations', { column: 'id', value: id }, values)) as MigrationRow;
+}
+
+async function statusOf(sql: Sql, id: string): Promise<MigrationStatus> {
+  const { rows } = await sql.raw(
+    `select ${shownStatus} as status from migrations m left join jobs j on j.id = m.job_id where m.id = ?::uuid`,
+    [id],
+  );
+  return rows[0].status;
+}
+
+function notNow(status: MigrationStatus): EstateError {
+  return new EstateError('wrong_state', `The migration is ${status}.`, {
+    extra: { migration_status: status },
+  });
+}

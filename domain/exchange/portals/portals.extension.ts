@@ -1,0 +1,7 @@
+import type { Extension } from '../../kernel/extensions.ts';
+import { portalUndo } from './portals.events.ts';
+
+/** Portals. */
+export const portalsExtension: Extension = {
+  undo: portalUndo,
+};

@@ -1,0 +1,89 @@
+import { invalidField } from '../../../platform/errors.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { clause } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
+import { matching } from './portals.cards.ts';
+import { relationsFor, type Shown, type ShownRelation } from './portals.rules.ts';
+import { relatedCards, shownCards } from './portals.scope.ts';
+import type { PortalRow } from './portals.types.ts';
+
+/** What is asked of the cards that those of a portal are related to. */
+export interface OptionsQuery {
+  /** The key of a shown relation type, or of the card type at its other end. */
+  type_key: string;
+  search?: string;
+  page: number;
+  page_size: number;
+}
+
+/** The relations that a question is about. @throws EstateError 422 where the portal shows none of that key. */
+export function optionRelations(shown: Shown, key: string): ShownRelation[] {
+  const relations = relationsFor(shown, key);
+  if (relations.length > 0) return relations;
+  throw invalidField('type_key', 'not_offered', 'is no relation that this portal shows');
+}
+
+/** The active cards to which shown cards are related, by name. @param ctx that of the portal's reader. */
+export async function optionsPage(
+  ctx: Ctx,
+  row: PortalRow,
+  relations: ShownRelation[],
+  { search, page, page_size: size }: OptionsQuery,
+): Promise<string> {
+  const w = clause(await shownCards(ctx, row));
+  const related = relatedCards(ctx, relations, (own) => ({
+    sql: `r.${own} in (select c.id from cards c${w.sql})`,
+    bindings: w.bindings,
+  }));
+  const named: Condition[] = search?.trim() ? [await matching(ctx.db, search, false)] : [];
+  const found = clause([
+    { sql: `c.id in (select x.id from (${related.sql}) x)`, bindings: related.bindings },
+    ...named,
+  ]);
+  const { rows } = await ctx.db.raw(
+    `with found as materialized (select c.id, c.name, c.name_key from cards c${found.sql})
+     select json_build_object('items', (select coalesce(json_agg(json_build_object('id', id, 'name', name)
+         order by name_key, id), '[]')
+       from (select * from found order by name_key, id limit ? offset ?) listed),
+       'total', (select count(*) from found), 'page', ?::int, 'page_size', ?::int)::text as text`,
+    [...found.bindings, size, (page - 1) * size, page, size] as never,
+  );
+  return rows[0].text;
+}
+
+/**
+ * The same as a list to choose from: all of them by name, or none where there are more than `most`. Each card of the other
+ * types is asked whether it is related, until enough are found, which costs little whether there are few or many.
+ */
+export async function fewOptions(
+  ctx: Ctx,
+  row: PortalRow,
+  relations: ShownRelation[],
+  most: number,
+): Promise<string> {
+  const w = clause(await shownCards(ctx, row));
+  const visible = visibleCards(ctx);
+  const related = (['outgoing', 'incoming'] as const).flatMap((direction): Fragment[] => {
+    const keys = relations.filter((relation) => relation[direction]).map(({ type }) => type.key);
+    // the offset keeps the planner from gathering all relations first
+    const [own, other] = direction === 'outgoing' ? ['source_id', 'target_id'] : ['target_id', 'source_id'];
+    const sql = `exists (select from relations r where r.${other} = o.id and r.type = any(?::text[])
+      and exists (select from cards c${w.sql} and c.id = r.${own}) offset 0)`;
+    return keys.length === 0 ? [] : [{ sql, bindings: [keys, ...w.bindings] }];
+  });
+  const types = [...new Set(relations.map(({ other }) => other))];
+  const { rows } = await ctx.db.raw(
+    `with found as materialized (
+       select o.id, o.name, o.name_key from cards o
+       where o.type = any(?::text[]) and o.status = 'ACTIVE'
+         and exists (select from cards c where c.id = o.id and (${visible.sql}))
+         and (${related.map(({ sql }) => sql).join(' or ')})
+       limit ?)
+     select (case when count(*) > ? then '[]'
+       else coalesce(json_agg(json_build_object('id', id, 'name', name) order by name_key, id), '[]') end)::text as items
+     from found`,
+    [types, ...visible.bindings, ...related.flatMap(({ bindings }) => bindings), most + 1, most] as never,
+  );
+  return rows[0].items;
+}

@@ -1,0 +1,144 @@
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { createTurns } from '../../../platform/turns.ts';
+import { byAddress, throttle } from '../../access/access.throttle.ts';
+import { cardsTopic } from '../../inventory/cards/cards.events.ts';
+import { createKeptIds, idCount, orderIds, sliceIds } from '../../inventory/cards/cards.list.ids.ts';
+import { relationsTopic } from '../../inventory/relations/relations.events.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { createKept } from '../../kernel/lists/lists.kept.ts';
+import { count } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { askedCards, orderOf, pageIds, shownText } from './portals.cards.ts';
+import { definePortal } from './portals.definition.ts';
+import { PORTALS_TOPIC } from './portals.events.ts';
+import { fewOptions, type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
+import { type Asked, MOST_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
+import { type Shown, shownOf, sortedAttribute } from './portals.rules.ts';
+import { asReader, createPortalStore } from './portals.store.ts';
+import type { PortalRow } from './portals.types.ts';
+
+/** Who asks, and what the process knows of the time of asking. */
+export interface PortalVisit {
+  ctx: Ctx;
+  /** Versions of the topics as they were after the request arrived: the answer is at least as new. */
+  topics: ReadonlyMap<string, number>;
+  /** The network address, whose requests are counted. */
+  address: string;
+}
+
+/** A portal as it is shown now. */
+export interface OpenPortal {
+  /** Whether search engines may list it. */
+  indexed: boolean;
+  /** Its public definition. */
+  definition(): Promise<JsonText>;
+  /** A page of its cards. @throws EstateError 422 for what it does not offer. */
+  cards(query: PortalQuery): Promise<JsonText>;
+  /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
+  options(query: OptionsQuery): Promise<JsonText>;
+  /** The same for one relation type as a list to choose from, which is empty where there are more than `most`. */
+  choices(relation: string, most: number): Promise<JsonText>;
+}
+
+/** The published portals, with answers that are kept until what they show changes. */
+export interface PublicPortals {
+  /**
+   * Opens a portal for one request, which counts for the address whether there is a portal or not.
+   * @throws EstateError `too_many_requests`; `not_found`, the same for a draft, for one whose type is hidden, and for none.
+   */
+  open(visit: PortalVisit, slug: string): Promise<OpenPortal>;
+}
+
+/** Characters of answers that one process keeps. */
+const KEPT_LENGTH = 16 * 1024 * 1024;
+const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
+/** Answers that a process computes at once for the public: the rest of the connections is for those who work here. */
+const AT_ONCE = 3;
+
+export function createPublicPortals(): PublicPortals {
+  const store = createPortalStore();
+  const answers = createKept<string>(KEPT_LENGTH, (text) => 2 * text.length);
+  const totals = createKept<number>(KEPT_TOTALS_BYTES, () => 8);
+  const orders = createKeptIds();
+  const inTurn = createTurns(AT_ONCE);
+
+  /** The ids of one page, and how many cards there are. What no index yields in order is found once for all its pages. */
+  async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked, state: unknown) {
+    const where = await askedCards(ctx, row, shown, asked);
+    const order = orderOf(ctx, shown, asked);
+    const { page, size, sort, dir, ...cards } = asked;
+    if (asked.search !== '' || sortedAttribute(sort) !== undefined) {
+      const key = JSON.stringify([state, cards, sort, dir]);
+      const all = await orders.get(key, () => orderIds(ctx.db, where, order));
+      return { ids: sliceIds(all, (page - 1) * size, size), total: idCount(all) };
+    }
+    const spec = { from: 'cards c' };
+    const key = JSON.stringify([state, cards]);
+    const total = await totals.get(key, () => count({ sql: ctx.db, spec, where }));
+    const ids = (page - 1) * size < total ? await pageIds(ctx.db, where, order, asked) : [];
+    return { ids, total };
+  }
+
+  return {
+    async open({ ctx: caller, topics, address }, slug) {
+      await throttle(caller.db, 'portal', [byAddress(address)]);
+      const version = topics.get(PORTALS_TOPIC) ?? 0;
+      const row = await store.find(caller.db, slug, version);
+      const shown = row && shownOf(caller.metamodel, row);
+      if (!row || !shown) throw new EstateError('not_found', 'There is no web portal at this address.');
+      const ctx = asReader(caller);
+      const state = stateOf(ctx, version, row, shown, topics);
+      const keep = (asked: unknown, make: () => Promise<string>) =>
+        answers.get(JSON.stringify([state, asked]), () => inTurn(make));
+      return {
+        indexed: row.card_config.indexed ?? false,
+        definition: () => keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
+        async cards(query) {
+          const asked = readQuery(shown, row.card_config, query);
+          return await keep(asked, async () => {
+            const { ids, total } = await found(ctx, row, shown, asked, state);
+            const items = ids.length === 0 ? '[]' : await shownText(ctx, shown, ids);
+            return `{"items":${items},"total":${total},"page":${asked.page},"page_size":${asked.size}}`;
+          });
+        },
+        async options(query) {
+          const relations = optionRelations(shown, query.type_key);
+          const { search, page, page_size } = query;
+          if (page * page_size > MOST_PAGED) {
+            throw invalidField(
+              'page',
+              'too_deep',
+              `only the first ${MOST_PAGED} can be paged through: search`,
+            );
+          }
+          const keys = relations.map(({ type }) => type.key);
+          return await keep(['options', keys, search?.trim() ?? '', page, page_size], () =>
+            optionsPage(ctx, row, relations, query),
+          );
+        },
+        choices(relation, most) {
+          const relations = optionRelations(shown, relation);
+          return keep(['choices', relation, most], () => fewOptions(ctx, row, relations, most));
+        },
+      };
+    },
+  };
+}
+
+/** All that an answer follows from, but for the question: another whenever one of its parts changes. */
+function stateOf(
+  ctx: Ctx,
+  version: number,
+  row: PortalRow,
+  shown: Shown,
+  topics: PortalVisit['topics'],
+): unknown {
+  // a filter may look anywhere
+  if (row.filters.filter !== undefined) return [row.id, version, ctx.metamodel.version, ...topics];
+  const related = [...shown.relations.values()].flatMap(({ type, other }) => [
+    relationsTopic(type.key),
+    cardsTopic(other),
+  ]);
+  const versions = [cardsTopic(row.card_type), ...related].map((topic) => topics.get(topic) ?? 0);
+  return [row.id, version, ctx.metamodel.version, ...versions];
+}

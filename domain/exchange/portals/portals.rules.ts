@@ -1,0 +1,142 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import type {
+  CardType,
+  CompiledField,
+  Metamodel,
+  RelationType,
+} from '../../kernel/metamodel/metamodel.compile.ts';
+import { type CoreField, coreFields, type PortalConfig, type PortalRow } from './portals.types.ts';
+
+/** Lower-case words and digits, joined by single hyphens. */
+export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
+
+const ATTRIBUTE = 'attributes.';
+const RELATION = 'relations.';
+
+/** A relation type as the cards of a portal have it. */
+export interface ShownRelation {
+  type: RelationType;
+  /** Whether relations are shown in which the portal's card is the source. */
+  outgoing: boolean;
+  /** Whether relations are shown in which the portal's card is the target. */
+  incoming: boolean;
+  /** The key of the card type at the other end. */
+  other: string;
+}
+
+/** All that a portal shows besides names, as the metamodel is now. */
+export interface Shown {
+  type: CardType;
+  /** What is left of `display_fields`. */
+  entries: string[];
+  core: ReadonlySet<CoreField>;
+  attributes: ReadonlyMap<string, CompiledField>;
+  relations: ReadonlyMap<string, ShownRelation>;
+}
+
+/** What one entry of `display_fields` stands for, or why a portal cannot show it. */
+type Entry =
+  | { core: CoreField }
+  | { attribute: CompiledField }
+  | { relation: ShownRelation }
+  | { code: string; message: string };
+
+const isCore = (entry: string): entry is CoreField => (coreFields as readonly string[]).includes(entry);
+
+/** An entry in the form that is kept: the key of an attribute may be given alone. */
+export function fullEntry(type: CardType, entry: string): string {
+  const alone = !isCore(entry) && !entry.startsWith(ATTRIBUTE) && !entry.startsWith(RELATION);
+  return alone && type.fields.has(entry) ? `${ATTRIBUTE}${entry}` : entry;
+}
+
+function readEntry(metamodel: Metamodel, type: CardType, entry: string): Entry {
+  if (isCore(entry)) return { core: entry };
+  if (entry.startsWith(ATTRIBUTE)) {
+    const attribute = type.fields.get(entry.slice(ATTRIBUTE.length));
+    if (!attribute) return { code: 'unknown_attribute', message: `is no attribute of ${type.key}` };
+    if (attribute.type === 'cost') return { code: 'cost_field', message: 'is a cost, which no portal shows' };
+    return { attribute };
+  }
+  if (entry.startsWith(RELATION)) {
+    const relation = shownRelation(metamodel, type, entry.slice(RELATION.length));
+    return relation ? { relation } : { code: 'unknown_relation', message: `is no relation of ${type.key}` };
+  }
+  const known = [...coreFields, 'attributes.<key>', 'relations.<relation type>'].join(', ');
+  return { code: 'unknown_field', message: `is none of ${known}` };
+}
+
+function shownRelation(metamodel: Metamodel, { key }: CardType, name: string): ShownRelation | undefined {
+  const type = metamodel.relationTypes.get(name);
+  if (!type || !metamodel.visibleRelationTypes.includes(name)) return undefined;
+  const outgoing = type.source_type_key === key && type.source_visible;
+  const incoming = type.target_type_key === key && type.target_visible;
+  if (!outgoing && !incoming) return undefined;
+  return { type, outgoing, incoming, other: outgoing ? type.target_type_key : type.source_type_key };
+}
+
+/**
+ * What a portal shows under the metamodel as it is: without what has vanished, was hidden or has become a cost since the
+ * portal was written. Undefined where its type is gone or hidden: nothing is shown then.
+ */
+export function shownOf(
+  metamodel: Metamodel,
+  { card_type, display_fields }: Pick<PortalRow, 'card_type' | 'display_fields'>,
+): Shown | undefined {
+  const type = metamodel.cardTypes.get(card_type);
+  if (!type || type.is_hidden) return undefined;
+  const entries: string[] = [];
+  const core = new Set<CoreField>();
+  const attributes = new Map<string, CompiledField>();
+  const relations = new Map<string, ShownRelation>();
+  for (const entry of display_fields) {
+    const read = readEntry(metamodel, type, entry);
+    if ('code' in read) continue;
+    entries.push(entry);
+    if ('core' in read) core.add(read.core);
+    else if ('attribute' in read) attributes.set(read.attribute.key, read.attribute);
+    else relations.set(read.relation.type.key, read.relation);
+  }
+  return { type, entries, core, attributes, relations };
+}
+
+/** What is wrong with the fields that a portal is to show, in the form that is kept. */
+export function displayFaults(
+  metamodel: Metamodel,
+  type: CardType,
+  entries: readonly string[],
+): FieldError[] {
+  return entries.flatMap((entry, n): FieldError[] => {
+    const field = `display_fields.${n}`;
+    if (entries.indexOf(entry) < n) return [{ field, code: 'duplicate', message: 'is given twice' }];
+    const read = readEntry(metamodel, type, entry);
+    return 'code' in read ? [{ field, code: read.code, message: read.message }] : [];
+  });
+}
+
+const ORDERED: readonly CoreField[] = ['subtype', 'approval_status', 'data_quality', 'updated_at'];
+
+/** By what the cards of a portal can be ordered: an order tells values, so by nothing that is not shown. */
+export function sortsOf({ core, attributes }: Shown): string[] {
+  const keys = [...attributes.keys()].map((key) => `${ATTRIBUTE}${key}`);
+  return ['name', ...ORDERED.filter((field) => core.has(field)), ...keys];
+}
+
+/** The key of the attribute that a sort names, if it names one. */
+export const sortedAttribute = (sort: string): string | undefined =>
+  sort.startsWith(ATTRIBUTE) ? sort.slice(ATTRIBUTE.length) : undefined;
+
+/** How a portal shows its cards, with defaults, and without an order by what it no longer shows. */
+export function configOf(shown: Shown, { sort_by, sort_dir, indexed }: PortalConfig): Required<PortalConfig> {
+  const kept = sort_by !== undefined && sortsOf(shown).includes(sort_by);
+  return {
+    sort_by: kept ? sort_by : 'name',
+    sort_dir: (kept || sort_by === undefined ? sort_dir : undefined) ?? 'asc',
+    indexed: indexed ?? false,
+  };
+}
+
+/** The shown relation types that a key means: that of one of them, or that of the card type at their other end. */
+export function relationsFor({ relations }: Shown, key: string): ShownRelation[] {
+  const named = relations.get(key);
+  return named ? [named] : [...relations.values()].filter(({ other }) => other === key);
+}

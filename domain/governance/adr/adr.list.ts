@@ -1,0 +1,154 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { requireSeenCard } from '../../collaboration/attended.card.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
+import { type AdrStatus, adrLists, adrRights, adrTexts } from './adr.types.ts';
+
+const reference = `('ADR-' || lpad(a.number::text, greatest(3, length(a.number::text)), '0'))`;
+
+/** Decisions over the alias `a`; `whole` ones also with the texts that rows of lists leave out. */
+function adrList(ctx: Ctx, whole: boolean): ListSpec {
+  const visible = visibleCards(ctx);
+  const texts = whole ? [...adrTexts, ...adrLists] : (['decision'] as const);
+  return {
+    name: 'adrs',
+    from: 'adrs a left join users u on u.id = a.created_by',
+    id: 'a.id',
+    idType: 'uuid',
+    sorts: {
+      created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
+      updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
+      signed_at: { sql: 'a.signed_at', type: 'timestamptz' },
+      reference_number: { sql: 'a.number', type: 'bigint', filled: true },
+      title: { sql: 'lower(a.title)', type: 'text', filled: true },
+      status: { sql: 'a.status', type: 'text', filled: true },
+      revision_number: { sql: 'a.revision_number', type: 'bigint', immutable: true },
+    },
+    defaultSort: 'created_at',
+    defaultDir: 'desc',
+    search: `fold(concat_ws(' ', ${reference}, a.title, ${adrTexts.map((name) => `a.${name}`).join(', ')},
+      ${adrLists.map((name) => `a.${name}::text`).join(', ')}))`,
+    members: {
+      id: 'a.id',
+      reference_number: reference,
+      title: 'a.title',
+      status: 'a.status',
+      ...Object.fromEntries(texts.map((name) => [name, `a.${name}`])),
+      created_by: 'a.created_by',
+      creator_name: 'u.display_name',
+      ...signatureMembers('a', adrRights),
+      ...(whole ? { rejection: rejectionMember('a') } : {}),
+      revision_number: 'a.revision_number',
+      parent_id: 'a.parent_id',
+      linked_cards: {
+        sql: `(select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)
+            order by c.name_key, c.id), '[]')
+          from adr_cards k join cards c on c.id = k.card_id where k.adr_id = a.id and (${visible.sql}))`,
+        bindings: visible.bindings,
+      },
+      content_hash: 'a.content_hash',
+      created_at: 'utc(a.created_at)',
+      updated_at: 'utc(a.updated_at)',
+    },
+  };
+}
+
+/** Which decisions a list is asked for; dates are `YYYY-MM-DD`, days in UTC, both included. */
+export interface AdrFilter {
+  /** Linked to this initiative. */
+  initiative_id?: string;
+  status?: AdrStatus;
+  card_id?: string;
+  /** Linked to a card of this type. */
+  card_type?: string;
+  date_from?: string;
+  date_to?: string;
+  modified_from?: string;
+  modified_to?: string;
+  signed_from?: string;
+  signed_to?: string;
+}
+
+function asked(ctx: Ctx, filter: AdrFilter): Condition[] {
+  const where: Condition[] = [];
+  if (filter.status !== undefined) where.push({ sql: 'a.status = ?', bindings: [filter.status] });
+  const visible = visibleCards(ctx);
+  // links to cards that the caller does not see tell nothing
+  const linked = (sql: string, value: string) =>
+    where.push({
+      sql: `exists (select from adr_cards k join cards c on c.id = k.card_id
+        where k.adr_id = a.id and ${sql} and (${visible.sql}))`,
+      bindings: [value, ...visible.bindings],
+    });
+  if (filter.initiative_id !== undefined) {
+    linked(`c.type = 'Initiative' and c.id = ?::uuid`, filter.initiative_id);
+  }
+  if (filter.card_id !== undefined) linked('c.id = ?::uuid', filter.card_id);
+  if (filter.card_type !== undefined) linked('c.type = ?', filter.card_type);
+  const days = { date: 'a.created_at', modified: 'a.updated_at', signed: 'a.signed_at' } as const;
+  for (const [name, column] of Object.entries(days)) {
+    const from = filter[`${name}_from` as keyof AdrFilter];
+    const to = filter[`${name}_to` as keyof AdrFilter];
+    if (from !== undefined) {
+      where.push({ sql: `${column} >= (?::date)::timestamp at time zone 'UTC'`, bindings: [from] });
+    }
+    if (to !== undefined) {
+      where.push({ sql: `${column} < (?::date + 1)::timestamp at time zone 'UTC'`, bindings: [to] });
+    }
+  }
+  return where;
+}
+
+/** Decisions, newest first. @throws EstateError `forbidden`. */
+export async function listAdrs(ctx: Ctx, params: ListParams & AdrFilter): Promise<JsonText> {
+  requirePermission(ctx.caller, 'adr.view');
+  const owner = ctx.caller.userId;
+  return await runList(ctx.db, adrList(ctx, false), asked(ctx, params), params, { owner });
+}
+
+/** The decisions that a card is linked to. @throws EstateError `forbidden`, `not_found`. */
+export async function listCardAdrs(
+  ctx: Ctx,
+  cardId: string,
+  params: ListParams & { status?: AdrStatus },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'adr.view');
+  await requireSeenCard(ctx.db, ctx, cardId);
+  const where: Condition[] = [
+    {
+      sql: 'exists (select from adr_cards k where k.adr_id = a.id and k.card_id = ?::uuid)',
+      bindings: [cardId],
+    },
+    ...asked(ctx, params.status === undefined ? {} : { status: params.status }),
+  ];
+  return await runList(ctx.db, adrList(ctx, false), where, params, { owner: ctx.caller.userId });
+}
+
+/** All revisions of a decision, the first one first. @throws EstateError `forbidden`, `not_found`. */
+export async function listAdrRevisions(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
+  requirePermission(ctx.caller, 'adr.view');
+  const row = await ctx.db('adrs').where({ id }).first('series_id');
+  if (!row) throw notFound('architecture decision', id);
+  const spec: ListSpec = {
+    ...adrList(ctx, false),
+    name: 'adr-revisions',
+    defaultSort: 'revision_number',
+    defaultDir: 'asc',
+  };
+  const where: Condition[] = [{ sql: 'a.series_id = ?::uuid', bindings: [row.series_id] }];
+  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+}
+
+/** One decision as the caller may see it, but for its integrity; undefined when there is none. */
+export async function adrText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
+  const spec = adrList(ctx, true);
+  const item = projection(spec.members, undefined);
+  const [text] = await itemsOf({ sql, spec, where: [], item }, [id.toLowerCase()]);
+  return text;
+}

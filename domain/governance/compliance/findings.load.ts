@@ -1,0 +1,48 @@
+import { notFound } from '../../../platform/errors.ts';
+import { lockCards } from '../../inventory/cards/cards.load.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { visibleFindings } from './compliance.access.ts';
+import type { FindingRow } from './compliance.types.ts';
+
+/** A finding with the card in whose history it shows. */
+export interface LoadedFinding {
+  row: FindingRow;
+  card: { id: string; type: string } | null;
+  /** That of the risk that was made of it. */
+  risk_reference: string | null;
+}
+
+/** Locks findings that the caller sees; others are left out. Their cards stay what they are meanwhile. */
+export async function lockFindings(
+  work: Work,
+  ctx: Ctx,
+  ids: readonly string[],
+): Promise<Map<string, LoadedFinding>> {
+  const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const cards: string[] = await work
+    .sql('compliance_findings')
+    .whereIn('id', wanted)
+    .whereNotNull('card_id')
+    .pluck('card_id');
+  // cards before what hangs on them, as everywhere
+  await lockCards(work, [...new Set(cards)], 'share');
+  const visible = visibleFindings(ctx);
+  const { rows } = await work.sql.raw(
+    `select to_jsonb(f) as row,
+       case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card,
+       (select r.reference from risks r where r.id = f.risk_id) as risk_reference
+     from compliance_findings f left join cards c on c.id = f.card_id
+     where f.id = any(?::uuid[]) and ${visible.sql}
+       and (f.card_id is null or f.card_id = any(?::uuid[]))
+     order by f.id for no key update of f`,
+    [wanted, ...visible.bindings, cards] as never,
+  );
+  return new Map(rows.map((found: LoadedFinding) => [found.row.id, found]));
+}
+
+/** One finding, locked. @throws EstateError `not_found`. */
+export async function lockFinding(work: Work, ctx: Ctx, id: string): Promise<LoadedFinding> {
+  const found = (await lockFindings(work, ctx, [id])).get(id.toLowerCase());
+  if (!found) throw notFound('compliance finding', id);
+  return found;
+}

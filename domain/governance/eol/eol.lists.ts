@@ -1,0 +1,120 @@
+import type { Sql } from '../../../platform/database.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import { textLiteral } from '../../kernel/lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { createMatcher, folded, type KnownName, type Matcher } from './eol.match.ts';
+
+const products = 'eol_products p';
+const text = (sql: string): SortField => ({ sql, type: 'text' });
+const name: SortField = { ...text('p.name'), immutable: true };
+
+const productList: ListSpec = {
+  name: 'eol-products',
+  from: products,
+  id: 'p.name',
+  idType: 'text',
+  sorts: { name, label: text('lower(p.label)'), category: text('p.category') },
+  defaultSort: 'name',
+  defaultDir: 'asc',
+  members: {
+    name: 'p.name',
+    label: 'p.label',
+    category: 'p.category',
+    aliases: 'to_json(p.aliases)',
+    link: 'p.link',
+    cycles: '(select count(*) from eol_cycles y where y.product = p.name)',
+    source: 'p.source',
+    checked_at: 'utc(p.checked_at)',
+    changed_at: 'utc(p.changed_at)',
+  },
+  search: `fold(concat_ws(' ', p.name, p.label, p.category, array_to_string(p.aliases, ' ')))`,
+};
+
+/** A date where it is known, else the flag. */
+const dated = (date: string, flag: string) => `coalesce(to_jsonb(${date}), to_jsonb(${flag}))`;
+
+/** The list of one product's cycles: only there do their names tell them apart. */
+const cycleList = (product: string): ListSpec => ({
+  name: 'eol-cycles',
+  from: `(select * from eol_cycles where product = ${textLiteral(product)}) y`,
+  id: 'y.cycle',
+  idType: 'text',
+  sorts: {
+    releaseDate: text('y.release_date::text'),
+    cycle: { ...text('y.cycle'), immutable: true },
+    eol: text('y.eol_from::text'),
+  },
+  defaultSort: 'releaseDate',
+  defaultDir: 'desc',
+  members: {
+    cycle: 'y.cycle',
+    releaseDate: 'y.release_date',
+    eol: dated('y.eol_from', 'y.is_eol'),
+    latest: 'y.latest',
+    latestReleaseDate: 'y.latest_release_date',
+    lts: dated('y.lts_from', 'y.is_lts'),
+    support: dated('y.support_until', 'y.is_supported'),
+    discontinued: dated('y.discontinued_from', 'y.is_discontinued'),
+    codename: 'y.codename',
+    link: 'y.link',
+  },
+  search: `fold(concat_ws(' ', y.cycle, y.codename))`,
+});
+
+const owned = (ctx: Ctx) => ({ owner: ctx.caller.userId });
+
+/** The products of which something is known. */
+export async function listProducts(ctx: Ctx, params: ListParams): Promise<JsonText> {
+  return await runList(ctx.db, productList, [], params, owned(ctx));
+}
+
+/** The release cycles of a product, which may be named by an alias. @throws EstateError `not_found`. */
+export async function listCycles(ctx: Ctx, product: string, params: ListParams): Promise<JsonText> {
+  const { rows } = await ctx.db.raw(
+    'select name from eol_products where name = ? or ? = any(aliases) order by name <> ? limit 1',
+    [product, product, product],
+  );
+  if (!rows[0]) throw notFound('product', product);
+  const { name: known } = rows[0];
+  return await runList(ctx.db, cycleList(known), [], params, { ...owned(ctx), asked: [known] });
+}
+
+/** Products that are less likely meant are not shown. */
+const LEAST_SCORE = 0.3;
+const MOST_MATCHES = 200;
+
+/** The products that a text may mean, with a score of 0 to 1. @throws EstateError `validation_failed`. */
+export async function findProducts(
+  ctx: Ctx,
+  { search, ...params }: ListParams & { search: string },
+): Promise<JsonText> {
+  if (folded(search).trim().length < 2) {
+    throw invalidField('search', 'too_short', 'must hold at least two characters');
+  }
+  const matcher = await loadMatcher(ctx.db);
+  const found = JSON.stringify(matcher.find(search, MOST_MATCHES, LEAST_SCORE));
+  const matches: ListSpec = {
+    ...productList,
+    name: 'eol-product-matches',
+    from: `eol_products p join jsonb_to_recordset(${textLiteral(found)}::jsonb) as m(name text, score numeric)
+           on m.name = p.name`,
+    sorts: { score: { sql: 'm.score', type: 'numeric', filled: true }, name },
+    defaultSort: 'score',
+    defaultDir: 'desc',
+    members: { name: 'p.name', label: 'p.label', score: 'm.score' },
+  };
+  return await runList(ctx.db, matches, [], params, { ...owned(ctx), asked: [folded(search)] });
+}
+
+/** All products made ready to be found by names. */
+export async function loadMatcher(sql: Sql): Promise<Matcher> {
+  const { rows } = await sql.raw(
+    `select p.name, p.label, to_json(p.aliases) as aliases,
+       (select coalesce(json_agg(json_build_object('cycle', y.cycle, 'codename', y.codename)), '[]')
+        from eol_cycles y where y.product = p.name) as cycles
+     from eol_products p order by p.name`,
+  );
+  return createMatcher(rows as KnownName[]);
+}

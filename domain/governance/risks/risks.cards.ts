@@ -1,0 +1,127 @@
+import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { addLinks } from './risks.add.ts';
+import { riskCardEvent } from './risks.events.ts';
+import { riskText } from './risks.list.ts';
+import { holdLinkable, type LoadedRisk, lockRisk, requireOpen } from './risks.load.ts';
+import { RISKS_TOPIC } from './risks.topics.ts';
+import type { CardRole, LinkedCard, RiskCardRow, RiskRow } from './risks.types.ts';
+
+/** How many cards a risk may be linked to. */
+export const MAX_CARDS = 500;
+
+/**
+ * Links cards to a risk in one role; those that are linked already take the role.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `wrong_state` for a closed
+ * risk, `conflict` for too many cards.
+ */
+export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: CardRole): Promise<JsonText> {
+  requirePermission(ctx.caller, 'risks.manage');
+  return await command(ctx, async (work) => {
+    const faults: FieldError[] = [];
+    // cards before what hangs on them, as everywhere
+    const cards = await holdLinkable(work, ctx, cardIds, faults);
+    const risk = await lockOpen(work, ctx, id);
+    if (faults.length > 0) throw invalidFields(faults);
+    const linked = new Set(risk.cardIds);
+    const fresh = cards.filter(({ id: card }) => !linked.has(card));
+    if (linked.size + fresh.length > MAX_CARDS) {
+      throw new EstateError('conflict', `A risk is linked to ${MAX_CARDS} cards at most.`);
+    }
+    await changeRole(
+      work,
+      risk.row,
+      cards.filter(({ id: card }) => linked.has(card)),
+      role,
+    );
+    await addLinks(
+      work,
+      fresh.map((card) => ({ risk: risk.row, card })),
+      role,
+    );
+    work.raise(RISKS_TOPIC);
+    return await riskText(work.sql, ctx, risk.row.id);
+  });
+}
+
+/**
+ * Takes a card off a risk.
+ * @throws EstateError `forbidden`, `not_found`, also for a card that is not linked; `precondition_failed`, `wrong_state`.
+ */
+export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'risks.manage');
+  return await command(ctx, async (work) => {
+    const { row } = await lockOpen(work, ctx, id);
+    const visible = visibleCards(ctx);
+    const { rows } = await work.sql.raw(
+      `delete from risk_cards k using cards c
+       where k.risk_id = ?::uuid and k.card_id = ?::uuid and c.id = k.card_id and (${visible.sql})
+       returning to_jsonb(k) as row, c.id, c.type`,
+      [row.id, cardId, ...visible.bindings] as never,
+    );
+    if (rows.length === 0) throw notFound('linked card', cardId);
+    tellRemoved(work, row, rows);
+    return await riskText(work.sql, ctx, row.id);
+  });
+}
+
+/** Takes all cards off a risk that is about to be deleted. */
+export async function removeAllLinks(work: Work, risk: RiskRow): Promise<void> {
+  const { rows } = await work.sql.raw(
+    `delete from risk_cards k using cards c where k.risk_id = ?::uuid and c.id = k.card_id
+     returning to_jsonb(k) as row, c.id, c.type`,
+    [risk.id],
+  );
+  tellRemoved(work, risk, rows);
+}
+
+interface RemovedLink extends LinkedCard {
+  row: RiskCardRow;
+}
+
+function tellRemoved(work: Work, risk: RiskRow, links: RemovedLink[]): void {
+  for (const { row, ...card } of links) work.emit(riskCardEvent(card, risk, row, null));
+  work.raise(RISKS_TOPIC);
+}
+
+async function lockOpen(work: Work, ctx: Ctx, id: string): Promise<LoadedRisk> {
+  const risk = await lockRisk(work, id);
+  if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, risk.row.id));
+  requireOpen(risk.row);
+  return risk;
+}
+
+async function changeRole(
+  work: Work,
+  risk: RiskRow,
+  cards: readonly LinkedCard[],
+  role: CardRole,
+): Promise<void> {
+  const { rows } = await work.sql.raw(
+    `update risk_cards k set role = ? where k.risk_id = ?::uuid and k.card_id = any(?::uuid[]) and k.role <> ?
+     returning to_jsonb(new) as after, to_jsonb(old) as before`,
+    [role, risk.id, cards.map(({ id }) => id), role],
+  );
+  const byId = new Map(cards.map((card) => [card.id, card]));
+  for (const { before, after } of rows as { before: RiskCardRow; after: RiskCardRow }[]) {
+    work.emit(riskCardEvent(byId.get(after.card_id)!, risk, before, after));
+  }
+}
+
+/** Takes the risks off cards that are deleted. @param cards by id; they must be locked. */
+export async function leaveRisks(work: Work, cards: ReadonlyMap<string, LinkedCard>): Promise<void> {
+  const { rows } = await work.sql.raw(
+    `with gone as (delete from risk_cards k where k.card_id = any(?::uuid[]) returning k.id, to_jsonb(k) as row)
+     select g.row, to_jsonb(r) as risk from gone g join risks r on r.id = (g.row ->> 'risk_id')::uuid order by g.id`,
+    [[...cards.keys()]],
+  );
+  for (const { row, risk } of rows as { row: RiskCardRow; risk: RiskRow }[]) {
+    work.emit(riskCardEvent(cards.get(row.card_id)!, risk, row, null));
+  }
+  if (rows.length > 0) work.raise(RISKS_TOPIC);
+}

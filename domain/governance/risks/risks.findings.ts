@@ -1,0 +1,51 @@
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { Decision, FindingRow } from '../compliance/compliance.types.ts';
+import { findingEvent } from '../compliance/findings.events.ts';
+import { followedDecision } from './risks.rules.ts';
+import type { RiskRow } from './risks.types.ts';
+
+/** Brings what is decided about the findings that a risk tracks up to its status. */
+export async function followRisk(work: Work, ctx: Ctx, risk: RiskRow): Promise<void> {
+  await decideTracked(work, ctx, risk, followedDecision(risk.status), true);
+}
+
+/** Lets go of the findings of a risk that is about to be deleted: they are to be reviewed again. */
+export async function freeFindings(work: Work, ctx: Ctx, risk: RiskRow): Promise<void> {
+  await decideTracked(work, ctx, risk, 'in_review', false);
+}
+
+async function decideTracked(
+  work: Work,
+  ctx: Ctx,
+  risk: RiskRow,
+  decision: Decision,
+  isKept: boolean,
+): Promise<void> {
+  // a finding is accepted with a note alone
+  const note = decision === 'accepted' ? risk.acceptance_rationale : null;
+  const { rows } = await work.sql.raw(
+    `with tracked as (
+       select f.id, to_jsonb(f) as before from compliance_findings f where f.risk_id = ?::uuid
+         and (f.decision <> ? or not ?::boolean)
+       order by f.id for no key update
+     ), decided as (
+       update compliance_findings f set decision = ?, risk_id = case when ?::boolean then f.risk_id end,
+         review_note = case when trim(coalesce(f.review_note, '')) = '' then coalesce(?, f.review_note) else f.review_note end,
+         reviewed_by = ?::uuid, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
+       from tracked where f.id = tracked.id returning f.id, to_jsonb(f) as after, tracked.before
+     )
+     select before, after, c.id, c.type from decided left join cards c on c.id = (after ->> 'card_id')::uuid
+     order by decided.id`,
+    [risk.id, decision, isKept, decision, isKept, note, ctx.caller.userId] as never,
+  );
+  for (const { before, after, id, type } of rows as Decided[]) {
+    work.emit(findingEvent(id === null ? null : { id, type: type! }, before, after));
+  }
+}
+
+interface Decided {
+  before: FindingRow;
+  after: FindingRow;
+  id: string | null;
+  type: string | null;
+}

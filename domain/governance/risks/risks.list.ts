@@ -1,0 +1,163 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { requireSeenCard } from '../../collaboration/attended.card.ts';
+import { itemText } from '../../collaboration/items.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { levelSql, overdueStatuses } from './risks.rules.ts';
+import {
+  type Level,
+  levels,
+  type RiskCategory,
+  type RiskSource,
+  type RiskStatus,
+  riskStatuses,
+} from './risks.types.ts';
+
+export const initialLevel = levelSql('r.initial_probability', 'r.initial_impact');
+const residualLevel = levelSql('r.residual_probability', 'r.residual_impact');
+/** The level that counts, over the alias `r` of `risks`. */
+export const presentLevel = `coalesce(${residualLevel}, ${initialLevel})`;
+
+const oneOf = (values: readonly string[]): string =>
+  `array[${values.map((value) => `'${value}'`).join(', ')}]`;
+
+/** Whether the target date is past and nothing has come of it, by the database's day. */
+export const isOverdue = `(r.target_resolution_date < current_date and r.status = any(${oneOf(overdueStatuses)}))`;
+
+/** The cards of a risk that the caller sees. */
+function linkedCards(ctx: Ctx): Fragment {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `(select coalesce(json_agg(json_build_object('card_id', c.id, 'card_name', c.name, 'card_type', c.type,
+        'role', k.role) order by c.name_key, c.id), '[]')
+      from risk_cards k join cards c on c.id = k.card_id where k.risk_id = r.id and (${visible.sql}))`,
+    bindings: visible.bindings,
+  };
+}
+
+const FROM = 'risks r left join users u on u.id = r.owner_id';
+
+/** Risks, over the aliases `r` and `u` of the owner. */
+function riskList(ctx: Ctx): ListSpec {
+  return {
+    name: 'risks',
+    from: FROM,
+    id: 'r.id',
+    idType: 'uuid',
+    sorts: {
+      updated_at: { sql: 'r.updated_at', type: 'timestamptz', filled: true },
+      created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
+      reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
+      title: { sql: 'fold(r.title)', type: 'text', filled: true },
+      // the gravest, and the first of the ways that a risk goes, come first when they ascend
+      level: { sql: `array_position(${oneOf(levels)}, ${presentLevel})`, type: 'bigint', filled: true },
+      status: { sql: `array_position(${oneOf(riskStatuses)}, r.status)`, type: 'bigint', filled: true },
+      category: { sql: 'r.category', type: 'text', filled: true },
+      target_resolution_date: { sql: 'r.target_resolution_date::text', type: 'text' },
+      owner_name: { sql: 'lower(u.display_name)', type: 'text' },
+    },
+    defaultSort: 'updated_at',
+    defaultDir: 'desc',
+    search: SEARCH,
+    members: {
+      id: 'r.id',
+      reference: 'r.reference',
+      title: 'r.title',
+      description: 'r.description',
+      category: 'r.category',
+      source_type: 'r.source_type',
+      source_ref: 'r.source_ref',
+      initial_probability: 'r.initial_probability',
+      initial_impact: 'r.initial_impact',
+      initial_level: initialLevel,
+      residual_probability: 'r.residual_probability',
+      residual_impact: 'r.residual_impact',
+      residual_level: residualLevel,
+      owner_id: 'r.owner_id',
+      owner_name: 'u.display_name',
+      target_resolution_date: 'r.target_resolution_date',
+      status: 'r.status',
+      acceptance_rationale: 'r.acceptance_rationale',
+      accepted_by: 'r.accepted_by',
+      accepted_at: 'utc(r.accepted_at)',
+      created_by: 'r.created_by',
+      created_at: 'utc(r.created_at)',
+      updated_at: 'utc(r.updated_at)',
+      cards: linkedCards(ctx),
+    },
+  };
+}
+
+/** What a search of risks looks into. */
+export const SEARCH = `fold(r.reference || ' ' || r.title || ' ' || r.description)`;
+
+export interface RiskFilter {
+  status?: RiskStatus[];
+  category?: RiskCategory[];
+  level?: Level[];
+  owner_id?: string;
+  card_id?: string;
+  source_type?: RiskSource[];
+  overdue: boolean;
+}
+
+/** What the filter asks for, over the alias `r`. */
+export function askedRisks(ctx: Ctx, filter: RiskFilter): Condition[] {
+  const where: Condition[] = [];
+  const among = (column: string, values: readonly string[] | undefined) => {
+    if (values?.length) where.push({ sql: `${column} = any(?::text[])`, bindings: [values] });
+  };
+  among('r.status', filter.status);
+  among('r.category', filter.category);
+  among(presentLevel, filter.level);
+  among('r.source_type', filter.source_type);
+  if (filter.owner_id !== undefined) where.push({ sql: 'r.owner_id = ?::uuid', bindings: [filter.owner_id] });
+  if (filter.card_id !== undefined) where.push(onCard(ctx, filter.card_id));
+  if (filter.overdue) where.push({ sql: isOverdue, bindings: [] });
+  return where;
+}
+
+/** Risks that are linked to a card, as far as the caller sees it. */
+function onCard(ctx: Ctx, cardId: string): Condition {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `exists (select from risk_cards k join cards c on c.id = k.card_id
+      where k.risk_id = r.id and k.card_id = ?::uuid and (${visible.sql}))`,
+    bindings: [cardId, ...visible.bindings],
+  };
+}
+
+/** The risk register, what was changed last first. @throws EstateError `forbidden`. */
+export async function listRisks(ctx: Ctx, params: ListParams & RiskFilter): Promise<JsonText> {
+  requirePermission(ctx.caller, 'risks.view');
+  return await runList(ctx.db, riskList(ctx), askedRisks(ctx, params), params, { owner: ctx.caller.userId });
+}
+
+/** The risks of a card. @throws EstateError `forbidden`, `not_found`. */
+export async function listCardRisks(
+  ctx: Ctx,
+  cardId: string,
+  params: ListParams & RiskFilter,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'risks.view');
+  await requireSeenCard(ctx.db, ctx, cardId);
+  const where = askedRisks(ctx, { ...params, card_id: cardId });
+  return await runList(ctx.db, riskList(ctx), where, params, { owner: ctx.caller.userId });
+}
+
+/** One risk. @throws EstateError `forbidden`, `not_found`. */
+export async function readRisk(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'risks.view');
+  return await riskText(ctx.db, ctx, id);
+}
+
+/** One risk as its JSON text. @throws EstateError `not_found`. */
+export async function riskText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
+  const text = await itemText(sql, riskList(ctx), id);
+  if (text === undefined) throw notFound('risk', id);
+  return text;
+}

@@ -1,0 +1,28 @@
+import { closeSystemTodos, openSystemTodo, type SystemTodo } from '../../collaboration/todos/todos.system.ts';
+import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
+import type { Work } from '../../kernel/context.ts';
+import { riskLink } from './risks.events.ts';
+import { isSettled } from './risks.rules.ts';
+import type { RiskRow } from './risks.types.ts';
+
+/** What the owner of a risk is asked to do: only the owner sees it. */
+export const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({
+  topic: RISK_TOPIC,
+  subjectId: risk.id,
+  assignedTo: risk.owner_id!,
+  description: `See to the risk ${risk.reference}: ${risk.title}`,
+  card: null,
+  dueDate: risk.target_resolution_date,
+  link: riskLink(risk.id),
+});
+
+/** Brings the owner's to-do up to the risk: taken back from who owns it no more, done with a risk that is settled. */
+export async function settleOwner(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
+  const subject = { topic: RISK_TOPIC, subjectId: after.id };
+  if (before.owner_id !== null && before.owner_id !== after.owner_id) {
+    await closeSystemTodos(work, { ...subject, assignedTo: before.owner_id }, 'withdrawn');
+  }
+  if (after.owner_id === null) return;
+  if (!isSettled(after.status)) await openSystemTodo(work, ownerTodo(after));
+  else if (!isSettled(before.status)) await closeSystemTodos(work, subject);
+}

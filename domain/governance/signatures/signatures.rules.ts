@@ -1,0 +1,116 @@
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import type { Signatory, SignedRow, SignedStatus } from './signatures.types.ts';
+
+/** What may be done with a document, by where it stands. */
+export const signingActions = {
+  edit: ['draft', 'approved'],
+  request: ['draft', 'approved'],
+  sign: ['in_review'],
+  recall: ['in_review'],
+  reject: ['in_review'],
+  replace: ['in_review'],
+  revise: ['signed'],
+} as const satisfies Record<string, readonly SignedStatus[]>;
+
+export type SigningAction = keyof typeof signingActions;
+
+const said: Record<SigningAction, string> = {
+  edit: 'changed',
+  request: 'sent for signature',
+  sign: 'signed',
+  recall: 'recalled',
+  reject: 'rejected',
+  replace: 'given to somebody else to sign',
+  revise: 'revised',
+};
+const stands: Record<SignedStatus, string> = {
+  draft: 'is a draft',
+  in_review: 'is in review; recall it first',
+  approved: 'is approved, and not in review',
+  signed: 'is signed, and stays as it is; revise it (POST …/revise) and change the new draft instead',
+};
+
+/** The actions that a document in this state takes. */
+export function actionsOf(status: SignedStatus): SigningAction[] {
+  return (Object.keys(signingActions) as SigningAction[]).filter((action) =>
+    (signingActions[action] as readonly SignedStatus[]).includes(status),
+  );
+}
+
+/**
+ * @throws EstateError with the `state` and what is `allowed`: `document_signed` for editing what is signed, which nobody may
+ * whatever he holds, else `wrong_state`.
+ */
+export function requireAction(action: SigningAction, status: SignedStatus): void {
+  const allowed = actionsOf(status);
+  if (allowed.includes(action)) return;
+  const code = action === 'edit' && status === 'signed' ? 'document_signed' : 'wrong_state';
+  throw new EstateError(code, `It cannot be ${said[action]}: it ${stands[status]}.`, {
+    extra: { state: status, allowed },
+  });
+}
+
+/** What a status in a body is refused with that is not the present one. */
+export function ownOperation(): EstateError {
+  const message = 'is changed by operations of its own: request-signatures, sign, recall-signatures, reject';
+  return new EstateError('use_operation', `status ${message}.`, {
+    errors: [{ field: 'status', code: 'use_operation', message }],
+  });
+}
+
+/** Those who are asked, each once, none of whom has signed yet. @throws EstateError `validation_failed` for nobody. */
+export function askedToSign(userIds: readonly string[]): Signatory[] {
+  const ids = [...new Set(userIds.map((id) => id.toLowerCase()))];
+  if (ids.length === 0) throw invalidField('user_ids', 'required', 'must name somebody');
+  return ids.map((user_id) => ({ user_id, status: 'pending', signed_at: null, content_hash: null }));
+}
+
+/**
+ * The place of a user among those who are still to sign.
+ * @throws EstateError `not_signatory`, or `wrong_state` for somebody who has signed.
+ */
+export function pendingOf(signatories: readonly Signatory[], userId: string | null): Signatory {
+  const own = signatories.find(({ user_id }) => user_id === userId);
+  if (!own) throw new EstateError('not_signatory', 'You are not asked to sign it.');
+  if (own.status === 'signed') throw new EstateError('wrong_state', 'You have signed it already.');
+  return own;
+}
+
+/** Those who have not signed yet. */
+export const pendingIds = (signatories: readonly Signatory[]): string[] =>
+  signatories.filter(({ status }) => status === 'pending').map(({ user_id }) => user_id);
+
+/**
+ * Those who are asked, with another in the place of one who has not signed yet.
+ * @throws EstateError `validation_failed`, or `wrong_state` for somebody who has signed.
+ */
+export function withSignatory(signatories: readonly Signatory[], left: string, asked: string): Signatory[] {
+  const place = signatories.findIndex(({ user_id }) => user_id === left);
+  if (place < 0) throw invalidField('user_id', 'unknown_value', 'is not asked to sign it');
+  if (signatories[place]!.status === 'signed') {
+    throw new EstateError('wrong_state', 'Whoever has signed already is not replaced.');
+  }
+  if (signatories.some(({ user_id }) => user_id === asked)) {
+    throw invalidField('new_user_id', 'duplicate', 'is asked to sign it already');
+  }
+  return signatories.with(place, askedToSign([asked])[0]!);
+}
+
+/** What a signature changes: with the last one the document is signed, under the hash of its content. */
+export function signature(
+  { signatories, status }: Pick<SignedRow, 'signatories' | 'status'>,
+  { userId, at, hash }: { userId: string | null; at: string; hash: string },
+): Pick<SignedRow, 'signatories' | 'status' | 'signed_at' | 'content_hash'> {
+  requireAction('sign', status);
+  const own = pendingOf(signatories, userId);
+  const after = signatories.map((one) =>
+    one === own ? { ...one, status: 'signed' as const, signed_at: at, content_hash: hash } : one,
+  );
+  const complete = after.every((one) => one.status === 'signed');
+  return {
+    signatories: after,
+    status: complete ? 'signed' : status,
+    signed_at: complete ? at : null,
+    content_hash: complete ? hash : null,
+  };
+}

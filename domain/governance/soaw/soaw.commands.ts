@@ -1,0 +1,97 @@
+import { invalidField } from '../../../platform/errors.ts';
+import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { differing } from '../../kernel/events/stored-rows.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
+import { reviseRecord } from '../signatures/signatures.revise.ts';
+import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
+import { withdrawTodos } from '../signatures/signatures.todos.ts';
+import type { SignedStatus } from '../signatures/signatures.types.ts';
+import { checkedSoaw, type SoawInput, wholeInfo } from './soaw.content.ts';
+import { copiedContent, soawKind } from './soaw.kind.ts';
+import { INITIATIVE } from './soaw.types.ts';
+
+/** Writes a statement, as a draft. @throws EstateError `forbidden`, `use_operation`, `validation_failed`. */
+export async function createSoaw(
+  ctx: Ctx,
+  { status = 'draft', ...input }: SoawInput & { status?: string },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, soawKind.rights.manage);
+  if (status !== 'draft') throw ownOperation();
+  const values = checkedSoaw(input);
+  return await command(ctx, async (work) => {
+    await requireInitiative(work, ctx, values.initiative_id);
+    const { id } = await insertRecord(work, ctx, soawKind, { document_info: wholeInfo({}), ...values });
+    return await recordText(work.sql, ctx, soawKind, id);
+  });
+}
+
+/** One statement. @throws EstateError `forbidden`, `not_found`. */
+export async function readSoaw(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, soawKind.rights.view);
+  return await recordText(ctx.db, ctx, soawKind, id);
+}
+
+/**
+ * Changes what a statement says, and between draft and approved where it stands.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
+ * `use_operation` for other states, `validation_failed`.
+ */
+export async function patchSoaw(
+  ctx: Ctx,
+  id: string,
+  { status, ...input }: SoawInput & { status?: string | null },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, soawKind.rights.manage);
+  const values = checkedSoaw(input);
+  return await command(ctx, async (work) => {
+    // cards before what hangs on them, as everywhere
+    await requireInitiative(work, ctx, values.initiative_id);
+    const before = await lockRecord(work, ctx, soawKind, id);
+    requireAction('edit', before.status);
+    const changed = differing(before, { ...values, ...statusChange(before.status, status) });
+    if (Object.keys(changed).length > 0) await storeRecord(work, soawKind, before, changed);
+    return await recordText(work.sql, ctx, soawKind, before.id);
+  });
+}
+
+/** By hand a draft becomes approved, and an approved one a draft. @throws EstateError `use_operation`. */
+function statusChange(present: SignedStatus, given: string | null | undefined): { status?: SignedStatus } {
+  if (given === undefined || given === present) return {};
+  if (given !== 'draft' && given !== 'approved') throw ownOperation();
+  return { status: given };
+}
+
+/** Deletes a statement, in whatever state. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+export async function deleteSoaw(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, soawKind.rights.manage);
+  await command(ctx, async (work) => {
+    const row = await lockRecord(work, ctx, soawKind, id);
+    await withdrawTodos(work, soawKind, row.id);
+    await work.sql('soaws').where({ id: row.id }).delete();
+    work.emit(await soawKind.event(row, null));
+  });
+}
+
+/** Writes the next revision of a signed statement. @throws EstateError as {@link reviseRecord}. */
+export async function reviseSoaw(ctx: Ctx, id: string): Promise<JsonText> {
+  return await reviseRecord(ctx, soawKind, id, copiedContent);
+}
+
+/** @throws EstateError `validation_failed` for what is no initiative that the caller sees. */
+async function requireInitiative(work: Work, ctx: Ctx, id: string | null | undefined): Promise<void> {
+  if (!id) return;
+  await lockCards(work, [id], 'share');
+  const card = (await loadCards(work, ctx, [id])).get(id);
+  if (!card) throw invalidField('initiative_id', 'unknown_card', 'is no card');
+  if (card.type !== INITIATIVE) {
+    throw invalidField(
+      'initiative_id',
+      'wrong_type',
+      `is a card of the type ${card.type}, not ${INITIATIVE}`,
+    );
+  }
+}

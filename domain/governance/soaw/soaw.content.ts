@@ -1,0 +1,113 @@
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { checkLine } from '../../inventory/cards/rules/text.ts';
+import { cleanHtml } from './soaw.html.ts';
+import {
+  type DocumentInfo,
+  MAX_CONTENT,
+  MAX_NAME,
+  MAX_TAGS,
+  type Section,
+  type SoawContent,
+  type VersionEntry,
+} from './soaw.types.ts';
+
+/** What a client sends of a statement's content; null clears. */
+export type SoawInput = {
+  [Name in keyof SoawContent]?: SoawContent[Name] | null;
+};
+
+/**
+ * The input as it is stored: HTML cleaned, absent members of the head null, sections in the order of their numbers.
+ * @throws EstateError `validation_failed` naming all that does not fit.
+ */
+export function checkedSoaw(input: SoawInput): Partial<SoawContent> {
+  const faults: FieldError[] = [];
+  const content: Partial<SoawContent> = {};
+  if (input.name !== undefined) {
+    content.name = input.name?.trim() ?? '';
+    const fault =
+      content.name === ''
+        ? { field: 'name', code: 'required', message: 'must not be blank' }
+        : checkLine('name', content.name, MAX_NAME);
+    if (fault) faults.push(fault);
+  }
+  if (input.initiative_id !== undefined) content.initiative_id = input.initiative_id?.toLowerCase() ?? null;
+  if (input.document_info !== undefined) content.document_info = wholeInfo(input.document_info ?? {});
+  if (input.version_history !== undefined) {
+    content.version_history = (input.version_history ?? []).map(wholeEntry);
+  }
+  if (input.sections !== undefined) {
+    const sections = input.sections ?? {};
+    const fault = tooManyTags(sections);
+    if (fault) throw invalidFields([...faults, fault]);
+    content.sections = cleanSections(sections, faults);
+  }
+  if (JSON.stringify(content).length > MAX_CONTENT) {
+    const message = `must not be longer than ${MAX_CONTENT} characters of JSON`;
+    faults.push({ field: 'sections', code: 'too_long', message });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  return content;
+}
+
+/** Reading elements in each other takes the square of their number. */
+function tooManyTags(sections: Record<string, Section>): FieldError | undefined {
+  const tags = Object.values(sections).reduce(
+    (sum, { content = '' }) => sum + (content.match(/</g)?.length ?? 0),
+    0,
+  );
+  if (tags <= MAX_TAGS) return undefined;
+  const message = `must not have more than ${MAX_TAGS} tags in all`;
+  return { field: 'sections', code: 'too_many', message };
+}
+
+/** The first lines with all their members. */
+export const wholeInfo = ({ prepared_by = null, review_date = null, reviewed_by = null }: DocumentInfo) => ({
+  prepared_by,
+  review_date,
+  reviewed_by,
+});
+const wholeEntry = ({
+  version = null,
+  date = null,
+  revised_by = null,
+  description = null,
+}: VersionEntry) => ({
+  version,
+  date,
+  revised_by,
+  description,
+});
+
+function cleanSections(sections: Record<string, Section>, faults: FieldError[]): Record<string, Section> {
+  return Object.fromEntries(
+    sectionNumbers(sections).map((number): [string, Section] => {
+      const { title, content = '', hidden = false, table_data, togaf_data } = sections[number]!;
+      const width = table_data?.columns.length ?? 0;
+      for (const [n, row] of (table_data?.rows ?? []).entries()) {
+        if (row.length <= width) continue;
+        const message = `has ${row.length} cells under ${width} columns`;
+        faults.push({ field: `sections.${number}.table_data.rows.${n}`, code: 'too_many', message });
+      }
+      return [
+        number,
+        {
+          ...(title?.trim() ? { title: title.trim() } : {}),
+          content: cleanHtml(content),
+          hidden,
+          ...(table_data ? { table_data } : {}),
+          ...(togaf_data ? { togaf_data } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+/** The numbers of sections in the order in which they are read. */
+export function sectionNumbers(sections: Record<string, unknown>): string[] {
+  const parts = (number: string) => number.split('.').map(Number) as [number, number];
+  return Object.keys(sections).sort((a, b) => {
+    const [[chapterA, partA], [chapterB, partB]] = [parts(a), parts(b)];
+    return chapterA - chapterB || partA - partB;
+  });
+}

@@ -1,0 +1,157 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
+import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
+import { ownValue, sameValue } from '../../inventory/cards/rules/diff.ts';
+import { validateCardInput } from '../../inventory/cards/rules/input.ts';
+import { mergeAttributes } from '../../inventory/cards/rules/merge.ts';
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { Answer, SurveyAction, SurveyField } from './surveys.types.ts';
+
+/** A field as the card type declares it now; undefined where the type has none that people may set. */
+export function describeField(
+  type: CardType,
+  { key, action }: { key: string; action: SurveyAction },
+): SurveyField | undefined {
+  if (type.fields.get(key)?.readonly || key === LEVEL_FIELD) return undefined;
+  for (const { section, fields } of type.fields_schema) {
+    const field = fields.find((candidate) => candidate.key === key);
+    if (!field) continue;
+    const { label, options, translations } = field;
+    return {
+      key,
+      label,
+      type: field.type,
+      section,
+      action,
+      ...(options ? { options: options.map((option) => ({ key: option.key, label: option.label })) } : {}),
+      ...(translations ? { translations } : {}),
+    };
+  }
+  return undefined;
+}
+
+/** The fields that a survey asks for, described; what cannot be asked for is added to `faults`. */
+export function describeFields(
+  type: CardType,
+  asked: readonly { key: string; action?: SurveyAction }[],
+  faults: FieldError[],
+): SurveyField[] {
+  const seen = new Set<string>();
+  return asked.flatMap(({ key, action = 'maintain' }, n) => {
+    const field = `fields.${n}.key`;
+    const described = describeField(type, { key, action });
+    if (seen.has(key)) faults.push({ field, code: 'duplicate', message: 'is given twice' });
+    else if (!type.fields.has(key)) {
+      faults.push({ field, code: 'unknown_attribute', message: `is no attribute of ${type.key}` });
+    } else if (!described) {
+      faults.push({ field, code: 'readonly', message: 'is set by the service alone' });
+    }
+    seen.add(key);
+    return described ?? [];
+  });
+}
+
+/** An answer as it is sent. */
+export interface SentAnswer {
+  new_value?: unknown;
+  confirmed?: boolean;
+  /** What the sender took for the present value. */
+  current_value?: unknown;
+}
+
+export interface CheckedAnswers {
+  answers: Record<string, Answer>;
+  faults: FieldError[];
+  /** Fields whose value is no longer what the sender saw. */
+  outdated: string[];
+}
+
+/** Checks what is sent against the fields as they are declared now, and adds what the card holds. */
+export function checkAnswers(
+  metamodel: Metamodel,
+  type: CardType,
+  asked: readonly SurveyField[],
+  stored: Record<string, unknown>,
+  sent: Record<string, SentAnswer>,
+): CheckedAnswers {
+  const faults: FieldError[] = [];
+  const outdated: string[] = [];
+  const answers: [string, Answer][] = [];
+  for (const [key, { new_value, confirmed = false, current_value }] of Object.entries(sent)) {
+    const field = `responses.${key}`;
+    const current = ownValue(stored, key);
+    if (!asked.some((candidate) => candidate.key === key)) {
+      faults.push({ field, code: 'unknown_field', message: 'is not asked for' });
+      continue;
+    }
+    if (current_value !== undefined && !sameValue(current_value, current)) outdated.push(key);
+    if (confirmed) {
+      if (new_value !== undefined && !sameValue(new_value, current)) {
+        const message = 'differs from the value that is confirmed';
+        faults.push({ field: `${field}.new_value`, code: 'contradiction', message });
+      }
+      answers.push([key, { current_value: current, new_value: current, confirmed }]);
+    } else if (new_value === undefined) {
+      faults.push({ field: `${field}.new_value`, code: 'required', message: 'is missing' });
+    } else {
+      faults.push(...valueFaults(metamodel, type, key, new_value, stored));
+      const cleared = ownValue(mergeAttributes({}, { [key]: new_value }), key);
+      answers.push([key, { current_value: current, new_value: cleared, confirmed }]);
+    }
+  }
+  return { answers: Object.fromEntries(answers), faults, outdated };
+}
+
+function valueFaults(
+  metamodel: Metamodel,
+  type: CardType,
+  key: string,
+  value: unknown,
+  stored: Record<string, unknown>,
+): FieldError[] {
+  const input: CardInput = { attributes: { [key]: value } };
+  return validateCardInput(metamodel, type.key, input, { stored }).map((fault) => ({
+    ...fault,
+    field: `responses.${key}.new_value`,
+  }));
+}
+
+/** Why an answer cannot be applied. */
+export interface ApplyFault {
+  code: 'changed_since' | 'value_does_not_fit';
+  message: string;
+  /** The keys of the fields. */
+  fields: string[];
+}
+
+/**
+ * The attributes after an answer: confirmed values stay as they are. Refused where a value is neither what it was
+ * when the question was answered nor the answer, or where the answer no longer fits its field.
+ */
+export function applyAnswer(
+  metamodel: Metamodel,
+  type: CardType,
+  attributes: Record<string, unknown>,
+  answers: Record<string, Answer>,
+): { attributes: Record<string, unknown> } | ApplyFault {
+  const wanted = Object.entries(answers).filter(([, answer]) => !answer.confirmed);
+  const keysOf = (entries: typeof wanted) => entries.map(([key]) => key);
+  const changed = wanted.filter(([key, { current_value, new_value }]) => {
+    const present = ownValue(attributes, key);
+    return !sameValue(present, current_value) && !sameValue(present, new_value);
+  });
+  if (changed.length > 0) {
+    const message = 'The card was changed after the question was answered.';
+    return { code: 'changed_since', message, fields: keysOf(changed) };
+  }
+  const unfit = wanted.filter(
+    ([key, { new_value }]) =>
+      key === LEVEL_FIELD || valueFaults(metamodel, type, key, new_value, attributes).length > 0,
+  );
+  if (unfit.length > 0) {
+    const message = 'The value does not fit the field as it is declared now.';
+    return { code: 'value_does_not_fit', message, fields: keysOf(unfit) };
+  }
+  const values = Object.fromEntries(wanted.map(([key, { new_value }]) => [key, new_value]));
+  return { attributes: mergeAttributes(attributes, values) };
+}

@@ -1,0 +1,172 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
+import type { FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
+import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { ownValue } from '../cards/rules/diff.ts';
+
+/** A card as its own formulas see it. */
+export interface OwnCard {
+  id: string;
+  name: string;
+  alias: string | null;
+  description: string | null;
+  subtype: string | null;
+  external_id: string | null;
+  status: string;
+  lifecycle: object | null;
+  attributes: Record<string, unknown>;
+  /** Attributes that are sums of lines for now. */
+  sums?: Readonly<Record<string, number | null>>;
+}
+
+/** What is left out of inputs for somebody who looks at them. */
+export interface InputLimits {
+  /** The other cards that are seen, over the alias `c`. */
+  visible: Condition;
+  /** Whether costs of other cards and of relations are seen. */
+  otherCosts: boolean;
+}
+
+type Item = { [key: string]: FormulaValue };
+
+/** The surroundings of cards, by card and relation type. */
+export interface Surroundings {
+  relations: Map<string, Map<string, Item[]>>;
+  counts: Map<string, Map<string, number>>;
+  children: Map<string, Item[]>;
+  childrenCount: Map<string, number>;
+}
+
+export const noSurroundings: Surroundings = {
+  relations: new Map(),
+  counts: new Map(),
+  children: new Map(),
+  childrenCount: new Map(),
+};
+
+/** The names that a formula reads of a card; only what it reads is there. */
+export function namesFor(
+  { reads }: ReadFormula,
+  type: CardType,
+  card: OwnCard,
+  around: Surroundings,
+  costs = true,
+): FormulaNames {
+  const record = <T extends FormulaValue>(keys: Iterable<string>, value: (key: string) => T) =>
+    Object.assign(Object.create(null), Object.fromEntries([...keys].map((key) => [key, value(key)])));
+  return {
+    data: record(reads.data, (key) => {
+      const field = type.fields.get(key);
+      if (field)
+        return field.type === 'cost' && !costs ? null : (ownValue(card.attributes, key) as FormulaValue);
+      return (card[key as keyof OwnCard] ?? null) as FormulaValue;
+    }),
+    relations: record(reads.relations, (key) => around.relations.get(card.id)?.get(key) ?? []),
+    relation_count: record(reads.counts, (key) => around.counts.get(card.id)?.get(key) ?? 0),
+    children: around.children.get(card.id) ?? [],
+    children_count: around.childrenCount.get(card.id) ?? 0,
+  };
+}
+
+/** Each relation of cards `q.id` as seen from the card, but for archived ones at the other end. */
+const peers = `from (
+    select r.id, r.type, r.source_id as card_id, r.target_id as peer_id, r.attributes
+    from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
+    union all
+    select r.id, r.type, r.target_id, r.source_id, r.attributes
+    from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[]) and r.source_id <> r.target_id
+  ) r join cards c on c.id = r.peer_id and c.status = 'ACTIVE'`;
+
+/** The members of an attribute object that are named; costs only where they are seen. */
+const picked = (object: string, costs: string) =>
+  `(select coalesce(jsonb_object_agg(k, ${object} -> k), '{}') from unnest(?::text[]) k
+    where jsonb_exists(${object}, k) and ${costs})`;
+
+/**
+ * Reads what a formula reads around cards, in one statement for each kind: active related cards and active children,
+ * in the order of their making, with no more of them than the formula names.
+ */
+export async function readSurroundings(
+  sql: Sql,
+  metamodel: Metamodel,
+  { reads }: ReadFormula,
+  ids: string[],
+  limits?: InputLimits,
+): Promise<Surroundings> {
+  const around: Surroundings = {
+    relations: new Map(),
+    counts: new Map(),
+    children: new Map(),
+    childrenCount: new Map(),
+  };
+  const visible: Condition = limits?.visible ?? { sql: 'true', bindings: [] };
+  const seen = limits && !limits.otherCosts ? costPairs(metamodel) : { types: [], keys: [] };
+  const uncut = (owner: string) =>
+    `not exists (select from unnest(?::text[], ?::text[]) as h(type, key) where h.type = ${owner} and h.key = k)`;
+  const members = [...reads.members];
+  const item = `jsonb_build_object('id', c.id, 'type', c.type, 'attributes', ${picked('c.attributes', uncut('c.type'))})
+    || case when ? then jsonb_build_object('name', c.name) else '{}' end`;
+  const itemBindings = [members, seen.types, seen.keys, reads.members.has('name')];
+
+  if (reads.relations.size > 0) {
+    const keys = [...reads.relations];
+    const { rows } = await sql.raw(
+      `select r.card_id, r.type, ${item}
+         || jsonb_build_object('rel_attributes', ${picked('r.attributes', uncut('r.type'))}) as item
+       ${peers} and (${visible.sql}) order by r.card_id, r.id`,
+      [...itemBindings, members, seen.types, seen.keys, ids, keys, ids, keys, ...visible.bindings] as never,
+    );
+    for (const row of rows)
+      add(
+        entry(around.relations, row.card_id, () => new Map()),
+        row.type,
+        row.item,
+      );
+  }
+  if (reads.counts.size > 0) {
+    const keys = [...reads.counts];
+    const { rows } = await sql.raw(
+      `select r.card_id, r.type, count(*)::int as number ${peers} and (${visible.sql}) group by 1, 2`,
+      [ids, keys, ids, keys, ...visible.bindings] as never,
+    );
+    for (const row of rows) {
+      entry(around.counts, row.card_id, () => new Map<string, number>()).set(row.type, row.number);
+    }
+  }
+  const childrenOf = `from cards c where c.parent_id = any(?::uuid[]) and c.status = 'ACTIVE' and (${visible.sql})`;
+  if (reads.children) {
+    const { rows } = await sql.raw(
+      `select c.parent_id as card_id, ${item} as item ${childrenOf} order by c.parent_id, c.id`,
+      [...itemBindings, ids, ...visible.bindings] as never,
+    );
+    for (const row of rows) add(around.children, row.card_id, row.item);
+  }
+  if (reads.childrenCount) {
+    const { rows } = await sql.raw(
+      `select c.parent_id as card_id, count(*)::int as number ${childrenOf} group by 1`,
+      [ids, ...visible.bindings] as never,
+    );
+    for (const row of rows) around.childrenCount.set(row.card_id, row.number);
+  }
+  return around;
+}
+
+function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const there = map.get(key) ?? make();
+  map.set(key, there);
+  return there;
+}
+
+function add(map: Map<string, Item[]>, key: string, item: Item): void {
+  entry(map, key, () => []).push(item);
+}
+
+/** Every cost field with the type that has it. */
+function costPairs({ cardTypes, relationTypes }: Metamodel): { types: string[]; keys: string[] } {
+  const pairs = [...cardTypes.values(), ...relationTypes.values()].flatMap((type) =>
+    type.costKeys.map((key) => [type.key, key] as const),
+  );
+  return { types: pairs.map(([type]) => type), keys: pairs.map(([, key]) => key) };
+}

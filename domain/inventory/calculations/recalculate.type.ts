@@ -1,0 +1,108 @@
+import { notFound } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { CalculationRow } from '../../kernel/formulas/calculations.plan.ts';
+import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { lockCards } from '../cards/cards.load.ts';
+import { saveCards } from '../cards/cards.save.ts';
+import { noRuns } from './calculations.local.ts';
+import { type RecalculatePayload, recalculateJob } from './recalculate.job.ts';
+import { seedsOfType } from './recalculate.ts';
+
+/** Cards of one transaction of the job. */
+const BATCH = 500;
+/** The most cards that a request computes itself. */
+const REQUEST_LIMIT = 2_000;
+
+/** Starts the computing of all formulas of a card type. @throws EstateError `forbidden`, `not_found`. */
+export async function startRecalculation(ctx: Ctx, typeKey: string): Promise<StartedJob> {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  if (!ctx.metamodel.cardTypes.has(typeKey)) throw notFound('card type', typeKey);
+  return await command(ctx, (work) => enqueueJob(ctx, work, recalculateJob, { type_key: typeKey }));
+}
+
+/** Computes the cards of a formula that came into force: within the command where they are few, else by a job. */
+export async function recomputeOrEnqueue(work: Work, ctx: Ctx, row: CalculationRow): Promise<void> {
+  const type = row.target_type_key;
+  const { rows } = await work.sql.raw(
+    `select id from cards where type = ? order by id limit ${REQUEST_LIMIT + 1}`,
+    [type],
+  );
+  if (rows.length > REQUEST_LIMIT) await enqueueJob(ctx, work, recalculateJob, { type_key: type });
+  else {
+    await computeCards(
+      work,
+      ctx,
+      type,
+      rows.map(({ id }: { id: string }) => id),
+    );
+  }
+}
+
+/** Runs a type's formulas for cards. @returns how many values changed in cards, and how many had errors. */
+async function computeCards(
+  work: Work,
+  ctx: Ctx,
+  type: string,
+  ids: string[],
+): Promise<{ updated: number; errors: number }> {
+  await lockCards(work, ids);
+  const runs = noRuns();
+  await saveCards(work, ctx, [], { seeds: seedsOfType(work, type, ids), runs });
+  return runs;
+}
+
+interface Progress {
+  last: string;
+  processed: number;
+  updated: number;
+  errors: number;
+}
+
+/** Computes all cards of a type, batch by batch in the order of their ids, from the checkpoint on. */
+export async function recalculateType(job: RunningJob<RecalculatePayload>): Promise<JobResult> {
+  const { ctx, payload } = job;
+  let at = (job.resume ?? {
+    last: '00000000-0000-0000-0000-000000000000',
+    processed: 0,
+    updated: 0,
+    errors: 0,
+  }) as Progress;
+  const { rows } = await ctx.db.raw('select count(*)::int as total from cards where type = ?', [
+    payload.type_key,
+  ]);
+  const total: number = rows[0].total;
+  for (let more = true; more; ) {
+    job.signal.throwIfAborted();
+    [at, more] = await command(ctx, async (work): Promise<[Progress, boolean]> => {
+      const next = await batch(work, ctx, payload.type_key, at);
+      const { last: _, ...counts } = next;
+      await job.checkpoint(work, {
+        progress: Math.min(next.processed / Math.max(total, 1), 1),
+        counts,
+        checkpoint: next,
+      });
+      return [next, next.processed - at.processed === BATCH];
+    });
+  }
+  const { last: _, ...counts } = at;
+  return { result: counts, counts };
+}
+
+async function batch(work: Work, ctx: Ctx, type: string, at: Progress): Promise<Progress> {
+  const { rows } = await work.sql.raw(
+    `select id from cards where type = ? and id > ?::uuid order by id limit ${BATCH}`,
+    [type, at.last],
+  );
+  const ids: string[] = rows.map(({ id }: { id: string }) => id);
+  if (ids.length === 0) return at;
+  const { updated, errors } = await computeCards(work, ctx, type, ids);
+  return {
+    last: ids.at(-1)!,
+    processed: at.processed + ids.length,
+    updated: at.updated + updated,
+    errors: at.errors + errors,
+  };
+}

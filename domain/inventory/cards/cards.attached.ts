@@ -1,0 +1,19 @@
+import type { Work } from '../../kernel/context.ts';
+
+/**
+ * Deletes the rows of `table` that refer to one of the cards by `column`.
+ * @returns the deleted rows in the order of their ids.
+ */
+export async function deleteRowsOfCards<T>(
+  work: Work,
+  table: string,
+  cardIds: readonly string[],
+  column = 'card_id',
+): Promise<T[]> {
+  const { rows } = await work.sql.raw(
+    `with deleted as (delete from ${table} t where t.${column} = any(?::uuid[]) returning t.id, to_jsonb(t) as row)
+     select row from deleted order by id`,
+    [cardIds] as never,
+  );
+  return rows.map(({ row }: { row: T }) => row);
+}

@@ -1,0 +1,43 @@
+import type { Ctx } from '../../kernel/context.ts';
+import { createKept, type Kept } from '../../kernel/lists/lists.kept.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { visibleCards } from './cards.visible.ts';
+
+export interface CardCounts {
+  by_type: { type: string; count: number }[];
+  total: number;
+}
+
+const KEPT_BYTES = 2 * 1024 * 1024;
+
+/** Keeps counts until cards change. */
+export function createKeptCounts(): Kept<CardCounts> {
+  return createKept(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
+}
+
+/**
+ * The number of active cards by type, for every visible type in the metamodel's order. `topics` are the versions
+ * after the request arrived: counts are taken again only when cards of some type have changed.
+ */
+export async function countCards(
+  ctx: Ctx,
+  topics: ReadonlyMap<string, number>,
+  kept: Kept<CardCounts>,
+): Promise<CardCounts> {
+  const visible = visibleCards(ctx);
+  const types = ctx.metamodel.visibleTypes;
+  const key = JSON.stringify([types.map((type) => [type, topics.get(`cards:${type}`) ?? 0]), visible]);
+  return await kept.get(key, () => count(ctx, visible));
+}
+
+async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
+  const { rows } = await ctx.db.raw(
+    `select c.type, count(*) as count from cards c where c.status = 'ACTIVE' and (${visible.sql}) group by c.type`,
+    visible.bindings as never,
+  );
+  const counts = new Map<string, number>(
+    rows.map((row: { type: string; count: number }) => [row.type, row.count]),
+  );
+  const byType = ctx.metamodel.visibleTypes.map((type) => ({ type, count: counts.get(type) ?? 0 }));
+  return { by_type: byType, total: byType.reduce((sum, { count }) => sum + count, 0) };
+}

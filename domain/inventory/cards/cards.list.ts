@@ -1,0 +1,252 @@
+import { invalidField } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { createKept, type Kept } from '../../kernel/lists/lists.kept.ts';
+import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
+import { clause, orderOf, projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { prepareFilter } from '../filters/filters.prepare.ts';
+import { type CardFilter, cardFilter } from './cards.list.filter.ts';
+import {
+  createKeptIds,
+  idCount,
+  idsQuery,
+  type KeptIds,
+  type OrderedIds,
+  orderIds,
+  packIds,
+  sliceIds,
+} from './cards.list.ids.ts';
+import { attributeSort, cardSorts } from './cards.list.sort.ts';
+import { type Anchors, createAnchors, walkToPage } from './cards.list.walk.ts';
+import { cardMembers, cardsText } from './cards.projection.ts';
+import { searchCards } from './cards.search.ts';
+import { visibleCards } from './cards.visible.ts';
+
+/** What a process keeps between lists of cards; one object per process. */
+export interface CardListMemory {
+  totals: Kept<number>;
+  anchors: Anchors;
+  ids: KeptIds;
+}
+
+const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
+
+export function createCardListMemory(): CardListMemory {
+  return { totals: createKept(KEPT_TOTALS_BYTES, () => 8), anchors: createAnchors(), ids: createKeptIds() };
+}
+
+/** What a list of cards needs besides its request. */
+export interface CardListNeeds {
+  /** Versions of the topics as they were after the request arrived. */
+  topics: ReadonlyMap<string, number>;
+  memory: CardListMemory;
+}
+
+/** What is asked for, checked. */
+interface Asked {
+  where: Condition[];
+  /** Keys of the types that the list is limited to. */
+  types: string[];
+  /** Whether the conditions look at more than cards of these types, with their tags and stakeholders. */
+  wide: boolean;
+  /** Whether the conditions are among the few that most lists have. */
+  plain: boolean;
+  /** The text to search for. */
+  search: string | undefined;
+  order: Order;
+}
+
+const RELEVANCE = 'relevance';
+
+const list: ListSpec = {
+  name: 'cards',
+  from: 'cards c',
+  id: 'c.id',
+  idType: 'uuid',
+  sorts: cardSorts,
+  defaultSort: 'name',
+  defaultDir: 'asc',
+  members: {},
+};
+
+/**
+ * The cards that the caller sees and asks for.
+ * @throws EstateError naming each parameter that is not valid, `forbidden` for costs asked about without `costs.view`.
+ */
+export async function listCards(
+  ctx: Ctx,
+  params: ListParams & CardFilter & { filter?: string },
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  const { conditions, types, plain } = cardFilter(ctx, params);
+  const filter = params.filter === undefined ? undefined : await prepareFilter(ctx, params.filter);
+  if (filter) conditions.push(filter);
+  const wide = filter !== undefined;
+  return await runCardList(ctx, conditions, { types, wide, plain: plain && !wide }, params, needs);
+}
+
+/** The cards that the caller has created, active or archived. */
+export async function listMyCreatedCards(
+  ctx: Ctx,
+  params: ListParams,
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  const mine: Condition = { sql: 'c.created_by = ?::uuid', bindings: [ctx.caller.userId] };
+  const scope: Scope = { types: undefined, wide: false, plain: false };
+  return await runCardList(ctx, [mine], scope, params, needs);
+}
+
+/**
+ * The cards, active or archived, on which a user, the caller unless named, holds a stakeholder role; with the roles on
+ * each of the items that show their `id`.
+ * @throws EstateError `forbidden` without `stakeholders.view`.
+ */
+export async function listStakeholderCards(
+  ctx: Ctx,
+  { user_id, ...params }: ListParams & { user_id?: string },
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'stakeholders.view');
+  const userId = user_id ?? ctx.caller.userId;
+  const held: Condition = {
+    sql: 'c.id in (select m.card_id from stakeholders m where m.user_id = ?::uuid)',
+    bindings: [userId],
+  };
+  const scope: Scope = { types: undefined, wide: false, plain: false };
+  const answer = await runCardList(ctx, [held], scope, params, needs);
+  const { items } = JSON.parse(answer) as { items: { id?: string }[] };
+  const { rows } = await ctx.db.raw(
+    `select c.id, c.type, array_agg(m.role order by m.role) as roles
+     from stakeholders m join cards c on c.id = m.card_id
+     where m.user_id = ?::uuid and m.card_id = any(?::uuid[]) group by c.id`,
+    [userId, items.flatMap(({ id }) => id ?? [])] as never,
+  );
+  const roles: Record<string, unknown[]> = {};
+  for (const row of rows as { id: string; type: string; roles: string[] }[]) {
+    roles[row.id] = (ctx.metamodel.cardTypes.get(row.type)?.stakeholderRoles ?? [])
+      .filter((role) => row.roles.includes(role.key))
+      .map(({ key, label, color, translations }) => ({ key, label, color, translations }));
+  }
+  return `${answer.slice(0, -1)},"roles_by_card_id":${JSON.stringify(roles)}}`;
+}
+
+type Scope = Pick<Asked, 'wide' | 'plain'> & { types: string[] | undefined };
+
+async function runCardList(
+  ctx: Ctx,
+  conditions: Condition[],
+  scope: Scope,
+  params: ListParams,
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  const types = scope.types ?? ctx.metamodel.visibleTypes;
+  const search = params.search?.trim() || undefined;
+  const asked: Asked = {
+    where: [visibleCards(ctx), ...conditions],
+    ...scope,
+    types,
+    search,
+    order: cardOrder(ctx, params, types, search),
+  };
+  if (params.cursor !== undefined) return await pageByCursor(ctx, asked, params, needs);
+
+  const { page, page_size: size, fields } = params;
+  // also refuses unknown fields where there is nothing to show
+  projection(cardMembers(ctx), fields);
+  const offset = (page - 1) * size;
+  let ids: string[] = [];
+  let total: number;
+  let more: boolean | undefined;
+  if (asked.search !== undefined || asked.wide || !(asked.order.key in cardSorts)) {
+    const ordered = await keptIds(ctx, asked, needs);
+    total = idCount(ordered);
+    ids = sliceIds(ordered, offset, size);
+    if (asked.search !== undefined) more = ordered.more;
+  } else {
+    total = await keptTotal(ctx, asked, needs);
+    if (offset < total) {
+      const walk = {
+        where: asked.where,
+        order: asked.order,
+        offset,
+        size: Math.min(size, total - offset),
+        total,
+      };
+      ids = await walkToPage(ctx.db, walk, needs.memory.anchors, keyOf(asked, needs));
+    }
+  }
+  const items = ids.length === 0 ? '[]' : await cardsText(ctx.db, ctx, ids, fields);
+  return `{"items":${items},"total":${total},"page":${page},"page_size":${size}${moreMember(more)}}`;
+}
+
+const moreMember = (more: boolean | undefined) => (more === undefined ? '' : `,"more_matches":${more}`);
+
+/** The requested order; the best matches first when a search names none. */
+function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string | undefined): Order {
+  const key = params.sort_by ?? (search === undefined ? undefined : RELEVANCE);
+  if (key === RELEVANCE) {
+    if (search === undefined) {
+      throw invalidField(
+        'sort_by',
+        'without_search',
+        'relevance is an order of matches; give search as well',
+      );
+    }
+    return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: params.sort_dir ?? 'desc' };
+  }
+  const sort = key === undefined ? undefined : attributeSort(ctx, key, types);
+  return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, params);
+}
+
+/** Names the rows that are asked for as they are at present: it changes with every write that may concern them. */
+function keyOf(asked: Asked, { topics }: CardListNeeds): string {
+  const versions = asked.wide ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
+  const { key, dir } = asked.order;
+  return JSON.stringify([versions, clause(asked.where), asked.search, key, dir]);
+}
+
+/** The number of cards, counted again only after a change to cards of the types concerned. */
+async function keptTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
+  const key = keyOf({ ...asked, order: { ...asked.order, key: '', dir: 'asc' } }, needs);
+  return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
+}
+
+/** All ids in order, found again only after a change to what the list depends on. */
+async function keptIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
+  return await needs.memory.ids.get(keyOf(asked, needs), async () => {
+    const { search, order, where } = asked;
+    if (search === undefined) return await orderIds(ctx.db, where, order);
+    const found = await searchCards({ sql: ctx.db, where, plain: asked.plain, text: search });
+    if (order.key === RELEVANCE) {
+      return packIds(order.dir === 'desc' ? found.ids : found.ids.toReversed(), found.more);
+    }
+    const matches = { sql: 'c.id = any(?::uuid[])', bindings: [found.ids] };
+    return { ...(await orderIds(ctx.db, [matches], order)), more: found.more };
+  });
+}
+
+async function pageByCursor(
+  ctx: Ctx,
+  asked: Asked,
+  params: ListParams,
+  needs: CardListNeeds,
+): Promise<JsonText> {
+  const members = cardMembers(ctx);
+  const starts = params.cursor === '' && asked.search !== undefined;
+  const found = starts ? await keptIds(ctx, asked, needs) : undefined;
+  const answer = await listByCursor({
+    sql: ctx.db,
+    spec: { ...list, members },
+    where: asked.where,
+    order: asked.order,
+    item: projection(members, params.fields),
+    params,
+    options: {
+      owner: ctx.caller.userId,
+      asked: [asked.search, asked.where],
+      ...(found ? { ids: idsQuery(found) } : {}),
+    },
+  });
+  return found ? `${answer.slice(0, -1)}${moreMember(found.more)}}` : answer;
+}

@@ -1,0 +1,122 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardForPolicy } from '../../kernel/permissions/policy.ts';
+import { lockCalculationsOf } from '../calculations/calculations.lock.ts';
+import { cardMembers } from './cards.projection.ts';
+import type { CardState } from './rules/card.types.ts';
+import type { FilledSlots } from './rules/quality.ts';
+
+// Above 7203001 (feed) to 7203005, so that the locks of different purposes never meet.
+const HIERARCHY_LOCK = 7203010;
+
+/**
+ * Holds the hierarchy as it is until the transaction ends, and is taken before any row lock. `exclusive` for what
+ * moves, archives, restores or deletes cards: ancestors and descendants read after it stay what they are, so that
+ * concurrent moves never close a circle. `shared` for what only adds cards below existing ones.
+ */
+export async function lockHierarchy(sql: Sql, mode: 'shared' | 'exclusive'): Promise<void> {
+  await sql.raw(`select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${HIERARCHY_LOCK})`);
+}
+
+/**
+ * Locks card rows in the order of their ids, so that commands wait for each other instead of deadlocking.
+ * @param strength `update` for what deletes them; `share` keeps others from changing them, but not from sharing them.
+ */
+export async function lockCards(
+  work: Pick<Work, 'sql' | 'metamodel'>,
+  ids: Iterable<string>,
+  strength: 'update' | 'no key update' | 'share' = 'no key update',
+): Promise<void> {
+  const wanted = [...ids];
+  if (wanted.length === 0) return;
+  await lockCalculationsOf(work, wanted);
+  await work.sql.raw(`select from cards where id = any(?::uuid[]) order by id for ${strength}`, [wanted]);
+}
+
+/** A card with what writing it needs to know. */
+export interface StoredCard extends CardState, CardForPolicy {
+  /** The act that archived it. */
+  archive_batch_id: string | null;
+  filled: FilledSlots;
+  /** What lines kept elsewhere come to, by the key of the attribute that shows it; null for nothing. */
+  sums?: Readonly<Record<string, number | null>>;
+}
+
+/**
+ * Reads cards for writing; ids that do not exist, or are of a hidden type, are left out. Call it in a statement
+ * after `lockCards`: one that itself waited for the lock would see the surroundings as they were before.
+ */
+export async function loadCards(
+  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  ctx: Ctx,
+  ids: Iterable<string>,
+): Promise<Map<string, StoredCard>> {
+  const { rows } = await sql.raw(
+    `select c.id, c.type, c.subtype, c.name, c.alias, c.description, c.parent_id, c.lifecycle, c.attributes,
+       c.status, c.approval_status, c.data_quality, c.external_id, utc(c.archived_at) as archived_at,
+       c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end as sums,
+       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as my_roles,
+       array(select distinct s.role from stakeholders s where s.card_id = c.id) as roles,
+       array(select distinct t.tag_group_id from card_tags k join tags t on t.id = k.tag_id
+             where k.card_id = c.id)::text[] as tag_groups,
+       array(select distinct r.type || '/source' from relations r
+             where r.source_id = c.id and r.type = any(?::text[])
+             union all
+             select distinct r.type || '/target' from relations r
+             where r.target_id = c.id and r.type = any(?::text[])) as relations
+     from cards c where c.id = any(?::uuid[]) and c.type = any(?::text[])`,
+    [
+      ctx.caller.userId,
+      mandatoryTypes(metamodel, 'source'),
+      mandatoryTypes(metamodel, 'target'),
+      [...ids],
+      metamodel.visibleTypes,
+    ] as never,
+  );
+  return new Map(
+    rows.map(({ my_roles, roles, tag_groups, relations, ...card }: Record<string, never>) => [
+      card.id,
+      {
+        ...card,
+        myRoles: my_roles,
+        filled: { roles: new Set(roles), tagGroups: new Set(tag_groups), relations: new Set(relations) },
+      },
+    ]),
+  );
+}
+
+/** Keys of the relation types that some card type must have on the side. */
+export function mandatoryTypes(metamodel: Metamodel, side: 'source' | 'target'): string[] {
+  return [...metamodel.cardTypes.values()].flatMap((type) =>
+    type.mandatoryRelations.filter((slot) => slot.side === side).map((slot) => slot.relationType),
+  );
+}
+
+/** One of the loaded cards. @throws EstateError `not_found`. */
+export function requireCard(cards: Map<string, StoredCard>, id: string): StoredCard {
+  const card = cards.get(id.toLowerCase());
+  if (!card) throw notFound('card', id);
+  return card;
+}
+
+/** The type of a loaded card: a card's type always exists. */
+export function typeOf(metamodel: Metamodel, card: { type: string }): CardType {
+  return metamodel.cardTypes.get(card.type)!;
+}
+
+/**
+ * A card as its JSON text, as reads show it, after a write: whoever may write a card is shown it, also with no
+ * right to see others.
+ */
+export async function writtenCard(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
+  const item = projection(cardMembers(ctx), undefined);
+  const { rows } = await sql.raw(`select ${item.sql}::text as item from cards c where c.id = ?::uuid`, [
+    ...item.bindings,
+    id,
+  ] as never);
+  return rows[0].item;
+}

@@ -1,0 +1,196 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { prepared } from '../../../platform/prepared.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { holderWithin, holdsCostRole, inScope, may } from '../../kernel/permissions/policy.ts';
+import { unseenCard, visibleCards } from './cards.visible.ts';
+
+const TAGS = {
+  list: `json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color, 'group_name', g.name)
+           order by lower(g.name), t.sort_order, lower(t.name), t.id)`,
+  from: 'card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id',
+};
+
+const STAKEHOLDERS = {
+  list: `json_agg(json_build_object('id', s.id, 'user_id', s.user_id, 'user_display_name', u.display_name,
+           'user_email', u.email, 'role', s.role) order by s.role, lower(u.display_name), s.id)`,
+  from: 'stakeholders s join users u on u.id = s.user_id',
+};
+
+/** Without `stakeholders.view` a caller sees the own roles only. */
+function visibleStakeholders(ctx: Ctx): Fragment {
+  return may(ctx.caller, 'stakeholders.view')
+    ? { sql: 'true', bindings: [] }
+    : { sql: 's.user_id = ?::uuid', bindings: [holderWithin(ctx.caller, 'stakeholders.view')] };
+}
+
+/**
+ * The attributes that the caller may see, over the alias `c`: cost values are left out unless the caller holds
+ * `costs.view` or a stakeholder role on the card that shows costs.
+ */
+export function visibleAttributes(ctx: Ctx): Fragment {
+  if (may(ctx.caller, 'costs.view')) return { sql: 'c.attributes', bindings: [] };
+  const costs: Record<string, string[]> = {};
+  for (const type of ctx.metamodel.cardTypes.values()) {
+    if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
+  }
+  return {
+    sql: `case when ${holdsCostRole('c.id')}
+          then c.attributes
+          else c.attributes - array(select jsonb_array_elements_text(?::jsonb -> c.type)) end`,
+    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
+  };
+}
+
+/** The members of a card in the order of its JSON, over the alias `c` of `cards`. */
+export function cardMembers(ctx: Ctx): ListSpec['members'] {
+  const seen = visibleStakeholders(ctx);
+  return {
+    id: 'c.id',
+    type: 'c.type',
+    subtype: 'c.subtype',
+    name: 'c.name',
+    description: 'c.description',
+    parent_id: 'c.parent_id',
+    lifecycle: 'c.lifecycle',
+    attributes: visibleAttributes(ctx),
+    status: 'c.status',
+    approval_status: 'c.approval_status',
+    data_quality: 'c.data_quality',
+    external_id: 'c.external_id',
+    alias: 'c.alias',
+    archived_at: 'utc(c.archived_at)',
+    created_by: 'c.created_by',
+    updated_by: 'c.updated_by',
+    created_at: 'utc(c.created_at)',
+    updated_at: 'utc(c.updated_at)',
+    tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
+    stakeholders: {
+      sql: `(select coalesce(${STAKEHOLDERS.list}, '[]') from ${STAKEHOLDERS.from}
+             where s.card_id = c.id and ${seen.sql})`,
+      bindings: seen.bindings,
+    },
+  };
+}
+
+// What stands in a kept query for a value of the request.
+const CALLER = Symbol('the caller');
+const IDS = Symbol('the cards');
+
+/** Queries with their bindings, built once for each metamodel and set of rights that matters to them. */
+const queries = new WeakMap<Metamodel, Map<string, Fragment>>();
+
+/** The query of a kind for the context's rights; `build` gets a context whose caller is a placeholder. */
+function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: Ctx) => Fragment): Fragment {
+  const { caller, metamodel } = ctx;
+  const rights = (['costs.view', 'stakeholders.view', 'inventory.view'] as const).map(
+    (key) => `${may(caller, key)}/${inScope(caller, key)}`,
+  );
+  const key = `${kind} ${rights}`;
+  let kept = queries.get(metamodel);
+  if (!kept) {
+    kept = new Map();
+    queries.set(metamodel, kept);
+  }
+  let query = kept.get(key);
+  if (!query) {
+    query = build({ ...ctx, caller: { ...caller, userId: CALLER as never } });
+    kept.set(key, query);
+  }
+  const values = new Map<unknown, unknown>([
+    [CALLER, caller.userId],
+    [IDS, ids],
+  ]);
+  return {
+    sql: query.sql,
+    bindings: query.bindings.map((binding) => (values.has(binding) ? values.get(binding) : binding)),
+  };
+}
+
+/** Tags and stakeholders gathered once for all cards, which takes half the time of gathering them card by card. */
+function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
+  const seen = visibleStakeholders(ctx);
+  const members: ListSpec['members'] = {
+    ...cardMembers(ctx),
+    tags: "coalesce(tags_of.list, '[]')",
+    stakeholders: "coalesce(stakeholders_of.list, '[]')",
+  };
+  const item = projection(members, fields);
+  const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
+  const joins: Fragment[] = [];
+  if (names.includes('tags')) {
+    joins.push({
+      sql: `left join (select ct.card_id, ${TAGS.list} as list from ${TAGS.from}
+              where ct.card_id = any(array(select id from page)) group by ct.card_id) tags_of
+            on tags_of.card_id = c.id`,
+      bindings: [],
+    });
+  }
+  if (names.includes('stakeholders')) {
+    joins.push({
+      sql: `left join (select s.card_id, ${STAKEHOLDERS.list} as list from ${STAKEHOLDERS.from}
+              where s.card_id = any(array(select id from page)) and ${seen.sql} group by s.card_id) stakeholders_of
+            on stakeholders_of.card_id = c.id`,
+      bindings: seen.bindings,
+    });
+  }
+  return {
+    sql: `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
+      select '[' || coalesce(string_agg(${item.sql}::text, ',' order by page.n), '') || ']' as items
+      from page join cards c on c.id = page.id ${joins.map((join) => join.sql).join(' ')}`,
+    bindings: [IDS, ...item.bindings, ...joins.flatMap((join) => join.bindings)],
+  };
+}
+
+/**
+ * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are passed over.
+ * Rights on the cards must have been checked.
+ */
+export async function cardsText(
+  sql: Sql,
+  ctx: Ctx,
+  ids: string[],
+  fields: string | undefined,
+): Promise<string> {
+  if (fields === undefined) {
+    const query = queryFor(ctx, 'list', ids, (asked) => buildCardsQuery(asked, undefined));
+    const { rows } = await prepared(sql, query.sql, query.bindings);
+    return rows[0].items;
+  }
+  // `fields` may name anything, in any order: neither kept nor prepared
+  const query = buildCardsQuery(ctx, fields);
+  const bindings = query.bindings.map((binding) => (binding === IDS ? ids : binding));
+  const { rows } = await sql.raw(query.sql, bindings as never);
+  return rows[0].items;
+}
+
+function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {
+  const visible = visibleCards(ctx);
+  const item = projection(cardMembers(ctx), undefined);
+  return {
+    sql: `select ${item.sql}::text as item from cards c
+      where c.id = ?::uuid and (${visible.sql})${forUpdate ? ' for update of c' : ''}`,
+    bindings: [...item.bindings, IDS, ...visible.bindings],
+  };
+}
+
+/**
+ * One card as its JSON text, the very text that its ETag is made of. `sql` may be a command's transaction;
+ * `forUpdate` locks the row.
+ * @throws EstateError `not_found` for a card that does not exist or is hidden, `forbidden` without the right to see it.
+ */
+export async function cardText(
+  sql: Sql,
+  ctx: Ctx,
+  id: string,
+  options: { forUpdate?: boolean } = {},
+): Promise<JsonText> {
+  const forUpdate = options.forUpdate ?? false;
+  const query = queryFor(ctx, forUpdate ? 'locked' : 'one', id, (asked) => buildCardQuery(asked, forUpdate));
+  const { rows } = await prepared(sql, query.sql, query.bindings);
+  if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
+  return rows[0].item;
+}

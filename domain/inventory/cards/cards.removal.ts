@@ -1,0 +1,187 @@
+import { EstateError, invalidFields } from '../../../platform/errors.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { levelsAfter } from './cards.levels.ts';
+import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
+import { rescored } from './cards.rows.ts';
+import { type CardWrite, settled } from './cards.save.ts';
+import { ancestorsOf, idsBelow } from './cards.tree.ts';
+import { visibleCards } from './cards.visible.ts';
+import { LEVEL_FIELD } from './rules/capability.ts';
+
+/** How many cards a refusal names. */
+const MAX_NAMED = 100;
+
+/** What becomes of the children: they go too, lose their parent, or move to their grandparent. */
+export type ChildStrategy = 'cascade' | 'disconnect' | 'reparent';
+
+export interface RemovalRequest {
+  child_strategy?: ChildStrategy | null;
+  related_card_ids?: string[];
+  cascade_all_related?: boolean;
+}
+
+/** What archiving or deleting cards does to others. */
+export interface RemovalPlan {
+  /** Ids of all that is archived or deleted: the cards themselves first. */
+  removed: string[];
+  /** Of these, the cards below them. */
+  cascaded: string[];
+  /** Of these, the related cards that were asked for. */
+  related: string[];
+  /** Cards that stay and get another parent. */
+  moved: Map<string, string | null>;
+  /** The new levels of capabilities that stay, by id. */
+  levels: Map<string, string>;
+}
+
+type Act = 'archive' | 'delete';
+
+/**
+ * Decides what goes and what stays, under the exclusive hierarchy lock. Archiving looks at active cards only;
+ * deleting takes archived children along with the strategy, or parts them from their card where none is given. A
+ * child that is itself among the cards needs no strategy.
+ * @throws EstateError `children_present`, `too_many_descendants`, `validation_failed`.
+ */
+export async function planRemoval(
+  work: Work,
+  ctx: Ctx,
+  primaries: StoredCard[],
+  request: RemovalRequest,
+  act: Act,
+): Promise<RemovalPlan> {
+  const { sql } = work;
+  const strategy = request.child_strategy ?? undefined;
+  const ids = primaries.map((card) => card.id);
+  const removed = new Set(ids);
+  const children = (await childrenOf(sql, ids, act)).filter((child) => !removed.has(child.id));
+  const active = children.filter((child) => child.status === 'ACTIVE');
+  if (active.length > 0 && strategy === undefined) throw childrenPresent(active, primaries.length > 1);
+  const cascaded: string[] = [];
+  if (strategy === 'cascade' && children.length > 0) {
+    for (const id of await idsBelow(sql, ids, act === 'archive')) {
+      if (!removed.has(id)) cascaded.push(id);
+      removed.add(id);
+    }
+  }
+  const related = (await relatedOf(work, ctx, ids, request, act)).filter((id) => !removed.has(id));
+  for (const id of related) removed.add(id);
+
+  const staying = children.filter((child) => !removed.has(child.id));
+  const moved = new Map<string, string | null>(staying.map((child) => [child.id, null]));
+  if (strategy === 'reparent') {
+    const ancestors = await ancestorsOf(
+      sql,
+      staying.map((child) => child.id),
+    );
+    for (const { id } of staying) moved.set(id, ancestors.get(id)!.find((up) => !removed.has(up)) ?? null);
+  }
+  for (const child of await childrenOf(sql, related, act)) {
+    if (!removed.has(child.id)) moved.set(child.id, null);
+  }
+  const gone = new Set(act === 'delete' ? removed : []);
+  const levels = await levelsAfter(work, { moved, gone });
+  return { removed: [...removed], cascaded, related, moved, levels };
+}
+
+function childrenPresent(children: { parent_id: string }[], many: boolean): EstateError {
+  const count = children.length;
+  const parents = [...new Set(children.map((child) => child.parent_id))];
+  return new EstateError(
+    'children_present',
+    `${many ? 'The cards have' : 'The card has'} ${count} ${count === 1 ? 'child' : 'children'}; choose a child_strategy.`,
+    { extra: { child_count: count, ...(many ? { card_ids: parents.slice(0, MAX_NAMED) } : {}) } },
+  );
+}
+
+async function childrenOf(
+  sql: Work['sql'],
+  parents: string[],
+  act: Act,
+): Promise<{ id: string; parent_id: string; status: string }[]> {
+  if (parents.length === 0) return [];
+  const { rows } = await sql.raw(
+    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${act === 'archive' ? "and status = 'ACTIVE'" : ''}
+     order by id`,
+    [parents],
+  );
+  return rows;
+}
+
+/** The related cards that go too: the named ones, or every active one. */
+async function relatedOf(
+  { sql, metamodel }: Work,
+  ctx: Ctx,
+  primaries: string[],
+  request: RemovalRequest,
+  act: Act,
+): Promise<string[]> {
+  const named = (request.related_card_ids ?? []).map((id) => id.toLowerCase());
+  if (named.length === 0 && !request.cascade_all_related) return [];
+  const visible = visibleCards(ctx);
+  const { rows } = await sql.raw(
+    `select c.id, c.status from cards c
+     where c.id <> all(?::uuid[]) and (${visible.sql}) and c.id in (
+       select target_id from relations where source_id = any(?::uuid[]) and type = any(?::text[])
+       union all select source_id from relations where target_id = any(?::uuid[]) and type = any(?::text[]))
+     order by c.id`,
+    [
+      primaries,
+      ...visible.bindings,
+      primaries,
+      metamodel.visibleRelationTypes,
+      primaries,
+      metamodel.visibleRelationTypes,
+    ] as never,
+  );
+  const peers = new Map(rows.map((row: { id: string; status: string }) => [row.id, row.status]));
+  const faults = named.flatMap((id, index) => {
+    const status = peers.get(id);
+    if (status === 'ACTIVE' || (status !== undefined && act === 'delete')) return [];
+    const message = status ? 'is archived already' : 'is no card related to this one';
+    return { field: `related_card_ids.${index}`, code: 'not_related', message };
+  });
+  if (faults.length > 0) throw invalidFields(faults);
+  const all = request.cascade_all_related
+    ? [...peers].filter(([, status]) => status === 'ACTIVE').map(([id]) => id as string)
+    : [];
+  return [...new Set([...named, ...all])];
+}
+
+/** The card with the level that the plan gives it, if any. */
+export function withLevel(plan: RemovalPlan, card: StoredCard): StoredCard {
+  const level = plan.levels.get(card.id);
+  return level === undefined ? card : { ...card, attributes: { ...card.attributes, [LEVEL_FIELD]: level } };
+}
+
+/** Locks and loads every card of the plan. */
+export async function lockRemoval(
+  work: Work,
+  ctx: Ctx,
+  plan: RemovalPlan,
+  act: Act,
+): Promise<Map<string, StoredCard>> {
+  const ids = new Set([...plan.removed, ...plan.moved.keys(), ...plan.levels.keys()]);
+  await lockCards(work, ids, act === 'delete' ? 'update' : 'no key update');
+  return await loadCards(work, ctx, ids);
+}
+
+/** The writes of the cards that stay: another parent, levels, and approvals that break by the move. */
+export function moveWrites(work: Work, plan: RemovalPlan, cards: Map<string, StoredCard>): CardWrite[] {
+  const removed = new Set(plan.removed);
+  return [...new Set([...plan.moved.keys(), ...plan.levels.keys()])].flatMap((id) => {
+    const before = removed.has(id) ? undefined : cards.get(id);
+    if (!before) return [];
+    const type = typeOf(work.metamodel, before);
+    const leveled = withLevel(plan, before);
+    const parent_id = plan.moved.get(id);
+    const after =
+      parent_id === undefined ? rescored(type, leveled) : settled(type, before, { ...leveled, parent_id });
+    return { before, after };
+  });
+}
+
+/** What else was affected, as members of the answer's JSON. */
+export function affected(plan: RemovalPlan): string {
+  const children = JSON.stringify([...plan.cascaded, ...plan.moved.keys()]);
+  return `"affected_children_ids":${children},"affected_related_card_ids":${JSON.stringify(plan.related)}`;
+}

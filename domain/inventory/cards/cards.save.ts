@@ -1,0 +1,156 @@
+import type { Knex } from 'knex';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { EventType } from '../../kernel/events/events.types.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { Seeds } from '../calculations/calculations.follow.ts';
+import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.local.ts';
+import { noteRuns, type Recalculated, recalculate } from '../calculations/recalculate.ts';
+import { cardEvent, cardsTopic } from './cards.events.ts';
+import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
+import { rescored, updateRows } from './cards.rows.ts';
+import { summedKeys, withSums } from './cards.sums.ts';
+import { guardUnique } from './cards.unique.ts';
+import { approvalAfter } from './rules/approval.ts';
+import { LEVEL_FIELD } from './rules/capability.ts';
+import { type Changes, diffCard } from './rules/diff.ts';
+
+/** The card after a change of its content by hand: approval and data quality follow. */
+export function settled(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
+  return rescored(type, {
+    ...after,
+    approval_status: approvalAfter(after.approval_status, diffCard(before, after)),
+  });
+}
+
+/** One card's change. */
+export interface CardWrite {
+  before: StoredCard;
+  after: StoredCard;
+  /** `card.updated` unless given. */
+  event?: EventType;
+}
+
+/** A change as it was stored. */
+export interface SavedCard extends CardWrite {
+  changes: Changes;
+}
+
+/**
+ * Writes changed cards in one statement, with an event for each; cards that do not differ are left alone. What
+ * formulas compute from them is in the same event, and the cards elsewhere whose values follow have one of their own.
+ * `seeds` are formulas that have to run for other reasons.
+ * @returns what was written of the given cards.
+ * @throws EstateError `sibling_name_taken`, `external_id_taken`.
+ */
+export async function saveCards(
+  work: Work,
+  ctx: Ctx,
+  writes: CardWrite[],
+  { seeds = new Map(), runs = noRuns() }: { seeds?: Seeds; runs?: Runs } = {},
+): Promise<SavedCard[]> {
+  const changed = writes
+    .map((write) => withComputed(work, write, runs))
+    .filter((write) => Object.keys(write.changes).length > 0);
+  if (changed.length === 0 && seeds.size === 0) return [];
+  const after = changed.map((write) => write.after);
+  const update = (sql: Knex.Transaction) => updateRows(sql, ctx, after);
+  if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
+  else if (changed.length > 0) await update(work.sql);
+  const computed = await recalculate(work, ctx, changed, seeds, runs);
+  await noteRuns(work, runs);
+  const saved = changed.map((write) => {
+    const last = computed.get(write.after.id)?.after;
+    return last ? { ...write, after: last, changes: diffCard(write.before, last) } : write;
+  });
+  for (const { before, after: card, changes, event } of saved) {
+    computed.delete(card.id);
+    const type = typeOf(work.metamodel, card);
+    const more = { ...archiving(before, card, changes), ...rolledUp(type, card, changes) };
+    work.emit(cardEvent(event ?? 'card.updated', type, card, changes, more));
+    work.raise(cardsTopic(type.key));
+  }
+  tellComputed(work, computed.values());
+  return saved;
+}
+
+/** A write with its sums, and what the card's own formulas make of it. */
+function withComputed(work: Work, write: CardWrite, runs: Runs): SavedCard {
+  const { before } = write;
+  const type = typeOf(work.metamodel, write.after);
+  const after = withSums(type, write.after);
+  const computed = withLocalValues(work.metamodel, type, after, diffCard(before, after), runs);
+  const scored = computed === write.after ? computed : rescored(type, computed);
+  return { ...write, after: scored, changes: diffCard(before, scored) };
+}
+
+/** The events of cards whose values followed from others. */
+export function tellComputed(work: Work, cards: Iterable<Recalculated>): void {
+  for (const { before, after } of cards) {
+    const changes = diffCard(before, after);
+    if (Object.keys(changes).length === 0) continue;
+    const type = typeOf(work.metamodel, after);
+    work.emit(cardEvent('card.updated', type, after, changes));
+    work.raise(cardsTopic(type.key));
+  }
+}
+
+/** The act of archiving that a change begins or ends, for undoing; both where one takes the other's place. */
+function archiving(before: StoredCard, after: StoredCard, changes: Changes): Record<string, string> {
+  const [was, is] = [before.archive_batch_id, after.archive_batch_id];
+  if (changes.status) return (is ?? was) ? { archive_batch_id: (is ?? was)! } : {};
+  return was && is && was !== is ? { archive_batch_id: is, archive_batch_was: was } : {};
+}
+
+/** The fields of a change that follow from lines: a later line is no conflict with an earlier change. */
+function rolledUp(type: CardType, card: StoredCard, changes: Changes): { rolled_up?: string[] } {
+  const fields = summedKeys(type, card)
+    .map((key) => `attributes.${key}`)
+    .filter((field) => field in changes);
+  return fields.length > 0 ? { rolled_up: fields } : {};
+}
+
+/** Whether a change may meet another card in a unique index. */
+function mayClash(changes: Changes): boolean {
+  return (
+    ['name', 'parent_id', 'external_id'].some((field) => field in changes) || changes.status?.new === 'ACTIVE'
+  );
+}
+
+/**
+ * Computes the data quality of cards anew after something around them has changed (a relation, a tag, a
+ * stakeholder), in the transaction of that change; and runs the formulas of `seeds`.
+ */
+export async function rescoreCards(
+  work: Work,
+  ctx: Ctx,
+  ids: Iterable<string>,
+  seeds: Seeds = new Map(),
+): Promise<void> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0 && seeds.size === 0) return;
+  await lockCards(work, wanted);
+  const cards = await loadCards(work, ctx, wanted);
+  await saveCards(
+    work,
+    ctx,
+    [...cards.values()].map((card) => ({
+      before: card,
+      after: rescored(typeOf(work.metamodel, card), card),
+    })),
+    { seeds },
+  );
+}
+
+/** The writes that give capabilities their levels; nobody changed their content, so approvals stay. */
+export function levelWrites(
+  work: Work,
+  cards: Map<string, StoredCard>,
+  levels: Map<string, string>,
+): CardWrite[] {
+  return [...levels].flatMap(([id, level]) => {
+    const card = cards.get(id);
+    if (!card) return [];
+    const attributes = { ...card.attributes, [LEVEL_FIELD]: level };
+    return { before: card, after: rescored(typeOf(work.metamodel, card), { ...card, attributes }) };
+  });
+}

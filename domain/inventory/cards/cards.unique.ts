@@ -1,0 +1,104 @@
+import type { Knex } from 'knex';
+import { type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+
+/** A card as it would stand after a write, as far as the unique indexes look at it. */
+export interface UniqueCard {
+  id: string;
+  type: string;
+  parent_id: string | null;
+  name: string;
+  external_id: string | null;
+  status: 'ACTIVE' | 'ARCHIVED';
+}
+
+const sameSibling = `o.type = v.type and o.status = 'ACTIVE' and md5(lower(o.name)) = md5(lower(v.name))
+  and coalesce(o.parent_id, '00000000-0000-0000-0000-000000000000'::uuid)
+    = coalesce(v.parent_id, '00000000-0000-0000-0000-000000000000'::uuid)`;
+
+const indexes = {
+  cards_sibling_name: {
+    code: 'sibling_name_taken',
+    matches: sameSibling,
+    detail: 'An active card of this type below the same parent has this name.',
+  },
+  cards_external_id: {
+    code: 'external_id_taken',
+    matches: 'o.type = v.type and o.external_id = v.external_id',
+    detail: 'A card of this type has this external id; archived cards count.',
+  },
+} as const;
+
+/**
+ * Runs the write of the given cards. What the unique indexes refuse, also in a race, is answered with
+ * `sibling_name_taken` or `external_id_taken` and the id of the card that stands in the way.
+ */
+export async function guardUnique<T>(
+  sql: Knex.Transaction,
+  cards: UniqueCard[],
+  write: (sql: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  try {
+    // a savepoint, so that the other card can still be looked for
+    return await sql.transaction(write);
+  } catch (error) {
+    const index = indexes[violatedConstraint(error) as keyof typeof indexes];
+    if (sqlState(error) !== '23505' || !index) throw error;
+    // another card that has it, or else two of those that were to be written
+    const { rows } = await sql.raw(
+      `with v as (
+         select * from jsonb_to_recordset(?::jsonb)
+           as v(id uuid, type text, parent_id uuid, name text, external_id text, status text)
+       )
+       select v.id as card_id, o.id as existing_id from v join cards o on ${index.matches}
+       where o.id is distinct from v.id and not exists (select from v w where w.id = o.id)
+       union all
+       select v.id, o.id from v join v o on ${index.matches} where o.id > v.id
+       limit 1`,
+      [JSON.stringify(cards)],
+    );
+    const { card_id = null, existing_id = null } = rows[0] ?? {};
+    throw new EstateError(index.code, index.detail, {
+      extra: cards.length > 1 ? { card_id, existing_id } : { existing_id },
+      cause: error,
+    });
+  }
+}
+
+/** The card that has the key of another, yet to be made. */
+export interface TakenKeys {
+  sibling?: string;
+  external_id?: string;
+}
+
+/** Of new active cards, those whose name or external id a stored card has, by their place in the list. */
+export async function findTaken(
+  sql: Sql,
+  cards: Pick<UniqueCard, 'type' | 'parent_id' | 'name' | 'external_id'>[],
+): Promise<Map<number, TakenKeys>> {
+  const { rows } = await sql.raw(
+    `with v as (
+       select * from jsonb_to_recordset(?::jsonb)
+         as v(n integer, type text, parent_id uuid, name text, external_id text)
+     )
+     -- limited, so that each is looked up by its index: the planner knows nothing of them, and would read all cards
+     select v.n, 'sibling' as key, o.id from v
+       cross join lateral (select o.id from cards o where ${sameSibling} limit 1) o
+     union all
+     select v.n, 'external_id', o.id from v
+       cross join lateral (select o.id from cards o where ${indexes.cards_external_id.matches} limit 1) o
+     where v.external_id is not null`,
+    [JSON.stringify(cards.map((card, n) => ({ ...card, n })))],
+  );
+  const taken = new Map<number, TakenKeys>();
+  for (const { n, key, id } of rows as { n: number; key: keyof TakenKeys; id: string }[]) {
+    taken.set(n, { ...taken.get(n), [key]: id });
+  }
+  return taken;
+}
+
+/** The refusal of a name or an external id that another card has. */
+export function takenKey(index: keyof typeof indexes, existing_id: string | null): EstateError {
+  const { code, detail } = indexes[index];
+  return new EstateError(code, detail, { extra: { existing_id } });
+}

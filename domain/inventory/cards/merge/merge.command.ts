@@ -1,0 +1,202 @@
+import { invalidField, notFound } from '../../../../platform/errors.ts';
+import { command } from '../../../kernel/command.ts';
+import type { Ctx, Work } from '../../../kernel/context.ts';
+import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import { forbidden, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
+import type { NamedEnd } from '../../relations/relations.events.ts';
+import { saveRelations } from '../../relations/relations.save.ts';
+import { ARCHIVE } from '../cards.archive.ts';
+import { refuseHiddenCosts } from '../cards.costs.ts';
+import { deleteRows } from '../cards.delete.ts';
+import { cardEvent } from '../cards.events.ts';
+import { newIds } from '../cards.insert.ts';
+import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf, writtenCard } from '../cards.load.ts';
+import { EDIT } from '../cards.patch.ts';
+import { rescored } from '../cards.rows.ts';
+import { type CardWrite, type SavedCard, saveCards, settled } from '../cards.save.ts';
+import { LEVEL_FIELD } from '../rules/capability.ts';
+import { type MergedCards, mergeTags, moveAttached } from './merge.attached.ts';
+import { chosenInput, type FieldChoices, survivingValues } from './merge.fields.ts';
+import { type MergeJournal, readImages, storeMerge } from './merge.journal.ts';
+import { type MergedRelations, planRelations, relationsOf } from './merge.relations.ts';
+import { type MergedTree, planTree, requireMergeable } from './merge.tree.ts';
+
+export interface MergeRequest {
+  survivor_id: string;
+  merged_ids: string[];
+  fields?: FieldChoices;
+  dry_run: boolean;
+}
+
+export interface MergeAnswer {
+  /** Null for a dry run. */
+  merge_id: string | null;
+  dry_run: boolean;
+  /** The survivor as it stands after the merge. */
+  survivor: JsonText;
+  merged_card_ids: string[];
+  /** How many things of each kind were given to the survivor. */
+  moved: Record<string, number>;
+  folded_relations: MergedRelations['folded'];
+  dropped_relations: MergedRelations['dropped'];
+  dropped_tags: { id: string; name: string; group_name: string }[];
+}
+
+/**
+ * Merges cards of one type into one of them. The survivor keeps its values, takes what it lacks from the others, and
+ * whatever the choices say; it is given their relations, children, tags, stakeholders and all that is attached to them.
+ * The merged cards are deleted, and their ids lead to the survivor.
+ * @throws EstateError `not_found`, `forbidden` without the rights to edit and to archive each card, and where the costs of
+ * some of the cards are seen and those of others not; `validation_failed`,
+ * `wrong_state`, `cardinality_exceeded`, `sibling_name_taken`, `external_id_taken`, `parent_cycle`,
+ * `capability_too_deep`.
+ */
+export async function mergeCards(ctx: Ctx, request: MergeRequest): Promise<MergeAnswer> {
+  return await command(ctx, (work) => mergeWithin(work, ctx, request), { dryRun: request.dry_run });
+}
+
+/** The same within a command, which a dry run has to roll back. */
+export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): Promise<MergeAnswer> {
+  const { sql, metamodel } = work;
+  const survivorId = request.survivor_id.toLowerCase();
+  const ids = [...new Set(request.merged_ids.map((id) => id.toLowerCase()))];
+  if (ids.includes(survivorId)) {
+    throw invalidField('merged_ids', 'survivor', 'names the surviving card itself');
+  }
+  await lockHierarchy(sql, 'exclusive');
+  const all = [survivorId, ...ids];
+  // where cards lie stays as it is from here on, the rest of them only when they are locked
+  const seen = await cardsOf(work, ctx, all);
+  requireMergeRights(ctx, [...seen.byId.values()]);
+  requireMergeable(seen.survivor, seen.merged);
+  const input = chosenInput(request.fields ?? {}, seen.byId);
+  const chosen = input.parent_id;
+  const tree = await planTree(work, ctx, { ...seen, chosen });
+  const peers = (await relationsOf(work, all)).flatMap(({ source_id, target_id }) => [source_id, target_id]);
+  await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), 'update');
+
+  const cards = await cardsOf(work, ctx, all);
+  const { type, survivor, merged } = cards;
+  requireMergeable(survivor, merged);
+  requireMergeRights(ctx, [...cards.byId.values()]);
+  requireOnCards(ctx, EDIT, (await loadCards(work, ctx, tree.moved.keys())).values());
+  const patch = chosenInput(request.fields ?? {}, cards.byId);
+  const shown = [survivor, ...merged].map((card) => seesCosts(ctx, card));
+  // the survivor takes over costs and the caller's role alike: together they would show what was hidden
+  if (shown.includes(true) && shown.includes(false)) throw forbidden('costs.view');
+  refuseHiddenCosts(type.costKeys, patch.attributes, !shown.includes(false));
+  const values = survivingValues(metamodel, type, survivor, merged, patch);
+
+  const gone = new Set(ids);
+  const relations = await relationsOf(work, all);
+  const relationPlan = planRelations(metamodel, relations, survivorId, gone);
+  const images = await readImages(work, { cards: ids, relations: relationPlan.writes });
+  const ends = await namedEnds(work, survivorId, relations);
+  await saveRelations(work, ctx, relationPlan.writes, ends, { leaving: new Set(all) });
+  const attached = await moveAttached(work, cards);
+  const tags = await mergeTags(work, cards);
+  const [mergeId] = await newIds(work, 1);
+  await deleteRows(work, ctx, merged, { merged_into: survivorId, merge_id: mergeId });
+  const saved = await saveSurviving(work, ctx, { survivorId, values, tree, gone });
+  await work.extensions.stakeholdersChanged(work, type.key, [survivorId]);
+
+  const counts: Record<string, number> = {
+    child: [...tree.moved].filter(([, parent]) => parent === survivorId).length,
+    relation: relationPlan.moved,
+    tag: tags.added.length,
+  };
+  for (const { entity, table } of work.extensions.cardReferences) {
+    counts[entity] = attached.moved.filter((row) => row.table === table).length;
+  }
+  const journal: MergeJournal = {
+    ...images,
+    saved: saved.map(({ before, changes }) => ({ id: before.id, changes })),
+    moved: attached.moved,
+    removed: attached.removed,
+    tags: tags.added,
+  };
+  await storeMerge(work, ctx, { id: mergeId!, cards, journal });
+  const after = saved.find(({ before }) => before.id === survivorId)?.after ?? survivor;
+  const event = cardEvent('card.merged', type, after, {});
+  const mergedCards = merged.map(({ id, name }) => ({ id, name }));
+  work.emit({
+    ...event,
+    data: { ...event.data, merge_id: mergeId, merged_cards: mergedCards, moved: counts },
+  });
+  return {
+    merge_id: request.dry_run ? null : mergeId!,
+    dry_run: request.dry_run,
+    survivor: await writtenCard(sql, ctx, survivorId),
+    merged_card_ids: ids,
+    moved: counts,
+    folded_relations: relationPlan.folded,
+    dropped_relations: relationPlan.dropped,
+    dropped_tags: tags.dropped,
+  };
+}
+
+/** Merging changes and archives each card. @throws EstateError `forbidden`. */
+export function requireMergeRights(ctx: Ctx, cards: StoredCard[]): void {
+  requireOnCards(ctx, EDIT, cards);
+  requireOnCards(ctx, ARCHIVE, cards);
+}
+
+interface LoadedCards extends MergedCards {
+  byId: Map<string, StoredCard>;
+}
+
+async function cardsOf(work: Work, ctx: Ctx, [survivorId, ...ids]: string[]): Promise<LoadedCards> {
+  const byId = await loadCards(work, ctx, [survivorId!, ...ids]);
+  const require = (id: string): StoredCard => {
+    const card = byId.get(id);
+    if (!card) throw notFound('card', id);
+    return card;
+  };
+  const survivor = require(survivorId!);
+  return { type: typeOf(work.metamodel, survivor), survivor, merged: ids.map(require), byId };
+}
+
+async function namedEnds(
+  { sql }: Work,
+  survivorId: string,
+  relations: { source_id: string; target_id: string }[],
+): Promise<Map<string, NamedEnd>> {
+  const ids = new Set([
+    survivorId,
+    ...relations.flatMap(({ source_id, target_id }) => [source_id, target_id]),
+  ]);
+  const rows: NamedEnd[] = await sql('cards')
+    .whereIn('id', [...ids])
+    .select('id', 'name', 'type');
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Writes the survivor and the cards that follow it, when the merged ones are gone and everything hangs on the survivor. */
+async function saveSurviving(
+  work: Work,
+  ctx: Ctx,
+  change: {
+    survivorId: string;
+    values: ReturnType<typeof survivingValues>;
+    tree: MergedTree;
+    gone: ReadonlySet<string>;
+  },
+): Promise<SavedCard[]> {
+  const { survivorId, values, tree, gone } = change;
+  const { moved, levels } = tree;
+  const cards = await loadCards(work, ctx, new Set([survivorId, ...moved.keys(), ...levels.keys()]));
+  const writes = [...cards.values()].flatMap((before): CardWrite[] => {
+    if (gone.has(before.id)) return [];
+    const type = typeOf(work.metamodel, before);
+    const isSurvivor = before.id === survivorId;
+    const { parent_id: _, ...own } = values;
+    const parent_id = moved.has(before.id) ? moved.get(before.id)! : before.parent_id;
+    const after: StoredCard = { ...before, ...(isSurvivor ? own : {}), parent_id };
+    const level = levels.get(before.id);
+    if (level !== undefined) after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
+    // who only gets another level was changed by nobody
+    const byHand = isSurvivor || moved.has(before.id);
+    return [{ before, after: byHand ? settled(type, before, after) : rescored(type, after) }];
+  });
+  return await saveCards(work, ctx, writes);
+}

@@ -1,0 +1,109 @@
+import { type FieldError, invalidFields } from '../../../../platform/errors.ts';
+import { isUuid } from '../../../../platform/uuid.ts';
+import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { StoredCard } from '../cards.load.ts';
+import { summedKeys } from '../cards.sums.ts';
+import type { CardInput, CardValues } from '../rules/card.types.ts';
+import { cleanCardInput, validateCardInput } from '../rules/input.ts';
+import { checkLifecycleOrder } from '../rules/lifecycle.ts';
+import { patchedValues } from '../rules/merge.ts';
+
+/** Where a field's value shall come from: one of the cards, by its id, or a value of the caller's own. */
+export type FieldChoice = string | { value: unknown };
+
+/** Choices by field: `name`, `lifecycle` as a whole, `attributes.<key>` and the like. */
+export type FieldChoices = Record<string, FieldChoice>;
+
+const fields = ['name', 'subtype', 'alias', 'description', 'external_id', 'parent_id', 'lifecycle'] as const;
+type Field = (typeof fields)[number];
+const ATTRIBUTE = 'attributes.';
+
+/** What others lend when the survivor has none. Its place is the survivor's own, also when it is a root. */
+const lent = ['subtype', 'alias', 'description', 'external_id', 'lifecycle'] as const;
+
+/**
+ * The values that the survivor of a merge has without choices: its own, and what it lacks from the first of the
+ * others that has it. What the service sets is never lent.
+ */
+export function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]): CardValues {
+  const values: Record<string, unknown> = {};
+  for (const field of lent) {
+    values[field] = survivor[field] ?? others.find((card) => card[field] !== null)?.[field] ?? null;
+  }
+  const attributes = new Map(Object.entries(survivor.attributes));
+  for (const card of others) {
+    for (const [key, value] of Object.entries(card.attributes)) {
+      if (!attributes.has(key) && !type.fields.get(key)?.readonly) attributes.set(key, value);
+    }
+  }
+  return { ...survivor, ...values, attributes: Object.fromEntries(attributes) };
+}
+
+/** The choices as the patch that they come to. @throws EstateError naming each that cannot be. */
+export function chosenInput(choices: FieldChoices, cards: ReadonlyMap<string, StoredCard>): CardInput {
+  const faults: FieldError[] = [];
+  const input: Record<string, unknown> = {};
+  const attributes: Record<string, unknown> = {};
+  for (const [name, choice] of Object.entries(choices)) {
+    const field = `fields.${name}`;
+    const key = name.startsWith(ATTRIBUTE) ? name.slice(ATTRIBUTE.length) : undefined;
+    if (!key && !fields.includes(name as Field)) {
+      faults.push({ field, code: 'unknown_field', message: 'is no field that can be chosen' });
+      continue;
+    }
+    const card = typeof choice === 'string' ? cards.get(choice.toLowerCase()) : undefined;
+    if (typeof choice === 'string' && !card) {
+      faults.push({ field, code: 'unknown_card', message: 'is none of the cards that are merged' });
+      continue;
+    }
+    const value = card
+      ? key
+        ? (card.attributes[key] ?? null)
+        : card[name as Field]
+      : (choice as { value: unknown }).value;
+    if (key) attributes[key] = value;
+    else if (fits(name as Field, value)) input[name] = wholeLifecycle(name, value);
+    else faults.push({ field, code: 'wrong_type', message: 'has a value of another type' });
+  }
+  if (typeof input.parent_id === 'string' && !isUuid(input.parent_id)) {
+    faults.push({ field: 'fields.parent_id', code: 'format', message: 'is no card id' });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  if (Object.keys(attributes).length > 0) input.attributes = attributes;
+  return cleanCardInput(input as CardInput);
+}
+
+function fits(field: Field, value: unknown): boolean {
+  if (value === null) return true;
+  return field === 'lifecycle'
+    ? typeof value === 'object' && !Array.isArray(value)
+    : typeof value === 'string';
+}
+
+/** A lifecycle is taken as it is, and not merged phase by phase. */
+function wholeLifecycle(field: string, value: unknown): unknown {
+  if (field !== 'lifecycle' || value === null) return value;
+  return { plan: null, phaseIn: null, active: null, phaseOut: null, endOfLife: null, ...(value as object) };
+}
+
+/**
+ * The survivor's values after the merge, but for its place among others and its level.
+ * @throws EstateError `validation_failed` naming `fields.<field>`.
+ */
+export function survivingValues(
+  metamodel: Metamodel,
+  type: CardType,
+  survivor: StoredCard,
+  others: StoredCard[],
+  input: CardInput,
+): CardValues {
+  const summed = [survivor, ...others].flatMap((card) => summedKeys(type, card));
+  const checks = { stored: survivor.attributes, summed };
+  const faults = validateCardInput(metamodel, type.key, input, checks);
+  const values = patchedValues(lentValues(type, survivor, others), input);
+  if (faults.length === 0) faults.push(...checkLifecycleOrder(values.lifecycle));
+  if (faults.length > 0) {
+    throw invalidFields(faults.map((fault) => ({ ...fault, field: `fields.${fault.field}` })));
+  }
+  return values;
+}

@@ -1,0 +1,43 @@
+import type { Sql } from '../../../../platform/database.ts';
+import type { Ctx } from '../../../kernel/context.ts';
+import { visibleCards } from '../cards.visible.ts';
+
+/** The card into which another was merged, and which the caller sees; undefined where the id leads nowhere. */
+export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {
+  const visible = visibleCards(ctx);
+  const { rows } = await ctx.db.raw(
+    `with recursive led as (
+       select survivor_id as id from card_redirects where card_id = ?::uuid
+       union
+       select r.survivor_id from led join card_redirects r on r.card_id = led.id
+     ) select c.id from led join cards c on c.id = led.id where ${visible.sql} limit 1`,
+    [id, ...visible.bindings] as never,
+  );
+  return rows[0]?.id;
+}
+
+/** The id of a card with those of all cards that were merged into it, by themselves or within others. */
+export async function withMerged(sql: Sql, id: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `with recursive whole as (
+       select ?::uuid as id
+       union
+       select r.card_id from whole join card_redirects r on r.survivor_id = whole.id
+     ) select id from whole`,
+    [id],
+  );
+  return rows.map((row: { id: string }) => row.id);
+}
+
+/**
+ * An SQL expression for the card that stayed where one was merged, however often; else the card itself.
+ * @param card an SQL expression for its id.
+ */
+export const survivingCard = (card: string): string =>
+  `case when exists (select from card_redirects d where d.card_id = ${card}) then (
+     with recursive led as (
+       select d.survivor_id as id from card_redirects d where d.card_id = ${card}
+       union
+       select d.survivor_id from led join card_redirects d on d.card_id = led.id
+     ) select id from led where not exists (select from card_redirects d where d.card_id = led.id)
+   ) else ${card} end`;

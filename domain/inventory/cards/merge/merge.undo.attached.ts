@@ -1,0 +1,113 @@
+import { sqlState } from '../../../../platform/database.ts';
+import type { CardReference } from '../../../kernel/context.ts';
+import { insertRow } from '../../../kernel/events/stored-rows.ts';
+import { tagEvent } from '../../tags/tags.events.ts';
+import { movedEvent, ownerOf } from './merge.attached.ts';
+import { changed, missing } from './merge.conflicts.ts';
+import type { Undoing } from './merge.undo.types.ts';
+
+/** Gives back to the merged cards what the survivor was given, and what was left out. */
+export async function bringBackAttached(undoing: Undoing): Promise<void> {
+  for (const reference of undoing.work.extensions.cardReferences) await moveBack(undoing, reference);
+  for (const reference of undoing.work.extensions.cardReferences) await insertBack(undoing, reference);
+}
+
+interface MoveOutcome {
+  id: string;
+  moved: boolean;
+  present: boolean;
+  owner: string | null;
+}
+
+async function moveBack(undoing: Undoing, reference: CardReference): Promise<void> {
+  const { work, journal, survivorId, conflict } = undoing;
+  const { table, column, entity } = reference;
+  const wanted = journal.moved.filter((row) => row.table === table && (row.column ?? column) === column);
+  if (wanted.length === 0) return;
+  const { rows } = await work.sql.raw(
+    `with wanted as (
+       select * from jsonb_to_recordset(?::jsonb) as v(id uuid, "from" uuid)
+     ), moved as (
+       update ${table} set ${column} = wanted."from" from wanted
+       where ${table}.id = wanted.id and ${table}.${column} = ?::uuid returning ${table}.id, ${ownerOf(reference)} as owner
+     )
+     select wanted.id, moved.id is not null as moved, moved.owner, exists (select from ${table} t where t.id = wanted.id) as present
+     from wanted left join moved on moved.id = wanted.id`,
+    [JSON.stringify(wanted), survivorId],
+  );
+  const type = work.metamodel.cardTypes.get(String(journal.cards[0]!.type))!;
+  const outcomes = new Map<string, MoveOutcome>(rows.map((row: MoveOutcome) => [row.id, row]));
+  for (const { id, from } of wanted) {
+    const outcome = outcomes.get(id)!;
+    const { owner } = outcome;
+    if (outcome.moved) work.emit(movedEvent(reference, type, { id, from: survivorId, to: from, owner }));
+    else conflict(outcome.present ? changed(entity, id, null) : missing(entity, id));
+  }
+}
+
+async function insertBack(
+  { work, journal, survivorId, conflict }: Undoing,
+  reference: CardReference,
+): Promise<void> {
+  const { table, column, entity, once } = reference;
+  const removed = journal.removed.filter((row) => row.table === table);
+  if (removed.length === 0) return;
+  const survivor = await work.sql('cards').where({ id: survivorId }).first('id', 'name', 'type');
+  for (const { user, row } of removed) {
+    const card = journal.cards.find(({ id }) => id === row[column]) ?? survivor;
+    const type = work.metamodel.cardTypes.get(String(card.type))!;
+    try {
+      // a savepoint, so that the rest can still be brought back
+      const stored = await work.sql.transaction((trx) => insertRow(trx, table, row));
+      work.emit(once!.event({ id: String(card.id), name: String(card.name) }, type, stored, user, false));
+    } catch (error) {
+      // what it refers to is gone, such as a user
+      if (sqlState(error) !== '23503') throw error;
+      conflict(missing(entity, String(row.id), 'what it refers to was deleted after the merge'));
+    }
+  }
+}
+
+interface NamedTag {
+  id: string;
+  name: string;
+  group: string;
+}
+
+/** Gives the merged cards their tags back, and takes from the survivor those that it was given. */
+export async function bringBackTags({ work, journal, survivorId, conflict }: Undoing): Promise<void> {
+  const { sql, emit } = work;
+  const wanted = journal.cards.flatMap((card) =>
+    card.tag_ids.map((tag_id) => ({ card_id: String(card.id), tag_id })),
+  );
+  const { rows: known } = await sql.raw(
+    `select t.id, t.name, g.name as "group" from tags t join tag_groups g on g.id = t.tag_group_id
+     where t.id = any(?::uuid[])`,
+    [[...journal.tags, ...wanted.map(({ tag_id }) => tag_id)]],
+  );
+  const tags = new Map<string, NamedTag>(known.map((tag: NamedTag) => [tag.id, tag]));
+  const present = wanted.filter(({ card_id, tag_id }) => {
+    if (tags.has(tag_id)) return true;
+    conflict(missing('tag', tag_id, `the tag of the card ${card_id} was deleted after the merge`));
+    return false;
+  });
+  await sql.raw(
+    `insert into card_tags (card_id, tag_id)
+     select v.card_id, v.tag_id from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid)`,
+    [JSON.stringify(present)],
+  );
+  const byId = new Map(journal.cards.map((card) => [String(card.id), card]));
+  for (const { card_id, tag_id } of present) {
+    const { type, name } = byId.get(card_id)!;
+    emit(tagEvent({ id: card_id, type: String(type), name: String(name) }, tags.get(tag_id)!, true));
+  }
+  // a tag that was taken from the survivor meanwhile is gone already
+  const { rows: taken } = await sql.raw(
+    'delete from card_tags where card_id = ?::uuid and tag_id = any(?::uuid[]) returning tag_id',
+    [survivorId, journal.tags],
+  );
+  const survivor = await sql('cards').where({ id: survivorId }).first('id', 'name', 'type');
+  for (const { tag_id } of taken as { tag_id: string }[]) {
+    emit(tagEvent(survivor, tags.get(tag_id)!, false));
+  }
+}

@@ -1,0 +1,143 @@
+import { EstateError, notFound } from '../../../../platform/errors.ts';
+import { command } from '../../../kernel/command.ts';
+import type { Ctx, Work } from '../../../kernel/context.ts';
+import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../../kernel/permissions/policy.ts';
+import { seedsOfType } from '../../calculations/recalculate.ts';
+import { cardEvent } from '../cards.events.ts';
+import { levelsAfter } from '../cards.levels.ts';
+import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf, writtenCard } from '../cards.load.ts';
+import { levelWrites, rescoreCards, saveCards } from '../cards.save.ts';
+import { requireMergeRights } from './merge.command.ts';
+import { type MergeConflict, mergeConflict, missing } from './merge.conflicts.ts';
+import type { MergeJournal } from './merge.journal.ts';
+import { bringBackAttached, bringBackTags } from './merge.undo.attached.ts';
+import { bringBackCards, placesToReturnTo, revertCards } from './merge.undo.cards.ts';
+import { bringBackRelations } from './merge.undo.relations.ts';
+import type { Undoing } from './merge.undo.types.ts';
+
+export interface UndoMergeRequest {
+  dry_run: boolean;
+  /** Leaves what has changed since the merge as it is, and brings back the rest. */
+  force: boolean;
+}
+
+export interface UndoMergeAnswer {
+  merge_id: string;
+  dry_run: boolean;
+  survivor: JsonText;
+  restored_card_ids: string[];
+  /** What was left as it is; empty without `force`. */
+  conflicts: MergeConflict[];
+}
+
+/** A row of `card_merges`. */
+interface MergeRow {
+  id: string;
+  survivor_id: string;
+  card_type: string;
+  journal: MergeJournal;
+  undone_at: Date | null;
+}
+
+/**
+ * Undoes a merge: the merged cards come back with their ids and values, and take back what was theirs; the survivor and
+ * the cards that followed it get back what the merge changed. What was written since to other fields, or was attached
+ * to the survivor, stays.
+ * @throws EstateError `not_found`, `forbidden`, `wrong_state` when it was undone before, `merge_conflict` with the list
+ * of what has changed since.
+ */
+export async function undoMerge(ctx: Ctx, id: string, request: UndoMergeRequest): Promise<UndoMergeAnswer> {
+  return await command(ctx, (work) => undo(work, ctx, id, request), { dryRun: request.dry_run });
+}
+
+async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest): Promise<UndoMergeAnswer> {
+  const { sql } = work;
+  await lockHierarchy(sql, 'exclusive');
+  const merge: MergeRow | undefined = await sql('card_merges').where({ id }).forUpdate().first();
+  if (!merge) throw notFound('merge', id);
+  const { journal, survivor_id: survivorId } = merge;
+  const survivor = await lockAll(work, ctx, merge);
+  if (merge.undone_at !== null) throw new EstateError('wrong_state', 'The merge was undone before.');
+  if (!survivor) {
+    throw mergeConflict([missing('card', survivorId, 'the surviving card was deleted, or merged itself')]);
+  }
+
+  const conflicts: MergeConflict[] = [];
+  const undoing: Undoing = {
+    work,
+    ctx,
+    journal,
+    survivorId,
+    mayLieBelow: await placesToReturnTo(work, journal),
+    conflict: (conflict) => void conflicts.push(conflict),
+  };
+  try {
+    await revertCards(undoing);
+    await bringBackCards(undoing);
+    await bringBackAttached(undoing);
+    await bringBackTags(undoing);
+    await bringBackRelations(undoing);
+    await settleTree(undoing);
+  } catch (error) {
+    if (!(error instanceof EstateError) || error.status >= 500) throw error;
+    const { existing_id = null } = error.extra;
+    const stands = existing_id === null ? '' : ` (${existing_id})`;
+    const message = `${error.message}${stands}`;
+    throw mergeConflict([
+      ...conflicts,
+      { entity: 'card', id: survivorId, field: null, code: error.code, message },
+    ]);
+  }
+  if (conflicts.length > 0 && !request.force) throw mergeConflict(conflicts);
+
+  const restored = journal.cards.map((card) => String(card.id));
+  const back = [survivorId, ...restored, ...journal.saved.map((card) => card.id)];
+  const parents = journal.cards.flatMap((card) => (card.parent_id ? [String(card.parent_id)] : []));
+  const seeds = seedsOfType(work, survivor.type, [...back, ...parents]);
+  await rescoreCards(work, ctx, back, seeds);
+  await work.extensions.stakeholdersChanged(work, survivor.type, [survivorId, ...restored]);
+  await closeMerge(work, ctx, merge.id);
+  const type = typeOf(work.metamodel, survivor);
+  const event = cardEvent('card.unmerged', type, survivor, {});
+  work.emit({ ...event, data: { ...event.data, merge_id: merge.id, restored_card_ids: restored } });
+  return {
+    merge_id: merge.id,
+    dry_run: request.dry_run,
+    survivor: await writtenCard(sql, ctx, survivorId),
+    restored_card_ids: restored,
+    conflicts,
+  };
+}
+
+/** Locks every card that the undoing may write. @returns the survivor, if it is still there. */
+async function lockAll(work: Work, ctx: Ctx, merge: MergeRow): Promise<StoredCard | undefined> {
+  const { journal, survivor_id: survivorId } = merge;
+  const relations = [...journal.relations, ...journal.changed.map(({ after }) => after)];
+  const ends = relations.flatMap((relation) => [String(relation.source_id), String(relation.target_id)]);
+  await lockCards(work, new Set([survivorId, ...journal.saved.map((card) => card.id), ...ends]));
+  const survivor = (await loadCards(work, ctx, [survivorId])).get(survivorId);
+  if (survivor) requireMergeRights(ctx, [survivor]);
+  else
+    for (const right of ['inventory.edit', 'inventory.archive'] as const)
+      requirePermission(ctx.caller, right);
+  return survivor;
+}
+
+/** Looks whether the cards that came back, and those that moved back, form a hierarchy; levels follow. */
+async function settleTree({ work, ctx, journal }: Undoing): Promise<void> {
+  const ids = [
+    ...journal.cards.map((card) => String(card.id)),
+    ...journal.saved.flatMap(({ id, changes }) => ('parent_id' in changes ? id : [])),
+  ];
+  const cards = await loadCards(work, ctx, ids);
+  const moved = new Map([...cards.values()].map((card) => [card.id, card.parent_id]));
+  const levels = await levelsAfter(work, { moved });
+  await saveCards(work, ctx, levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
+}
+
+/** Ends the redirects of a merge. */
+export async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<void> {
+  await sql('card_redirects').where({ merge_id: id }).delete();
+  await sql('card_merges').where({ id }).update({ undone_by: ctx.caller.userId, undone_at: sql.fn.now() });
+}

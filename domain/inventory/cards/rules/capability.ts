@@ -1,0 +1,59 @@
+import { EstateError, type FieldError } from '../../../../platform/errors.ts';
+import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+
+/** The type whose cards form levels. */
+export const CAPABILITY_TYPE = 'BusinessCapability';
+/** The attribute that holds a capability's level. */
+export const LEVEL_FIELD = 'capabilityLevel';
+/** The level that is set by hand, on a root: it stands above level 1. */
+export const MACRO = 'Macro';
+const MAX_LEVEL = 5;
+/** Every level that the service writes. */
+export const levelOptions = [MACRO, 'L1', 'L2', 'L3', 'L4', 'L5'];
+
+/** Whether cards of the type carry a level; a workspace may have removed the field. */
+export function hasLevels(type: CardType): boolean {
+  return type.key === CAPABILITY_TYPE && type.fields.has(LEVEL_FIELD);
+}
+
+/** A card's place among its ancestors. */
+export interface Place {
+  /** 1 for a root. */
+  depth: number;
+  /** Whether its root is of level Macro. */
+  underMacro: boolean;
+}
+
+/** The level of a capability at a place: L1 to L5 by depth, or the Macro of its root. */
+export function levelAt(place: Place): string {
+  if (place.depth === 1 && place.underMacro) return MACRO;
+  return `L${place.underMacro ? place.depth - 1 : place.depth}`;
+}
+
+/** The deepest place that a capability may have: 5, and 6 below a Macro. */
+export function maxDepth(underMacro: boolean): number {
+  return underMacro ? MAX_LEVEL + 1 : MAX_LEVEL;
+}
+
+/** The refusal of a capability that would lie too deep. */
+export function tooDeep(underMacro: boolean): EstateError {
+  return new EstateError(
+    'capability_too_deep',
+    `Business capabilities have at most ${maxDepth(underMacro)} levels ${underMacro ? 'with' : 'without'} a Macro root.`,
+  );
+}
+
+/**
+ * Checks the level that was sent against the place. Only Macro is set by hand, on a root; a level sent back
+ * unchanged is no fault, since exported cards carry it.
+ */
+export function checkLevel(sent: unknown, place: Place): FieldError[] {
+  const field = `attributes.${LEVEL_FIELD}`;
+  if (sent === undefined || sent === null) return [];
+  if (sent === MACRO) {
+    return place.depth === 1 ? [] : [{ field, code: 'macro_not_root', message: 'is Macro on roots only' }];
+  }
+  return sent === levelAt(place)
+    ? []
+    : [{ field, code: 'readonly', message: `follows from the place in the hierarchy, ${levelAt(place)}` }];
+}

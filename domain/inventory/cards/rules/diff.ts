@@ -1,0 +1,68 @@
+import type { Change } from '../../../kernel/events/events.types.ts';
+import type { CardState } from './card.types.ts';
+
+/** What was written, field by field, as events tell it. */
+export type Changes = Record<string, Change>;
+
+const plainFields = [
+  'subtype',
+  'name',
+  'alias',
+  'description',
+  'parent_id',
+  'external_id',
+  'status',
+  'approval_status',
+  'data_quality',
+  'archived_at',
+] as const;
+
+/** Whether two JSON values are the same; a list's order counts. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
+  }
+  return false;
+}
+
+/** The value under a key of an object that came from outside; null when it has none of its own. */
+export function ownValue(object: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(object, key) ? (object[key] ?? null) : null;
+}
+
+/** Adds the differences of two flat objects to `changes`, each key behind the prefix. */
+export function diffKeys(
+  changes: Changes,
+  prefix: string,
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+): void {
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const old = ownValue(before, key);
+    const next = ownValue(after, key);
+    if (!sameValue(old, next)) changes[`${prefix}${key}`] = { old, new: next };
+  }
+}
+
+/**
+ * What differs between two states of a card: `{field: {old, new}}`, attributes as `attributes.<key>`, lifecycle as
+ * `lifecycle.<phase>`. Without `before` it tells a creation (every old value is null), without `after` a deletion.
+ */
+export function diffCard(before: CardState | null, after: CardState | null): Changes {
+  const changes: Changes = {};
+  for (const field of plainFields) {
+    const old = before?.[field] ?? null;
+    const next = after?.[field] ?? null;
+    if (old !== next) changes[field] = { old, new: next };
+  }
+  diffKeys(changes, 'lifecycle.', before?.lifecycle ?? {}, after?.lifecycle ?? {});
+  diffKeys(changes, 'attributes.', before?.attributes ?? {}, after?.attributes ?? {});
+  return changes;
+}
+
+/** The keys of `changes` that hold costs, for the readers who may not see them; null when there are none. */
+export function costKeysIn(changes: Changes, costFields: readonly string[]): string[] | null {
+  const keys = costFields.map((field) => `attributes.${field}`).filter((key) => Object.hasOwn(changes, key));
+  return keys.length > 0 ? keys : null;
+}

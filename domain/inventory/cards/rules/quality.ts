@@ -1,0 +1,79 @@
+import type { CardType, QualityBucket } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardValues } from './card.types.ts';
+import { ownValue } from './diff.ts';
+
+/** What stands around a card, as far as its data quality and approval ask. */
+export interface FilledSlots {
+  /** `<relation type>/<source|target>`: the sides on which the card has a relation. */
+  relations: ReadonlySet<string>;
+  /** Ids of the tag groups of which the card has a tag. */
+  tagGroups: ReadonlySet<string>;
+  /** Keys of the stakeholder roles that somebody holds. */
+  roles: ReadonlySet<string>;
+}
+
+/** How many of the type's mandatory relation sides, mandatory tag groups and active roles are filled. */
+export interface QualityFacts {
+  filledMandatoryRelations: number;
+  filledMandatoryTagGroups: number;
+  filledRoles: number;
+}
+
+/** The facts of a card that nothing stands around yet. */
+export const noFacts: QualityFacts = {
+  filledMandatoryRelations: 0,
+  filledMandatoryTagGroups: 0,
+  filledRoles: 0,
+};
+
+/** Counts what the type asks for and the card has. */
+export function qualityFacts(type: CardType, filled: FilledSlots): QualityFacts {
+  return {
+    filledMandatoryRelations: type.mandatoryRelations.filter((slot) =>
+      filled.relations.has(`${slot.relationType}/${slot.side}`),
+    ).length,
+    filledMandatoryTagGroups: type.mandatoryTagGroups.filter((group) => filled.tagGroups.has(group.id))
+      .length,
+    filledRoles: type.stakeholderRoles.filter((role) => filled.roles.has(role.key)).length,
+  };
+}
+
+/** A field counts as filled unless it is null, an empty text or false. */
+function isFilled(value: unknown): boolean {
+  return value !== null && value !== '' && value !== false;
+}
+
+/**
+ * A card's data quality in percent, one decimal: the filled share of all weights. Every field counts its weight
+ * (0 or less, or hidden by the subtype: not at all). Description, lifecycle, each mandatory relation side, each
+ * mandatory tag group and each active stakeholder role count 1, or what `section_config.__dataQuality` says.
+ * 0 when nothing counts.
+ */
+export function dataQuality(
+  type: CardType,
+  card: Pick<CardValues, 'subtype' | 'description' | 'lifecycle' | 'attributes'>,
+  facts: QualityFacts,
+): number {
+  let total = 0;
+  let filled = 0;
+  const count = (weight: number, slots: number, filledSlots: number) => {
+    if (weight <= 0) return;
+    total += weight * slots;
+    filled += weight * filledSlots;
+  };
+
+  const hidden = card.subtype === null ? undefined : type.hiddenFields.get(card.subtype);
+  for (const field of type.fields.values()) {
+    if (!hidden?.has(field.key))
+      count(field.weight, 1, isFilled(ownValue(card.attributes, field.key)) ? 1 : 0);
+  }
+  const weights = type.section_config.__dataQuality ?? {};
+  const bucket = (name: QualityBucket, slots: number, filledSlots: number) =>
+    count(weights[name] ?? 1, slots, filledSlots);
+  bucket('description', 1, card.description?.trim() ? 1 : 0);
+  bucket('lifecycle', 1, Object.values(card.lifecycle ?? {}).some(isFilled) ? 1 : 0);
+  bucket('relations', type.mandatoryRelations.length, facts.filledMandatoryRelations);
+  bucket('tags', type.mandatoryTagGroups.length, facts.filledMandatoryTagGroups);
+  bucket('stakeholders', type.stakeholderRoles.length, facts.filledRoles);
+  return total > 0 ? Math.round((1000 * filled) / total) / 10 : 0;
+}

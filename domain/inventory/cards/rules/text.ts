@@ -1,0 +1,42 @@
+import type { FieldError } from '../../../../platform/errors.ts';
+
+/** How long texts may be, in characters (code points). */
+export const MAX_NAME = 500;
+export const MAX_ALIAS = 500;
+export const MAX_EXTERNAL_ID = 500;
+export const MAX_DESCRIPTION = 100_000;
+
+/** Whether a text has more characters than `max`; astral characters count once. */
+export function isLongerThan(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  if (text.length > max * 2) return true;
+  let characters = 0;
+  for (const _ of text) characters += 1;
+  return characters > max;
+}
+
+/** Whether PostgreSQL can hold the text: neither NUL nor half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** Checks a text of several lines. */
+export function checkText(field: string, text: string, max: number): FieldError | undefined {
+  if (isLongerThan(text, max)) {
+    return { field, code: 'too_long', message: `has more than ${max.toLocaleString('en')} characters` };
+  }
+  if (!isStorable(text)) {
+    return { field, code: 'bad_text', message: 'holds a NUL or an incomplete character' };
+  }
+  return undefined;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Checks a text that stands on one line, such as a name. */
+export function checkLine(field: string, text: string, max: number): FieldError | undefined {
+  const fault = checkText(field, text, max);
+  if (fault || !CONTROL.test(text)) return fault;
+  return { field, code: 'bad_text', message: 'holds a line break or another control character' };
+}

@@ -1,0 +1,37 @@
+import type { Ctx } from '../../kernel/context.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { forbidden, may } from '../../kernel/permissions/policy.ts';
+import { visibleCards } from '../cards/cards.visible.ts';
+import { checkFilter } from './filters.check.ts';
+import { compileFilter } from './filters.compile.ts';
+import { parseFilter } from './filters.parser.ts';
+import { createFilterSchema, type FilterTagGroup } from './filters.schema.ts';
+import type { FilterNode } from './filters.types.ts';
+
+/**
+ * A caller's filter as a condition over the alias `c` of `cards`; undefined for a blank one, which selects all.
+ * What a caller may not see cannot be asked about either: costs, relations and stakeholders need their permission,
+ * and related cards count only where the caller sees them.
+ * @throws EstateError 422 where the filter is not valid, `forbidden` naming the missing permission.
+ */
+export async function prepareFilter(ctx: Ctx, text: string): Promise<Condition | undefined> {
+  const parsed = parseFilter(text);
+  return parsed ? await prepareNode(ctx, parsed) : undefined;
+}
+
+/** The same for a filter that is made by code, not written as text. */
+export async function prepareNode(ctx: Ctx, parsed: FilterNode): Promise<Condition> {
+  const tagGroups: FilterTagGroup[] = namesTags(parsed)
+    ? await ctx.db('tag_groups').select('id', 'name')
+    : [];
+  const filter = checkFilter(parsed, createFilterSchema(ctx.metamodel, tagGroups));
+  if (filter.relations && !may(ctx.caller, 'relations.view')) throw forbidden('relations.view');
+  if (filter.stakeholders && !may(ctx.caller, 'stakeholders.view')) throw forbidden('stakeholders.view');
+  if (filter.costs.size > 0 && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
+  return compileFilter(filter.root, { me: ctx.caller.userId, visible: visibleCards(ctx) });
+}
+
+function namesTags(node: FilterNode): boolean {
+  if (node.kind === 'condition') return node.path.some((word) => word.text === 'tags');
+  return node.kind === 'not' ? namesTags(node.item) : node.items.some(namesTags);
+}

@@ -1,0 +1,206 @@
+import type { FieldError } from '../../../../platform/errors.ts';
+import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
+import { cleanTranslations } from '../translations.ts';
+import { checkSectionConfig, prunedSectionConfig } from './section-config.rules.ts';
+
+/** What a client sets of a card type; `key` only when it is created. */
+export interface CardTypeInput {
+  key?: string;
+  label?: string;
+  description?: string | null;
+  icon?: string;
+  color?: string;
+  category?: string | null;
+  has_hierarchy?: boolean;
+  has_successors?: boolean;
+  subtypes?: Subtype[];
+  fields_schema?: Section[];
+  stakeholder_roles?: { key: string; label: string; color?: string; translations?: unknown }[];
+  section_config?: Record<string, unknown>;
+  is_hidden?: boolean;
+  sort_order?: number;
+  translations?: unknown;
+}
+
+/** The columns of a card type that a change looks at together. */
+export interface CardTypeState {
+  subtypes: Subtype[];
+  fields_schema: Section[];
+  section_config: Record<string, unknown>;
+}
+
+const MAX_FIELDS = 500;
+
+/** Members that every card has beside its attributes; fields of these names could not be told from them. */
+const cardMembers: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'subtype',
+  'name',
+  'alias',
+  'description',
+  'parent_id',
+  'parent_path',
+  'parent_external_id',
+  'external_id',
+  'lifecycle',
+  'attributes',
+  'status',
+  'approval_status',
+  'data_quality',
+  'archived_at',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'updated_by',
+  'tags',
+  'stakeholders',
+  'relations',
+  'children',
+]);
+
+const selects: ReadonlySet<string> = new Set(['single_select', 'multiple_select']);
+
+/**
+ * The columns that the input sets, as they are stored, and everything that is wrong with them. What belongs to fields
+ * and sections that are left out goes with them, unless it is sent as well.
+ */
+export function cleanCardType(
+  input: CardTypeInput,
+  before: CardTypeState,
+): { values: Record<string, unknown>; faults: FieldError[] } {
+  const faults: FieldError[] = [];
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
+  const { stakeholder_roles: _, ...values }: Record<string, unknown> & CardTypeInput = { ...input };
+  if (input.label !== undefined) values.label = input.label.trim();
+  if (input.translations !== undefined) {
+    values.translations = cleanTranslations(
+      'translations',
+      input.translations,
+      ['label', 'description'],
+      faults,
+    );
+  }
+  const sections = input.fields_schema ? cleanSections(input.fields_schema, faults) : before.fields_schema;
+  if (input.fields_schema) values.fields_schema = sections;
+  const fields = new Set(sections.flatMap((section) => section.fields.map((field) => field.key)));
+  if (input.subtypes) values.subtypes = cleanSubtypes(input.subtypes, fields, faults);
+  else if (input.fields_schema) values.subtypes = withoutLostFields(before.subtypes, fields);
+  const names = new Set(sections.map(({ section }) => section));
+  if (input.section_config) faults.push(...checkSectionConfig(input.section_config, names));
+  else if (input.fields_schema) {
+    const lost = before.fields_schema.map(({ section }) => section).filter((section) => !names.has(section));
+    values.section_config = prunedSectionConfig(before.section_config, lost);
+  }
+  return { values, faults };
+}
+
+function withoutLostFields(subtypes: Subtype[], fields: ReadonlySet<string>): Subtype[] {
+  return subtypes.map((subtype) =>
+    subtype.hidden_fields?.some((key) => !fields.has(key))
+      ? { ...subtype, hidden_fields: subtype.hidden_fields.filter((key) => fields.has(key)) }
+      : subtype,
+  );
+}
+
+function cleanSections(sections: Section[], faults: FieldError[]): Section[] {
+  const names = new Set<string>();
+  const keys = new Set<string>();
+  const clean = sections.map((section, s): Section => {
+    const path = `fields_schema.${s}`;
+    const name = section.section.trim();
+    if (name.startsWith('__')) {
+      faults.push({ field: `${path}.section`, code: 'reserved', message: 'must not begin with __' });
+    }
+    unique(names, name, `${path}.section`, faults);
+    return {
+      section: name,
+      ...(section.columns === undefined ? {} : { columns: section.columns }),
+      ...(section.groups === undefined ? {} : { groups: section.groups }),
+      ...translationsOf(section, path, faults),
+      fields: section.fields.map((field, f) => cleanField(field, `${path}.fields.${f}`, keys, faults)),
+    };
+  });
+  if (keys.size > MAX_FIELDS) {
+    faults.push({ field: 'fields_schema', code: 'too_many', message: `has more than ${MAX_FIELDS} fields` });
+  }
+  return clean;
+}
+
+function cleanField(field: Field, path: string, keys: Set<string>, faults: FieldError[]): Field {
+  const { key, type } = field;
+  unique(keys, key, `${path}.key`, faults);
+  if (cardMembers.has(key)) {
+    faults.push({
+      field: `${path}.key`,
+      code: 'reserved',
+      message: 'is the name of something that every card has',
+    });
+  }
+  return {
+    key,
+    label: field.label.trim(),
+    type,
+    weight: field.weight ?? 1,
+    required: field.required ?? false,
+    readonly: field.readonly ?? false,
+    ...cleanOptions(field, path, faults),
+    ...translationsOf(field, path, faults),
+  };
+}
+
+/** The options of a field or relation attribute: selects need some, nothing else has any. */
+export function cleanOptions<O extends FieldOption>(
+  field: { type: string; options?: O[] },
+  path: string,
+  faults: FieldError[],
+): { options?: O[] } {
+  const options = field.options ?? [];
+  const at = `${path}.options`;
+  if (!selects.has(field.type)) {
+    if (options.length > 0)
+      faults.push({ field: at, code: 'not_offered', message: 'belong to selects only' });
+    return {};
+  }
+  if (options.length === 0) faults.push({ field: at, code: 'required', message: 'a select needs options' });
+  const keys = new Set<string>();
+  return {
+    options: options.map((option, o) => {
+      unique(keys, option.key, `${at}.${o}.key`, faults);
+      return { ...option, label: option.label.trim(), ...translationsOf(option, `${at}.${o}`, faults) };
+    }),
+  };
+}
+
+function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, faults: FieldError[]): Subtype[] {
+  const keys = new Set<string>();
+  return subtypes.map((subtype, s) => {
+    const path = `subtypes.${s}`;
+    unique(keys, subtype.key, `${path}.key`, faults);
+    const hidden = new Set<string>();
+    (subtype.hidden_fields ?? []).forEach((key, f) => {
+      const field = `${path}.hidden_fields.${f}`;
+      if (!fields.has(key))
+        faults.push({ field, code: 'unknown_field', message: 'is no field of this type' });
+      unique(hidden, key, field, faults);
+    });
+    return { ...subtype, label: subtype.label.trim(), ...translationsOf(subtype, path, faults) };
+  });
+}
+
+/** Notes that a key occurs; keys become names in objects, so those of any object are none. */
+export function unique(keys: Set<string>, key: string, field: string, faults: FieldError[]): void {
+  if (key in {}) faults.push({ field, code: 'reserved', message: 'is a reserved name' });
+  if (keys.has(key)) faults.push({ field, code: 'duplicate', message: 'occurs twice' });
+  keys.add(key);
+}
+
+/** The translations of a labelled object, where it has any. */
+export function translationsOf(
+  object: { translations?: unknown },
+  path: string,
+  faults: FieldError[],
+): { translations?: Record<string, unknown> } {
+  if (object.translations === undefined) return {};
+  return { translations: cleanTranslations(`${path}.translations`, object.translations, ['label'], faults) };
+}

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../../../../platform/database.ts';
+import { command } from '../../../kernel/command.ts';
+import type { JobResult, RunningJob } from '../../../kernel/jobs/jobs.running.ts';
+import { requirePermission } from '../../../kernel/permissions/policy.ts';
+import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
+import { rescored } from '../../cards/cards.rows.ts';
+import { saveCards } from '../../cards/cards.save.ts';
+import { withHiddenTypes } from '../metamodel.hidden.ts';
+import { type ChangeOperation, carryOut } from './changes.dispatch.ts';
+import { openRun } from './changes.run.ts';
+import type { MetamodelChangePayload } from './metamodel-change.job.ts';
+
+const PAUSE_MS = 1_000;
+const BATCH = 500;
+
+/** Where the counting of data quality stands, once the change itself is committed. */
+interface Scoring {
+  /** Card types that are still to be looked at, the present one first. */
+  types: string[];
+  /** The last card of the present one that was. */
+  last: string | null;
+  /** Cards and relations that the change itself wrote. */
+  changed: number;
+  /** Cards whose data quality was counted since. */
+  scored: number;
+}
+
+/**
+ * Carries out a change as a job. Types, values and relations are written in one transaction, done once or not at all
+ * however often a worker dies; it waits for long writes. What only changes the data quality of cards follows in
+ * batches, beside which everybody writes.
+ */
+export async function runMetamodelChange(job: RunningJob<MetamodelChangePayload>): Promise<JobResult> {
+  requirePermission(job.ctx.caller, 'admin.metamodel');
+  let at = (job.resume as Scoring | null) ?? (await change(job));
+  while (at.types.length > 0) {
+    job.signal.throwIfAborted();
+    at = await scoreBatch(job, at);
+  }
+  const { operation, key, role } = job.payload;
+  return { result: { operation, key, ...(role ? { role } : {}) }, counts: countsOf(at) };
+}
+
+async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring> {
+  const { ctx, payload, signal } = job;
+  const { operation, key, role, body, force, language, expected } = payload;
+  for (;;) {
+    try {
+      return await command(
+        ctx,
+        async (work) => {
+          await job.hold(work);
+          const next: Scoring = { types: [], last: null, changed: 0, scored: 0 };
+          const progress = (done: number, total: number) => {
+            signal.throwIfAborted();
+            next.changed = done;
+            job.progress((0.9 * done) / total, `${done} of ${total} cards and relations`);
+          };
+          const run = openRun(work, ctx, { language, force, expected, progress, deferred: next.types });
+          await carryOut(run, { operation: operation as ChangeOperation, key, role, body });
+          await job.checkpoint(work, {
+            message: 'Counting the data quality',
+            counts: countsOf(next),
+            checkpoint: next,
+          });
+          return next;
+        },
+        { changesMetamodel: true },
+      );
+    } catch (error) {
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      job.progress(0, 'Waiting for a long write');
+      await delay(PAUSE_MS);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+const countsOf = ({ changed, scored }: Scoring) => ({ changed, scored });
+
+/** Counts the data quality of some cards, by the metamodel as it is by then. */
+async function scoreBatch(job: RunningJob<MetamodelChangePayload>, at: Scoring): Promise<Scoring> {
+  const { ctx } = job;
+  return await command(ctx, async (work) => {
+    const { rows } = await work.sql.raw(
+      `select id from cards where type = ? and id > ?::uuid order by id limit ${BATCH}`,
+      [at.types[0]!, at.last ?? '00000000-0000-0000-0000-000000000000'],
+    );
+    const ids: string[] = rows.map((row: { id: string }) => row.id);
+    const writing = { ...work, metamodel: withHiddenTypes(work.metamodel) };
+    await lockCards(work, ids);
+    const cards = await loadCards(writing, ctx, ids);
+    const writes = [...cards.values()].map((before) => ({
+      before,
+      after: rescored(typeOf(writing.metamodel, before), before),
+    }));
+    await saveCards(writing, ctx, writes);
+    const scored = at.scored + ids.length;
+    const next: Scoring =
+      ids.length < BATCH
+        ? { ...at, types: at.types.slice(1), last: null, scored }
+        : { ...at, last: ids.at(-1)!, scored };
+    await job.checkpoint(work, { counts: countsOf(next), checkpoint: next });
+    return next;
+  });
+}

@@ -1,0 +1,91 @@
+import type { Ctx, Work } from '../../../kernel/context.ts';
+import { type HeldEvents, holdEvents } from '../../../kernel/events/events.held.ts';
+
+/** One change of the metamodel while it is carried out: in a request, in a job, or as the undoing of another. */
+export interface ChangeRun {
+  /** The command that takes the metamodel alone; its `metamodel` is the changed one as soon as that is written. */
+  work: Work;
+  ctx: Ctx;
+  /** The language of the labels in the answer. */
+  language: string;
+  /** The most cards and relations that may be written here; beyond it the change is left to a job. */
+  limit: number;
+  /** Nothing is written: the answer tells what would be affected. */
+  dryRun: boolean;
+  /** Gives up values that do not fit a changed field, instead of refusing the change. */
+  force: boolean;
+  /** The ETag that the changed object must still have: a job works on what its request has seen. */
+  expected: string | null;
+  /** The ETag of the object as this run found it. */
+  seen: string | null;
+  /** Keeps the events of a change that writes much, from its first batch on; see {@link workOf}. */
+  held: HeldEvents | null;
+  /**
+   * Card types whose data quality is left to be counted anew once the change is committed; null where it is counted
+   * with the change.
+   */
+  deferred: string[] | null;
+  /** Told of what is done, of how many cards and relations; throws when the work is to stop. */
+  progress(done: number, total: number): void;
+}
+
+const FEW = 500;
+
+/** The work that writes so many rows: the events of many are kept out of memory until the end. */
+export async function workOf(run: ChangeRun, rows: number): Promise<Work> {
+  if (rows > FEW) run.held ??= await holdEvents(run.work, run.ctx);
+  return run.held?.work ?? run.work;
+}
+
+/** The change writes more than a request does. */
+export class LargeChange extends Error {
+  readonly rows: number;
+  constructor(rows: number) {
+    super(`${rows} cards and relations would be written`);
+    this.rows = rows;
+  }
+}
+
+/** How many cards and relations hold what a change takes away, and what becomes of it. */
+export interface Impact {
+  dry_run: true;
+  /** Cards that are looked at anew, for their values or their data quality. */
+  cards: number;
+  /** Relations that are changed or deleted. */
+  relations: number;
+  removed_fields: { field_key: string; affected: number }[];
+  removed_options: { field_key: string; option_key: string; affected: number }[];
+  removed_subtypes: { subtype_key: string; affected: number }[];
+  changed_fields: {
+    field_key: string;
+    from: string;
+    to: string;
+    affected: number;
+    converted: number;
+    misfits: number;
+    /** Some of those that do not fit; absent for callers who do not see them. */
+    examples: { id: string; value?: unknown }[];
+  }[];
+  /** Fields that are required from now on, with the cards that lack them. */
+  required_fields: { field_key: string; missing: number }[];
+  /** Sides of the relation type that are mandatory from now on, with the cards that lack a relation. */
+  mandatory_sides: { side: 'source' | 'target'; missing: number }[];
+  /** Whether values would be lost, so that the change is refused without `force`. */
+  needs_force: boolean;
+  /** Whether the change is carried out by a job. */
+  as_job: boolean;
+}
+
+export const noImpact: Impact = {
+  dry_run: true,
+  cards: 0,
+  relations: 0,
+  removed_fields: [],
+  removed_options: [],
+  removed_subtypes: [],
+  changed_fields: [],
+  required_fields: [],
+  mandatory_sides: [],
+  needs_force: false,
+  as_job: false,
+};

@@ -1,0 +1,100 @@
+import type { FieldError } from '../../../../platform/errors.ts';
+import type { Cardinality, RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
+import { cleanOptions, translationsOf, unique } from '../card-types/card-types.rules.ts';
+import { cleanTranslations } from '../translations.ts';
+
+/** What a client sets of a relation type; `key` only when it is created. */
+export interface RelationTypeInput {
+  key?: string;
+  label?: string;
+  reverse_label?: string | null;
+  description?: string | null;
+  source_type_key?: string;
+  target_type_key?: string;
+  cardinality?: Cardinality;
+  attributes_schema?: RelationAttribute[];
+  source_visible?: boolean;
+  source_mandatory?: boolean;
+  target_visible?: boolean;
+  target_mandatory?: boolean;
+  is_hidden?: boolean;
+  sort_order?: number;
+  translations?: unknown;
+}
+
+/** Something built in that the input would change or take away. */
+export interface Frozen {
+  attribute: string;
+  option?: string;
+}
+
+/**
+ * The columns that the input sets, as they are stored, what is wrong with them, and what of the built-in attributes
+ * they would change: of those only translations may, and options may be hidden. `built_in` is never taken from the
+ * input.
+ */
+export function cleanRelationType(
+  input: RelationTypeInput,
+  before: RelationAttribute[],
+): { values: Record<string, unknown>; faults: FieldError[]; frozen: Frozen[] } {
+  const faults: FieldError[] = [];
+  const values: Record<string, unknown> = { ...input };
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
+  if (input.label !== undefined) values.label = input.label.trim();
+  if (typeof input.reverse_label === 'string') values.reverse_label = input.reverse_label.trim() || null;
+  if (input.translations !== undefined) {
+    const members = ['label', 'reverse_label', 'description'];
+    values.translations = cleanTranslations('translations', input.translations, members, faults);
+  }
+  let frozen: Frozen[] = [];
+  if (input.attributes_schema) {
+    const after = cleanAttributes(input.attributes_schema, before, faults);
+    values.attributes_schema = after;
+    frozen = before.flatMap((attribute) => frozenIn(attribute, after));
+  }
+  return { values, faults, frozen };
+}
+
+function cleanAttributes(
+  attributes: RelationAttribute[],
+  before: RelationAttribute[],
+  faults: FieldError[],
+): RelationAttribute[] {
+  const keys = new Set<string>();
+  return attributes.map((attribute, index): RelationAttribute => {
+    const path = `attributes_schema.${index}`;
+    const { key, type } = attribute;
+    unique(keys, key, `${path}.key`, faults);
+    const stored = before.find((other) => other.key === key);
+    const { options } = cleanOptions(attribute, path, faults);
+    return {
+      key,
+      label: attribute.label.trim(),
+      type,
+      built_in: stored?.built_in ?? false,
+      ...(options === undefined
+        ? {}
+        : {
+            options: options.map((option) => ({
+              ...option,
+              built_in: stored?.options?.find((other) => other.key === option.key)?.built_in ?? false,
+            })),
+          }),
+      ...translationsOf(attribute, path, faults),
+    };
+  });
+}
+
+function frozenIn(attribute: RelationAttribute, after: RelationAttribute[]): Frozen[] {
+  if (!attribute.built_in) return [];
+  const now = after.find((other) => other.key === attribute.key);
+  if (!now || now.type !== attribute.type || now.label !== attribute.label) {
+    return [{ attribute: attribute.key }];
+  }
+  return (attribute.options ?? []).flatMap((option) => {
+    if (!option.built_in) return [];
+    const kept = now.options?.find((other) => other.key === option.key);
+    const same = kept && kept.label === option.label && (kept.color ?? null) === (option.color ?? null);
+    return same ? [] : [{ attribute: attribute.key, option: option.key }];
+  });
+}

@@ -1,0 +1,85 @@
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
+import { holdsOption } from './changes/values.diff.ts';
+
+/** Cards that hold something: the active ones, and the archived ones besides. */
+export interface Usage {
+  card_count: number;
+  archived_count: number;
+}
+
+/** How many cards have a value in the field. @throws EstateError `not_found`, `validation_failed`. */
+export async function fieldUsage(
+  ctx: Ctx,
+  typeKey: string,
+  fieldKey: string,
+): Promise<Usage & { field_key: string }> {
+  const type = requireType(ctx, typeKey);
+  requireField(type, 'field_key', fieldKey);
+  const usage = await count(ctx, typeKey, 'jsonb_exists(c.attributes, ?)', [fieldKey]);
+  return { field_key: fieldKey, ...usage };
+}
+
+/** How many cards hold the option. @throws EstateError `not_found`, `validation_failed`. */
+export async function optionUsage(
+  ctx: Ctx,
+  typeKey: string,
+  fieldKey: string,
+  optionKey: string,
+): Promise<Usage & { field_key: string; option_key: string }> {
+  const type = requireType(ctx, typeKey);
+  const field = requireField(type, 'field_key', fieldKey);
+  if (!field.options.has(optionKey)) {
+    throw invalidField('option_key', 'unknown_option', 'is none of the options of this field');
+  }
+  const held = [fieldKey, [optionKey], fieldKey, [optionKey]];
+  const usage = await count(ctx, typeKey, holdsOption('c.attributes'), held);
+  return { field_key: fieldKey, option_key: optionKey, ...usage };
+}
+
+/**
+ * How many cards have a value in each of the fields (comma-separated), and in any of them.
+ * @throws EstateError `not_found`, `validation_failed`.
+ */
+export async function sectionUsage(
+  ctx: Ctx,
+  typeKey: string,
+  fieldKeys: string,
+): Promise<Usage & { fields: (Usage & { field_key: string })[] }> {
+  const type = requireType(ctx, typeKey);
+  const keys = [...new Set(fieldKeys.split(',').map((key) => key.trim()))];
+  for (const key of keys) requireField(type, 'field_keys', key);
+  const fields = [];
+  for (const key of keys) fields.push(await fieldUsage(ctx, typeKey, key));
+  return { ...(await count(ctx, typeKey, 'jsonb_exists_any(c.attributes, ?::text[])', [keys])), fields };
+}
+
+/** How many relations of the type there are. @throws EstateError `not_found`. */
+export async function instanceCount(ctx: Ctx, key: string): Promise<{ key: string; instance_count: number }> {
+  if (!ctx.metamodel.relationTypes.has(key)) throw notFound('relation type', key);
+  const { rows } = await ctx.db.raw('select count(*) as total from relations where type = ?', [key]);
+  return { key, instance_count: rows[0].total };
+}
+
+function requireType(ctx: Ctx, key: string): CardType {
+  const type = ctx.metamodel.cardTypes.get(key);
+  if (!type) throw notFound('card type', key);
+  return type;
+}
+
+function requireField(type: CardType, parameter: string, key: string): CompiledField {
+  const field = type.fields.get(key);
+  if (field) return field;
+  throw invalidField(parameter, 'unknown_attribute', `"${key}" is no field of this type`);
+}
+
+async function count(ctx: Ctx, type: string, condition: string, bindings: unknown[]): Promise<Usage> {
+  const { rows } = await ctx.db.raw(
+    `select count(*) filter (where c.status = 'ACTIVE') as card_count,
+            count(*) filter (where c.status <> 'ACTIVE') as archived_count
+     from cards c where c.type = ? and (${condition})`,
+    [type, ...bindings] as never,
+  );
+  return rows[0];
+}

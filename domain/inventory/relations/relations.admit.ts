@@ -1,0 +1,50 @@
+import { sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { EstateError, invalidFields } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
+import { refuseHiddenCosts } from '../cards/cards.costs.ts';
+import { duplicateRelation, validateRelationInput } from './relations.rules.ts';
+import type { RelationEnd, RelationInput } from './relations.types.ts';
+
+const MANAGE = { app: 'relations.manage', card: 'card.manage_relations' } as const;
+
+/**
+ * Checks the right to write relations between two cards: `relations.manage`, or a stakeholder role that allows it
+ * on either of them.
+ * @throws EstateError `forbidden`.
+ */
+export function requireManage(ctx: Ctx, source: RelationEnd, target: RelationEnd): void {
+  if (!mayOnCard(ctx, MANAGE, source) && !mayOnCard(ctx, MANAGE, target)) throw forbidden(MANAGE.app);
+}
+
+/** Whether the caller sees a relation's costs: by permission, or by a stakeholder role on either card. */
+export function seesRelationCosts(ctx: Ctx, source: RelationEnd, target: RelationEnd): boolean {
+  return seesCosts(ctx, source) || seesCosts(ctx, target);
+}
+
+/**
+ * Checks the values that are sent for a relation between two cards.
+ * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`.
+ */
+export function admitInput(
+  ctx: Ctx,
+  type: RelationType,
+  source: RelationEnd,
+  target: RelationEnd,
+  input: RelationInput,
+): void {
+  refuseHiddenCosts(type.costKeys, input.attributes, seesRelationCosts(ctx, source, target));
+  const faults = validateRelationInput(type, input);
+  if (faults.length > 0) throw invalidFields(faults);
+}
+
+/** Turns the unique index's refusal, should a writer not have locked the ends, into `duplicate_relation`. */
+export async function guardDuplicates<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const clash = sqlState(error) === '23505' && violatedConstraint(error) === 'relations_ends';
+    throw clash && !(error instanceof EstateError) ? duplicateRelation(null) : error;
+  }
+}

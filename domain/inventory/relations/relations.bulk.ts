@@ -1,0 +1,172 @@
+import { EstateError } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { lockCards } from '../cards/cards.load.ts';
+import { admitInput, guardDuplicates, requireManage, seesRelationCosts } from './relations.admit.ts';
+import { createBook, type RelationBook } from './relations.book.ts';
+import { loadCompeting, loadEnds, type WantedRelation } from './relations.load.ts';
+import { type CardRef, type ResolvedRef, refFaults, resolveRefs } from './relations.refs.ts';
+import { diffRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
+import { saveRelations } from './relations.save.ts';
+import type { RelationEnd, RelationInput } from './relations.types.ts';
+
+export interface BulkOperation extends RelationInput {
+  row_index: number;
+  action: 'upsert' | 'delete';
+  type: string;
+  source: CardRef;
+  target: CardRef;
+}
+
+export interface BulkRowResult {
+  row_index: number;
+  /** `noop`: the row asks for what is there already. */
+  status: 'upserted' | 'deleted' | 'noop' | 'failed';
+  relation_id: string | null;
+  /** Why a failed row failed. */
+  error: string | null;
+  code: string | null;
+}
+
+export interface BulkResult {
+  results: BulkRowResult[];
+  upserted: number;
+  deleted: number;
+  failed: number;
+  dry_run: boolean;
+}
+
+type Outcome = Pick<BulkRowResult, 'status' | 'relation_id'>;
+
+/**
+ * Creates, changes and deletes many relations in one transaction, row after row by the rules of single ones, in a
+ * fixed number of statements. A row that fails is reported and stops no other. A dry run answers the same and
+ * writes nothing.
+ */
+export async function bulkRelations(
+  ctx: Ctx,
+  operations: BulkOperation[],
+  dryRun: boolean,
+): Promise<BulkResult> {
+  const results = await guardDuplicates(() =>
+    command(ctx, (work) => bulkRelationsWithin(work, ctx, operations), { dryRun }),
+  );
+  const count = (status: BulkRowResult['status']) =>
+    results.filter((result) => result.status === status).length;
+  return {
+    results,
+    upserted: count('upserted'),
+    deleted: count('deleted'),
+    failed: count('failed'),
+    dry_run: dryRun,
+  };
+}
+
+/** {@link bulkRelations} as a part of a greater command: one result for each row. */
+export async function bulkRelationsWithin(
+  work: Work,
+  ctx: Ctx,
+  operations: BulkOperation[],
+): Promise<BulkRowResult[]> {
+  const refs = await resolveRefs(
+    work.sql,
+    ctx,
+    operations.flatMap((row) => [row.source, row.target]),
+  );
+  const cardIds = new Set(refs.flatMap((ref) => ('id' in ref ? ref.id : [])));
+  await lockCards(work, cardIds);
+  return await carryOut(work, ctx, operations, refs, await loadEnds(work.sql, ctx, cardIds));
+}
+
+/** {@link bulkRelationsWithin} where all ends are named by their ids, and the caller has locked their cards. */
+export async function bulkRelationsOfLocked(
+  work: Work,
+  ctx: Ctx,
+  operations: (BulkOperation & Record<'source' | 'target', { id: string }>)[],
+): Promise<BulkRowResult[]> {
+  const ids = operations.flatMap(({ source, target }) => [source.id, target.id]);
+  const ends = await loadEnds(work.sql, ctx, new Set(ids));
+  const refs = ids.map((id): ResolvedRef => (ends.has(id) ? { id } : { fault: 'missing' }));
+  return await carryOut(work, ctx, operations, refs, ends);
+}
+
+/** @param refs the ends of each operation, source before target. */
+async function carryOut(
+  work: Work,
+  ctx: Ctx,
+  operations: BulkOperation[],
+  refs: ResolvedRef[],
+  ends: Map<string, RelationEnd>,
+): Promise<BulkRowResult[]> {
+  const { sql, metamodel } = work;
+  const rows = operations.map((operation, n) => ({
+    operation,
+    source: refs[2 * n]!,
+    target: refs[2 * n + 1]!,
+  }));
+  const wanted = rows.flatMap(({ operation, source, target }): WantedRelation[] => {
+    const type = metamodel.relationTypes.get(operation.type);
+    return type && 'id' in source && 'id' in target
+      ? [{ type, source_id: source.id, target_id: target.id }]
+      : [];
+  });
+  const book = createBook(await loadCompeting(sql, wanted));
+  const ids = await sql.raw('select uuidv7() as id from generate_series(1, ?)', [rows.length]);
+
+  const results = rows.map(({ operation, source, target }, n): BulkRowResult => {
+    const { row_index } = operation;
+    try {
+      const cards = { source: cardOf('source', source, ends), target: cardOf('target', target, ends) };
+      const outcome = step(work, ctx, book, operation, cards, ids.rows[n].id);
+      return { row_index, ...outcome, error: null, code: null };
+    } catch (error) {
+      if (!(error instanceof EstateError)) throw error;
+      const code = error.errors?.[0]?.code ?? error.code;
+      return { row_index, status: 'failed', relation_id: null, error: error.message, code };
+    }
+  });
+  await saveRelations(work, ctx, book.writes(), ends);
+  return results;
+}
+
+function cardOf(field: string, ref: ResolvedRef, ends: Map<string, RelationEnd>): RelationEnd | undefined {
+  if ('id' in ref) return ends.get(ref.id);
+  const message = refFaults[ref.fault];
+  throw new EstateError('validation_failed', `${field}: ${message}`, {
+    errors: [{ field, code: `reference_${ref.fault}`, message }],
+  });
+}
+
+/** One row, against the book as the rows before have left it. */
+function step(
+  work: Work,
+  ctx: Ctx,
+  book: RelationBook,
+  operation: BulkOperation,
+  cards: { source: RelationEnd | undefined; target: RelationEnd | undefined },
+  newId: string,
+): Outcome {
+  const type = requireRelationType(work.metamodel, operation.type);
+  const { source, target } = requireFittingEnds(type, cards.source, cards.target);
+  requireManage(ctx, source, target);
+  const place = { type: type.key, source_id: source.id, target_id: target.id };
+  const there = book.find(place);
+  if (operation.action === 'delete') {
+    if (!there) return { status: 'noop', relation_id: null };
+    book.remove(there);
+    return { status: 'deleted', relation_id: there.id };
+  }
+  admitInput(ctx, type, source, target, operation);
+  if (!there) {
+    book.requireRoom(type, place);
+    book.put(withInput({ id: newId, ...place, attributes: {}, description: null }, operation));
+    return { status: 'upserted', relation_id: newId };
+  }
+  const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
+  const after = withInput(there, operation, hidden);
+  if (Object.keys(diffRelation(there, after)).length === 0) {
+    return { status: 'noop', relation_id: there.id };
+  }
+  book.put(after);
+  return { status: 'upserted', relation_id: there.id };
+}

@@ -1,0 +1,174 @@
+import type { Sql } from '../../../platform/database.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { Kept } from '../../kernel/lists/lists.kept.ts';
+import { count, runList } from '../../kernel/lists/lists.run.ts';
+import { clause, projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { holderWithin, holdsCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { visibleCards } from '../cards/cards.visible.ts';
+
+export interface RelationFilter {
+  /** A card that is one of the ends. */
+  card_id?: string;
+  /** Relation type keys, comma-separated. */
+  type?: string;
+}
+
+/** What the list needs besides its request. */
+export interface RelationListNeeds {
+  /** Versions of the topics as they were after the request arrived. */
+  topics: ReadonlyMap<string, number>;
+  /** Totals that the process keeps between lists. */
+  totals: Kept<number>;
+}
+
+const FROM = 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id';
+
+/** Attributes without costs, unless the caller may see them or holds a stakeholder role on either end. */
+function visibleAttributes(ctx: Ctx): Fragment {
+  const costs: Record<string, string[]> = {};
+  for (const type of ctx.metamodel.relationTypes.values()) {
+    if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
+  }
+  if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
+  return {
+    sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
+          then r.attributes
+          else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
+    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
+  };
+}
+
+const end = (alias: string) =>
+  `json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'name', ${alias}.name)`;
+
+function relationList(ctx: Ctx): ListSpec {
+  return {
+    name: 'relations',
+    from: FROM,
+    id: 'r.id',
+    idType: 'uuid',
+    sorts: {
+      created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
+      type: { sql: 'r.type', type: 'text', immutable: true },
+      source: { sql: 's.name_key', type: 'text' },
+      target: { sql: 't.name_key', type: 'text' },
+    },
+    defaultSort: 'created_at',
+    defaultDir: 'asc',
+    members: {
+      id: 'r.id',
+      type: 'r.type',
+      source_id: 'r.source_id',
+      target_id: 'r.target_id',
+      source: end('s'),
+      target: end('t'),
+      attributes: visibleAttributes(ctx),
+      description: 'r.description',
+      created_at: 'utc(r.created_at)',
+    },
+    search: "s.name_key || ' ' || t.name_key",
+  };
+}
+
+/** The condition that yields visible cards, over another alias than its own. */
+function visibleEnd(ctx: Ctx, alias: 's' | 't'): Condition {
+  const visible = visibleCards(ctx);
+  // who sees every card needs no look at each
+  if (visible.sql === 'true') return visible;
+  return {
+    sql: `exists (select from cards c where c.id = ${alias}.id and (${visible.sql}))`,
+    bindings: visible.bindings,
+    visibility: true,
+  };
+}
+
+/** Relations that the caller sees: of shown types, with both ends visible. */
+function visibleRelations(ctx: Ctx): Condition[] {
+  const shown: Condition = {
+    sql: 'r.type = any(?::text[])',
+    bindings: [ctx.metamodel.visibleRelationTypes],
+    visibility: true,
+  };
+  return [shown, visibleEnd(ctx, 's'), visibleEnd(ctx, 't')];
+}
+
+/**
+ * The relations between active cards, of one card or of some types where asked.
+ * @throws EstateError `forbidden` without `inventory.view` and `relations.view`.
+ */
+export async function listRelations(
+  ctx: Ctx,
+  params: ListParams & RelationFilter,
+  needs: RelationListNeeds,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'inventory.view');
+  requirePermission(ctx.caller, 'relations.view');
+  const conditions = [
+    ...visibleRelations(ctx),
+    { sql: `s.status = 'ACTIVE' and t.status = 'ACTIVE'`, bindings: [] },
+  ];
+  if (params.card_id !== undefined) {
+    conditions.push({
+      sql: 'r.source_id = ?::uuid or r.target_id = ?::uuid',
+      bindings: [params.card_id, params.card_id],
+    });
+  }
+  if (params.type !== undefined) {
+    const types = [...new Set(params.type.split(',').map((key) => key.trim()))].sort();
+    const unknown = types.find((key) => !ctx.metamodel.relationTypes.has(key));
+    if (unknown !== undefined) throw invalidField('type', 'unknown_value', `"${unknown}" is not known`);
+    conditions.push({ sql: 'r.type = any(?::text[])', bindings: [types] });
+  }
+  const spec = relationList(ctx);
+  return await runList(ctx.db, spec, conditions, params, {
+    owner: ctx.caller.userId,
+    // what a search finds is rarely asked for twice
+    ...(params.search ? {} : { total: () => keptTotal(ctx, spec, conditions, needs) }),
+  });
+}
+
+/** The number of relations, counted again only after a change to relations or cards. */
+async function keptTotal(
+  ctx: Ctx,
+  spec: ListSpec,
+  where: Condition[],
+  { topics, totals }: RelationListNeeds,
+): Promise<number> {
+  const versions = [...topics].filter(([topic]) => /^(relations|cards):/.test(topic)).sort();
+  const key = JSON.stringify([versions, clause(where)]);
+  return await totals.get(key, () => count({ sql: ctx.db, spec, where }));
+}
+
+/**
+ * One relation, also with an archived end.
+ * @throws EstateError `not_found`, `forbidden` without `inventory.view` and `relations.view`.
+ */
+export async function readRelation(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'inventory.view');
+  requirePermission(ctx.caller, 'relations.view');
+  const text = await relationText(ctx.db, ctx, id, visibleRelations(ctx));
+  if (text === undefined) throw notFound('relation', id);
+  return text;
+}
+
+/** A relation as its JSON text after a write, the very text that reads show and its ETag is made of. */
+export async function writtenRelation(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
+  return (await relationText(sql, ctx, id, []))!;
+}
+
+async function relationText(
+  sql: Sql,
+  ctx: Ctx,
+  id: string,
+  conditions: Condition[],
+): Promise<JsonText | undefined> {
+  const item = projection(relationList(ctx).members, undefined);
+  const where = clause([{ sql: 'r.id = ?::uuid', bindings: [id] }, ...conditions]);
+  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${FROM}${where.sql}`, [
+    ...item.bindings,
+    ...where.bindings,
+  ] as never);
+  return rows[0]?.item;
+}

@@ -1,0 +1,108 @@
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
+import type { Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { type Changes, diffKeys } from '../cards/rules/diff.ts';
+import { mergeAttributes } from '../cards/rules/merge.ts';
+import { checkText } from '../cards/rules/text.ts';
+import { checkAttributes } from '../cards/rules/values.ts';
+import type { RelationEnd, RelationInput, StoredRelation } from './relations.types.ts';
+
+const MAX_DESCRIPTION = 10_000;
+
+/** The relation type of the key. @throws EstateError naming `type` when it does not exist or is hidden. */
+export function requireRelationType(metamodel: Metamodel, key: string): RelationType {
+  const type = metamodel.relationTypes.get(key);
+  if (type && metamodel.visibleRelationTypes.includes(key)) return type;
+  throw invalidField('type', 'unknown_type', 'is no relation type');
+}
+
+/**
+ * Checks that two cards may be the ends of a relation of the type: both active, of the types that it joins, and
+ * not the same card. An end is undefined when there is no such card.
+ * @throws EstateError naming `source_id` and `target_id`.
+ */
+export function requireFittingEnds(
+  type: RelationType,
+  source: RelationEnd | undefined,
+  target: RelationEnd | undefined,
+): { source: RelationEnd; target: RelationEnd } {
+  const faults: FieldError[] = [];
+  const check = (field: string, end: RelationEnd | undefined, expected: string) => {
+    if (!end) faults.push({ field, code: 'unknown_card', message: 'is no card' });
+    else if (end.type !== expected) {
+      faults.push({ field, code: 'end_type', message: `must be a card of the type ${expected}` });
+    } else if (end.status !== 'ACTIVE') {
+      faults.push({ field, code: 'end_archived', message: 'is archived' });
+    }
+  };
+  check('source_id', source, type.source_type_key);
+  check('target_id', target, type.target_type_key);
+  if (faults.length === 0 && source!.id === target!.id) {
+    faults.push({ field: 'target_id', code: 'same_card', message: 'is the same card as source_id' });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  return { source: source!, target: target! };
+}
+
+/** Every fault of the values of a relation. */
+export function validateRelationInput(type: RelationType, input: RelationInput): FieldError[] {
+  const faults = input.attributes ? checkAttributes(type.fields, input.attributes) : [];
+  const text = input.description && checkText('description', input.description, MAX_DESCRIPTION);
+  return text ? [...faults, text] : faults;
+}
+
+/** The relation with valid input merged in; `keep` names the attributes that a cleared `attributes` keeps. */
+export function withInput(
+  relation: StoredRelation,
+  input: RelationInput,
+  keep: readonly string[] = [],
+): StoredRelation {
+  return {
+    ...relation,
+    attributes: mergeAttributes(relation.attributes, input.attributes, keep),
+    description: input.description === undefined ? relation.description : input.description || null,
+  };
+}
+
+/**
+ * What differs: `description`, `attributes.<key>`, and an end that another card has taken over; without `before` all
+ * that is set, without `after` all that was.
+ */
+export function diffRelation(before: StoredRelation | null, after: StoredRelation | null): Changes {
+  const changes: Changes = {};
+  if (before && after) {
+    for (const end of ['source_id', 'target_id'] as const) {
+      if (before[end] !== after[end]) changes[end] = { old: before[end], new: after[end] };
+    }
+  }
+  const old = before?.description ?? null;
+  const next = after?.description ?? null;
+  if (old !== next) changes.description = { old, new: next };
+  diffKeys(changes, 'attributes.', before?.attributes ?? {}, after?.attributes ?? {});
+  return changes;
+}
+
+/** The refusal of a second relation of the type between the same cards. */
+export function duplicateRelation(existingId: string | null): EstateError {
+  return new EstateError('duplicate_relation', 'These cards have a relation of this type already.', {
+    extra: { existing_id: existingId },
+  });
+}
+
+/** The sides of which a card may have only one relation of the type: 1:n means one source to a target. */
+export function limitedSides(type: RelationType): ('source' | 'target')[] {
+  if (type.cardinality === 'n:m') return [];
+  return type.cardinality === '1:n' ? ['target'] : ['target', 'source'];
+}
+
+/** The refusal of a relation beyond the type's cardinality; `side` is the end that has one already. */
+export function cardinalityExceeded(
+  type: RelationType,
+  side: 'source' | 'target',
+  existingId: string,
+): EstateError {
+  return new EstateError(
+    'cardinality_exceeded',
+    `The ${side} card has a relation of the type ${type.key} already, which is ${type.cardinality}.`,
+    { extra: { existing_id: existingId } },
+  );
+}

@@ -1,0 +1,114 @@
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { followEnds, type TouchedRelation } from '../calculations/calculations.follow.ts';
+import { mandatoryTypes } from '../cards/cards.load.ts';
+import { rescoreCards } from '../cards/cards.save.ts';
+import { type NamedEnd, relationEvent, relationsTopic } from './relations.events.ts';
+import { diffRelation } from './relations.rules.ts';
+import type { StoredRelation } from './relations.types.ts';
+
+/** One relation's change: without `before` it is created, without `after` deleted. */
+export interface RelationWrite {
+  before: StoredRelation | null;
+  after: StoredRelation | null;
+}
+
+/**
+ * Writes relations in one statement a kind, with an event for each, and computes the data quality of their cards
+ * anew where the type is mandatory. The ends must be locked. Relations that do not differ are left alone.
+ * `leaving` are cards that are deleted by the same command.
+ */
+export async function saveRelations(
+  work: Work,
+  ctx: Ctx,
+  writes: RelationWrite[],
+  ends: ReadonlyMap<string, NamedEnd>,
+  options: { leaving?: ReadonlySet<string> } = {},
+): Promise<void> {
+  const { sql, metamodel } = work;
+  const deleted = writes.flatMap(({ before, after }) => (before && !after ? [before] : []));
+  const created = writes.flatMap(({ before, after }) => (after && !before ? [after] : []));
+  const updated = writes.flatMap(({ before, after }) =>
+    before && after && Object.keys(diffRelation(before, after)).length > 0 ? [{ before, after }] : [],
+  );
+  // when and by whom a deleted relation was made is told for undoing
+  const made = new Map<string, Record<string, unknown>>();
+  if (deleted.length > 0) {
+    const { rows } = await sql.raw(
+      'delete from relations where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
+      [deleted.map((relation) => relation.id)],
+    );
+    for (const { id, ...facts } of rows) made.set(id, facts);
+  }
+  if (created.length > 0) {
+    await sql.raw(
+      `insert into relations (id, type, source_id, target_id, attributes, description, created_by)
+       select v.id, v.type, v.source_id, v.target_id, v.attributes, v.description, ?::uuid
+       from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, source_id uuid, target_id uuid, attributes jsonb,
+         description text)`,
+      [ctx.caller.userId, JSON.stringify(created)] as never,
+    );
+  }
+  if (updated.length > 0) {
+    await sql.raw(
+      `update relations r set source_id = v.source_id, target_id = v.target_id, attributes = v.attributes,
+         description = v.description, updated_at = clock_timestamp()
+       from jsonb_to_recordset(?::jsonb)
+         as v(id uuid, source_id uuid, target_id uuid, attributes jsonb, description text) where r.id = v.id`,
+      [JSON.stringify(updated.map(({ after }) => after))],
+    );
+  }
+
+  const all = [
+    ...deleted.map((before) => ({ before, after: null })),
+    ...created.map((after) => ({ before: null, after })),
+    ...updated,
+  ];
+  for (const { before, after } of all) {
+    const { type: key, source_id, target_id } = (after ?? before)!;
+    const type = metamodel.relationTypes.get(key)!;
+    const between = { source: ends.get(source_id)!, target: ends.get(target_id)! };
+    work.emit(relationEvent(type, between, before, after, made.get((after ?? before)!.id)));
+    work.raise(relationsTopic(key));
+  }
+  const touched = all.flatMap(({ before, after }) => touchedBy(before, after));
+  await rescoreEnds(work, ctx, [...deleted, ...created], touched, options.leaving);
+}
+
+/** What formulas see of a write: a relation with other ends is one that went and one that came. */
+function touchedBy(before: StoredRelation | null, after: StoredRelation | null): TouchedRelation[] {
+  const sides = [before, after].flatMap((relation) => (relation ? [relation] : []));
+  const moved =
+    before && after && (before.source_id !== after.source_id || before.target_id !== after.target_id);
+  if (!before || !after || moved) return sides.map((relation) => ({ ...relation, attributes: null }));
+  const keys = Object.keys(diffRelation(before, after)).flatMap((key) =>
+    key.startsWith('attributes.') ? [key.slice('attributes.'.length)] : [],
+  );
+  return [{ ...after, attributes: new Set(keys) }];
+}
+
+/** Only mandatory relation types count for the data quality, on the side that must have them; formulas read any. */
+async function rescoreEnds(
+  work: Work,
+  ctx: Ctx,
+  relations: StoredRelation[],
+  touched: TouchedRelation[],
+  leaving: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const sources = new Set(mandatoryTypes(work.metamodel, 'source'));
+  const targets = new Set(mandatoryTypes(work.metamodel, 'target'));
+  const ids = relations.flatMap((relation) => [
+    ...(sources.has(relation.type) ? [relation.source_id] : []),
+    ...(targets.has(relation.type) ? [relation.target_id] : []),
+  ]);
+  const seeds = followEnds(work.metamodel, touched);
+  for (const [formula, ends] of seeds) {
+    for (const id of leaving) ends.delete(id);
+    if (ends.size === 0) seeds.delete(formula);
+  }
+  await rescoreCards(
+    work,
+    ctx,
+    ids.filter((id) => !leaving.has(id)),
+    seeds,
+  );
+}

@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { inTransaction, LOCK_NOT_AVAILABLE, sqlState } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { holdBatch } from './batches.join.ts';
+import type { Ctx, Work } from './context.ts';
+import { type EventDraft, eventTypes } from './events/events.types.ts';
+import { earlierResult, storeResult } from './idempotency.results.ts';
+
+export interface CommandOptions {
+  /** Roll back at the end: the answer is the same, nothing is written. */
+  dryRun?: boolean;
+  /** The command changes the metamodel or what it is made of: no other command runs beside it. */
+  changesMetamodel?: boolean;
+}
+
+/** The metamodel is being changed, or, as the cause says, others rely on it: the command has not begun. */
+class MetamodelHeld extends Error {}
+
+/** Pauses between attempts, each of them half to one and a half as long. */
+const PAUSE_MS = 100;
+const PATIENCE_MS = 120_000;
+/** How long a change of the metamodel waits for writes that are under way; each of its waits keeps all other writes waiting. */
+const CHANGE_PATIENCE_MS = 4_000;
+
+class RolledBack<T> extends Error {
+  readonly result: T;
+  constructor(result: T) {
+    super('rolled back as asked');
+    this.result = result;
+  }
+}
+
+/**
+ * Runs one command: a transaction in which `work` reads with locks, decides and writes, and which ends by
+ * recording its events and raising its topics under the feed's lock. Sets `ctx.position`.
+ */
+export async function command<T>(
+  ctx: Ctx,
+  work: (work: Work) => Promise<T>,
+  options: CommandOptions = {},
+): Promise<T> {
+  const isDryRun = options.dryRun || ctx.batch.joined?.dryRun;
+  if (ctx.claim && !isDryRun) {
+    const earlier = await earlierResult(ctx, ctx.claim);
+    if (earlier) return earlier.result as T;
+  }
+  let position: number | undefined;
+  const attempt = () =>
+    inTransaction(ctx.db, async (sql) => {
+      // lock 7203003: commands that rely on the metamodel share it, a change of the metamodel takes it alone
+      const version = await holdMetamodel(sql, options.changesMetamodel ?? false);
+      if (ctx.batch.joined) await holdBatch(sql, ctx.batch);
+      const metamodel =
+        ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
+      const events: EventDraft[] = [];
+      const topics = new Set<string>();
+      const answer = await work({
+        sql,
+        metamodel,
+        extensions: ctx.extensions,
+        emit: (event) => void events.push(event),
+        raise: (topic) => void topics.add(topic),
+      });
+      if (isDryRun) throw new RolledBack(answer);
+      if (ctx.claim) await storeResult(sql, ctx, ctx.claim, answer);
+      position = await recordEvents(sql, ctx, events, topics);
+      return answer;
+    });
+  try {
+    const result = await onceReleased(attempt, options.changesMetamodel ? CHANGE_PATIENCE_MS : PATIENCE_MS);
+    if (position !== undefined) ctx.position = position;
+    return result;
+  } catch (error) {
+    if (error instanceof RolledBack) return error.result as T;
+    throw error;
+  }
+}
+
+/** The metamodel's version, which stays as it is until the transaction ends. @throws MetamodelHeld */
+async function holdMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
+  const held = sql.raw('select hold_metamodel(?) as version', [changing]);
+  const { rows } = await held.catch((error: unknown) => {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MetamodelHeld('in use', { cause: error }) : error;
+  });
+  const version: number | null = rows[0].version;
+  if (version === null) throw new MetamodelHeld();
+  return version;
+}
+
+/**
+ * Waits, without a connection, for as long as the metamodel is being changed or cannot be.
+ * @throws the database's error of the lock where others rely on the metamodel for too long.
+ */
+async function onceReleased<T>(attempt: () => Promise<T>, patienceMs: number): Promise<T> {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof MetamodelHeld)) throw error;
+      if (Date.now() > end) {
+        if (error.cause) throw error.cause;
+        throw new EstateError('unavailable', 'The metamodel is being changed; try again shortly.', {
+          headers: { 'retry-after': '10' },
+        });
+      }
+      await delay(PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+/**
+ * Writes events and raises topics; must be the transaction's last statement, since it takes the feed's lock.
+ * @returns the feed position after it, or undefined when there was nothing to record.
+ */
+export async function recordEvents(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  events: EventDraft[],
+  topics: Iterable<string>,
+): Promise<number | undefined> {
+  const raised = [...topics];
+  if (events.length === 0 && raised.length === 0) return undefined;
+  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[], ?::jsonb) as position', [
+    JSON.stringify(eventRows(ctx, events)),
+    raised,
+    events.some(inBatch) ? batchRow(ctx) : null,
+  ] as never);
+  return Number(answer[0].position);
+}
+
+/**
+ * Logins and the like are acts of a person that no batch can undo; notifications follow from others' writes; and batches
+ * are in none.
+ */
+const outsideBatches = /^auth\.|^mutation_batch\.|^notification\.(created|updated)$/;
+const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event_type);
+
+/** The context's batch as `record_events` and `note_batch` take it. */
+export function batchRow(ctx: Ctx): string {
+  const { id, toolName, rowCount } = ctx.batch;
+  return JSON.stringify({
+    id,
+    tool_name: toolName,
+    actor_user_id: ctx.caller.userId,
+    origin: ctx.origin,
+    row_count: rowCount ?? 0,
+  });
+}
+
+/** Events as rows of their table, but for position, id and time. */
+export function eventRows(ctx: Ctx, events: EventDraft[]) {
+  const { impersonatedRole } = ctx.caller;
+  return events.map((event) => ({
+    user_id: ctx.caller.userId,
+    request_id: ctx.requestId,
+    batch_id: inBatch(event) ? ctx.batch.id : null,
+    job_id: ctx.jobId,
+    origin: ctx.origin,
+    scope: eventTypes[event.event_type],
+    ...event,
+    data: impersonatedRole ? { ...event.data, impersonated_role: impersonatedRole } : event.data,
+  }));
+}

@@ -1,0 +1,105 @@
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import type { JsonText } from '../lists/lists.types.ts';
+import { POSITION_PATTERN } from './events.types.ts';
+import { visibleData, visibleEvents } from './events.visible.ts';
+
+/** The setting that holds the last position which the clean-up has removed. */
+export const PURGED_THROUGH = 'events.purged_through';
+
+export interface FeedEnds {
+  /** Events up to this position are no longer kept; 0 when all are. */
+  purgedThrough: number;
+  /** The newest committed position; 0 when there is none. */
+  newest: number;
+}
+
+/** Both ends of the feed in one snapshot. */
+export async function feedEnds(sql: Sql): Promise<FeedEnds> {
+  const { rows } = await sql.raw(
+    `select coalesce((select (value #>> '{}')::bigint from settings where key = ?), 0) as purged,
+            greatest(coalesce((select max(position) from events), 0),
+                     coalesce((select (value #>> '{}')::bigint from settings where key = ?), 0)) as newest`,
+    [PURGED_THROUGH, PURGED_THROUGH],
+  );
+  return { purgedThrough: rows[0].purged, newest: rows[0].newest };
+}
+
+/**
+ * Checks a position that a client wants to go on from.
+ * @throws EstateError `position_expired` when events after it are no longer kept, `validation_failed` when it is
+ * no position or lies beyond the end of the feed.
+ */
+export function checkPosition(text: string, ends: FeedEnds, field: string): number {
+  const position = new RegExp(POSITION_PATTERN).test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(position)) throw invalidField(field, 'format', 'is no position of the change feed');
+  if (position > ends.newest) {
+    throw invalidField(
+      field,
+      'position_unknown',
+      `lies beyond the newest position, ${ends.newest}; take a full export again`,
+    );
+  }
+  if (position < ends.purgedThrough) {
+    throw new EstateError(
+      'position_expired',
+      `Events are kept from position ${ends.purgedThrough} on; take a full export and go on from its position.`,
+      { extra: { oldest: String(ends.purgedThrough) } },
+    );
+  }
+  return position;
+}
+
+export interface ChangesParams {
+  /** A position, `now`, or absent for the oldest event kept. */
+  after?: string;
+  limit: number;
+  /** Comma-separated card types. */
+  type?: string;
+  card_id?: string;
+  /** Comma-separated event types. */
+  event_type?: string;
+}
+
+/**
+ * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also passes over events
+ * that the caller may not see or did not ask for, so that a poller always gets on.
+ */
+export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<JsonText> {
+  const ends = await feedEnds(ctx.db);
+  if (params.after === 'now') return `{"items":[],"next":"${ends.newest}","has_more":false}`;
+  const after = params.after === undefined ? ends.purgedThrough : checkPosition(params.after, ends, 'after');
+  const visible = visibleEvents(ctx);
+  const data = visibleData(ctx);
+  const where = [visible.sql];
+  const bindings = [...visible.bindings];
+  if (params.type !== undefined) {
+    const types = params.type.split(',');
+    where.push('(e.card_type = any(?::text[]) or e.peer_card_type = any(?::text[]))');
+    bindings.push(types, types);
+  }
+  if (params.card_id !== undefined) {
+    where.push('(e.card_id = ?::uuid or e.peer_card_id = ?::uuid)');
+    bindings.push(params.card_id, params.card_id);
+  }
+  if (params.event_type !== undefined) {
+    where.push('e.event_type = any(?::text[])');
+    bindings.push(params.event_type.split(','));
+  }
+  const { rows } = await ctx.db.raw(
+    `select json_build_object('position', e.position::text, 'event_type', e.event_type, 'card_id', e.card_id,
+              'peer_card_id', e.peer_card_id, 'relation_id', e.relation_id, 'at', utc(e.at),
+              'actor', case when u.id is null then null
+                       else json_build_object('id', u.id, 'display_name', u.display_name) end,
+              'data', ${data.sql})::text as item, e.position
+     from events e left join users u on u.id = e.user_id
+     where e.position > ? and e.position <= ? and ${where.join(' and ')}
+     order by e.position limit ?`,
+    [...data.bindings, after, ends.newest, ...bindings, params.limit + 1] as never,
+  );
+  const more = rows.length > params.limit;
+  const page = rows.slice(0, params.limit) as { item: string; position: number }[];
+  const next = more ? page.at(-1)!.position : ends.newest;
+  return `{"items":[${page.map((row) => row.item).join(',')}],"next":"${next}","has_more":${more}}`;
+}

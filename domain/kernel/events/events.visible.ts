@@ -1,0 +1,40 @@
+import type { Ctx } from '../context.ts';
+import type { Condition } from '../lists/lists.types.ts';
+import { holderWithin, holdsCostRole, inScope, may } from '../permissions/policy.ts';
+import { unguarded } from './events.guarded.ts';
+
+/**
+ * Which stored events the caller sees in the feed and the stream, over the alias `e` of `events`: the
+ * inventory's events of visible card types, and those addressed to the caller, for tokens within the scope `account`.
+ */
+export function visibleEvents(ctx: Ctx): Condition {
+  const inventory = may(ctx.caller, 'inventory.view');
+  const relations = may(ctx.caller, 'relations.view');
+  const parts = ["(e.scope = 'user' and e.recipient_id = ?::uuid)"];
+  const bindings: unknown[] = [inScope(ctx.caller, 'account') ? ctx.caller.userId : null];
+  if (inventory) {
+    const hidden = ctx.metamodel.hiddenTypes;
+    parts.push(
+      `(e.scope = 'inventory'
+        ${relations ? '' : 'and e.relation_id is null'}
+        ${unguarded(ctx.caller)}
+        and not (coalesce(e.card_type, '') = any(?::text[]))
+        and not (coalesce(e.peer_card_type, '') = any(?::text[])))`,
+    );
+    bindings.push(hidden, hidden);
+  }
+  return { sql: `(${parts.join(' or ')})`, bindings };
+}
+
+/**
+ * The event's data as the caller may see it: cost values are cut unless the caller holds `costs.view` or a
+ * stakeholder role that shows costs on one of the event's cards. An SQL expression over the alias `e`.
+ */
+export function visibleData(ctx: Ctx): Condition {
+  if (may(ctx.caller, 'costs.view')) return { sql: 'e.data', bindings: [] };
+  return {
+    sql: `case when e.cost_keys is null or ${holdsCostRole('e.card_id, e.peer_card_id')}
+          then e.data else cut_costs(e.data, e.cost_keys) end`,
+    bindings: [holderWithin(ctx.caller, 'costs.view')],
+  };
+}

@@ -1,0 +1,71 @@
+import type { Sql } from '../../platform/database.ts';
+import type { CardReference, Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
+import type { JobDefinition } from './jobs/jobs.define.ts';
+import type { SettingValues } from './settings/settings.defaults.ts';
+import type { UndoSpec } from './undo/undo.types.ts';
+
+/** The retention periods of the settings. */
+export type Retention = SettingValues['retention'];
+
+/** Deletes one batch of expired rows; called again until it returns 0. @returns how many rows were deleted. */
+export type Cleanup = (sql: Sql, retention: Retention) => Promise<number>;
+
+/** How many rows one call of a {@link Cleanup} deletes at most. */
+export const CLEANUP_BATCH = 5_000;
+
+/** Deletes rows of a table on an SQL condition, which may hold one value of the retention settings. */
+export function deleteExpired(
+  table: string,
+  condition: string,
+  value?: (retention: Retention) => number,
+): Cleanup {
+  return async (sql, retention) => {
+    const { rowCount } = await sql.raw(
+      `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${CLEANUP_BATCH})`,
+      value ? [value(retention)] : [],
+    );
+    return rowCount as number;
+  };
+}
+
+/**
+ * What one part of the domain adds to operations that are implemented below it. Each part declares its own extension; the
+ * application composes them (`domain/app`), and every command gets the composition as `work.extensions`.
+ */
+export interface Extension {
+  /** How events of its objects are undone. */
+  undo?: readonly UndoSpec[];
+  jobs?: readonly JobDefinition[];
+  cardReferences?: readonly CardReference[];
+  /** By the name under which the housekeeping job counts them. */
+  cleanups?: Readonly<Record<string, Cleanup>>;
+  /** Deletes the rows that belong to locked cards which are about to be deleted, with an event for each row. */
+  deleteWithCards?(work: Work, cards: readonly DeletedCard[]): Promise<void>;
+  /** Deletes or updates the rows that belong to locked users who are about to be deleted, with an event for each row. */
+  deleteWithUsers?(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void>;
+  /** Reacts to accounts that were closed, reopened, deleted or given other rights. */
+  userRightsChanged?(work: Work, ctx: Ctx, userIds: readonly string[]): Promise<void>;
+  /** Reacts to changed stakeholders of cards of a type; without `cardIds`, to changed role definitions of the type. */
+  stakeholdersChanged?(work: Work, cardType: string, cardIds?: readonly string[]): Promise<void>;
+}
+
+/** Composes extensions into what commands call: each hook calls those of all extensions, in the given order. */
+export function composeExtensions(list: readonly Extension[]): Extensions {
+  return {
+    jobs: list.flatMap(({ jobs }) => jobs ?? []),
+    cardReferences: list.flatMap(({ cardReferences }) => cardReferences ?? []),
+    async deleteWithCards(work, cards) {
+      for (const extension of list) await extension.deleteWithCards?.(work, cards);
+    },
+    async deleteWithUsers(work, ctx, users) {
+      for (const extension of list) await extension.deleteWithUsers?.(work, ctx, users);
+    },
+    async userRightsChanged(work, ctx, userIds) {
+      if (userIds.length === 0) return;
+      for (const extension of list) await extension.userRightsChanged?.(work, ctx, userIds);
+    },
+    async stakeholdersChanged(work, cardType, cardIds) {
+      for (const extension of list) await extension.stakeholdersChanged?.(work, cardType, cardIds);
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import type { BlobInfo, BlobStore } from '../../../platform/blobs.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError, isStorageFull, notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import type { AppPermission } from '../permissions/permissions.data.ts';
+import { forbidden, may, requirePermission } from '../permissions/policy.ts';
+
+/** What is known of a stored file besides its content. */
+export interface FileFacts {
+  /** The name under which it is downloaded. */
+  name: string;
+  mediaType: string;
+  /** Null for files of the service itself. */
+  ownerId: string | null;
+  /** Whether cost values may stand in it: then only those who may see costs open it. */
+  withCosts: boolean;
+  /** The permissions by which its content was read: whoever lacks one does not open it, its owner neither. */
+  needs: readonly AppPermission[];
+  /** Null keeps it. */
+  expiresAt: Date | null;
+}
+
+export interface StoredFile extends FileFacts {
+  id: string;
+  /** Bytes. */
+  size: number;
+  /** Hexadecimal. */
+  sha256: string;
+}
+
+interface FileRow {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
+  sha256: string;
+  owner_id: string | null;
+  with_costs: boolean;
+  needs: AppPermission[];
+  expires_at: Date | null;
+}
+
+/** A content that is stored but not yet recorded as a file: without `recordFile` it is cleaned away in a day. */
+export interface StoredContent extends BlobInfo {
+  id: string;
+}
+
+/** Stores a content, whole or not at all. */
+export async function storeContent(blobs: BlobStore, content: Readable): Promise<StoredContent> {
+  const id = randomUUID();
+  return { id, ...(await blobs.put(id, content)) };
+}
+
+/**
+ * Stores what is written, whole or not at all, and answers it with what the writer answers.
+ * @param out leads what is written to the store.
+ * @throws what `write` throws, which must end the stream otherwise.
+ */
+export async function storeWritten<T>(
+  blobs: BlobStore,
+  write: (out: Writable) => Promise<T>,
+  out: Duplex = new PassThrough(),
+): Promise<{ content: StoredContent; written: T }> {
+  const stored = storeContent(blobs, out);
+  // it may fail before anybody waits for it, as when the job is cancelled
+  stored.catch(() => undefined);
+  try {
+    const written = await write(out);
+    return { content: await stored, written };
+  } catch (error) {
+    out.destroy(error as Error);
+    // what the store met may reach the writer only as a stream that ended too early
+    await stored.catch((met) => {
+      if (isStorageFull(met)) throw met;
+    });
+    throw error;
+  }
+}
+
+/** Makes a stored content a file, with the caller's transaction. */
+export async function recordFile(sql: Sql, content: StoredContent, facts: FileFacts): Promise<StoredFile> {
+  await sql('files').insert({
+    id: content.id,
+    name: facts.name,
+    media_type: facts.mediaType,
+    size: content.size,
+    sha256: content.sha256,
+    owner_id: facts.ownerId,
+    with_costs: facts.withCosts,
+    needs: [...facts.needs],
+    expires_at: facts.expiresAt,
+  });
+  return { ...facts, ...content };
+}
+
+/** Stores a content and records it at once, for callers without a transaction of their own. */
+export async function storeFile(
+  store: { db: Sql; blobs: BlobStore },
+  content: Readable,
+  facts: FileFacts,
+): Promise<StoredFile> {
+  return await recordFile(store.db, await storeContent(store.blobs, content), facts);
+}
+
+/**
+ * The facts of a file that the caller may read: its owner, or whoever may export the whole workspace; and never
+ * without the permissions by which it was made, `costs.view` among them where it may hold costs.
+ * @param own whether what made the file is the caller's own, within the scopes of the presented token.
+ * @throws EstateError `not_found` when there is none or it has expired, `forbidden`.
+ */
+export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<StoredFile> {
+  const row: FileRow | undefined = await ctx
+    .db('files')
+    .where({ id })
+    .whereRaw('(expires_at is null or expires_at > now())')
+    .first();
+  if (!row) throw notFound('file', id);
+  if (!(own && row.owner_id === ctx.caller.userId) && !may(ctx.caller, 'admin.export_workspace')) {
+    throw forbidden('admin.export_workspace');
+  }
+  if (row.with_costs && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
+  for (const permission of row.needs) requirePermission(ctx.caller, permission);
+  return {
+    id: row.id,
+    name: row.name,
+    mediaType: row.media_type,
+    size: row.size,
+    sha256: row.sha256,
+    ownerId: row.owner_id,
+    withCosts: row.with_costs,
+    needs: row.needs,
+    expiresAt: row.expires_at,
+  };
+}
+
+/**
+ * The content of a file, whole or the bytes `start` to `end` (both included).
+ * @throws EstateError `not_found` when the content is gone.
+ */
+export async function openContent(
+  blobs: BlobStore,
+  id: string,
+  range?: { start: number; end: number },
+): Promise<Readable> {
+  try {
+    return await blobs.get(id, range);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new EstateError('not_found', `The content of the file ${id} is gone.`, { cause: error });
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { isConnectionLoss } from '../../platform/database.ts';
+import { isStorageFull } from '../../platform/errors.ts';
+import type { Services } from './services.ts';
+
+export interface Readiness {
+  ready: boolean;
+  /** Each thing that the service needs: `ok` or what is wrong. */
+  checks: Record<string, string>;
+}
+
+const LIMIT_MS = 2_000;
+/** How long an outcome holds: however often somebody asks, writes are tried once in this time. */
+const FRESH_MS = 1_000;
+/** Bytes that are written to try whether files can be stored. */
+const PROBE_BYTES = 64 * 1024;
+
+async function within(work: Promise<unknown>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('no answer within 2 seconds'), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([work.then(() => 'ok'), limit]);
+  } catch (error) {
+    return fault(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function fault(error: unknown): string {
+  if (isStorageFull(error)) return 'refuses writes: no space is left';
+  const { name, message } = error as Error;
+  // what Redis answers, as opposed to what befalls a connection to it
+  if (name === 'ReplyError') {
+    return message.startsWith('OOM') ? 'refuses writes: its memory is full' : 'refuses writes';
+  }
+  return isConnectionLoss(error) || name !== 'error' ? 'not reachable' : 'refuses writes';
+}
+
+/** Stores a file and removes it. */
+async function tryFiles({ blobs }: Services): Promise<void> {
+  const key = randomUUID();
+  await blobs.put(key, Readable.from([Buffer.alloc(PROBE_BYTES)]));
+  await blobs.remove(key);
+}
+
+async function look(services: Services): Promise<Readiness> {
+  const checks: Record<string, Promise<string>> = {
+    // a record of the write-ahead log that means nothing: a server that cannot write refuses it, and so does a standby
+    database: within(
+      services.db.raw(
+        `select pg_logical_emit_message(true, 'estate', '') from (select 1 from roles limit 1) r`,
+      ),
+    ),
+    files: within(tryFiles(services)),
+    ...(services.config.redisUrl ? { redis: within(services.cache.probe()) } : {}),
+  };
+  const states = await Promise.all(
+    Object.entries(checks).map(async ([name, state]): Promise<[string, string]> => [name, await state]),
+  );
+  return { ready: states.every(([, state]) => state === 'ok'), checks: Object.fromEntries(states) };
+}
+
+/**
+ * Whether requests can be served: database, files and, where it is used, Redis accept a write. Queue and cache are on the
+ * same Redis, or the queue is in the database.
+ */
+export function createReadiness(services: Services): () => Promise<Readiness> {
+  let last: Promise<Readiness> | undefined;
+  let until = 0;
+  return () => {
+    if (!last || Date.now() >= until) {
+      last = look(services);
+      until = Date.now() + FRESH_MS;
+    }
+    return last;
+  };
+}

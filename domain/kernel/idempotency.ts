@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { EstateError } from '../../platform/errors.ts';
+import type { Ctx, IdempotencyClaim, SealedResults } from './context.ts';
+import { answerLost } from './idempotency.results.ts';
+
+export interface KeptAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+/** After this time a request without an answer is considered dead, even if its process lives. */
+const ABANDONED_SECONDS = 120;
+
+export interface Claiming {
+  key: string;
+  /** Of the whole request. */
+  hash: string;
+  /** The process that carries the request out, as `Signals` names it. */
+  processNumber: number;
+  seal: SealedResults | undefined;
+}
+
+/**
+ * Claims a key of the caller for one request. If the process of an earlier request with the key has died before the
+ * answer was kept, the claim passes on with the results of the commands that had committed.
+ * @returns the claim under which the request is carried out, or the answer of the first request.
+ * @throws EstateError `idempotency_key_reused` for another request, `idempotency_in_progress` while the first one runs.
+ */
+export async function claimIdempotencyKey(
+  ctx: Ctx,
+  { key, hash, processNumber, seal }: Claiming,
+): Promise<{ claim: IdempotencyClaim } | { kept: KeptAnswer }> {
+  const owner = ctx.caller.userId;
+  const id = randomUUID();
+  const expired = `k.created_at < now() - interval '24 hours'`;
+  const { rows } = await ctx.db.raw(
+    `insert into idempotency_keys as k (user_id, key, request_hash, claim, holder) values (?, ?, ?, ?, ?)
+     on conflict (user_id, key) do update set created_at = now(), request_hash = excluded.request_hash,
+       claim = excluded.claim, holder = excluded.holder, status = null, headers = null, body = null,
+       carried_out = k.carried_out and not ${expired},
+       results = case when ${expired} then '{}' else k.results end
+     where ${expired}
+        or (k.status is null and k.request_hash = excluded.request_hash
+            and (not k.carried_out or cardinality(k.results) > 0)
+            and (k.created_at < now() - make_interval(secs => ?)
+                 or (k.claim is not null and (k.holder is null or not process_alive(k.holder)))))
+     returning results`,
+    [owner, key, hash, id, processNumber, ABANDONED_SECONDS] as never,
+  );
+  if (rows.length > 0) return { claim: { key, id, results: rows[0].results, seal } };
+  const row = await ctx.db('idempotency_keys').where({ user_id: owner, key }).first();
+  if (row && row.request_hash !== hash) {
+    throw new EstateError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was sent with another request, or with other rights.',
+    );
+  }
+  if (row && row.status !== null) {
+    return { kept: { status: row.status, headers: row.headers, body: row.body } };
+  }
+  if (row?.carried_out && row.results.length === 0) throw answerLost();
+  throw new EstateError(
+    'idempotency_in_progress',
+    'The first request with this key is still running; try again in a moment.',
+    { headers: { 'retry-after': '2' } },
+  );
+}
+
+const claimed = (ctx: Ctx) =>
+  ctx.db('idempotency_keys').where({ user_id: ctx.caller.userId, key: ctx.claim?.key, claim: ctx.claim?.id });
+
+/** Keeps the answer under the request's key. */
+export async function keepAnswer(ctx: Ctx, answer: KeptAnswer): Promise<void> {
+  await claimed(ctx).update({
+    status: answer.status,
+    headers: JSON.stringify(answer.headers),
+    body: answer.body,
+    results: '{}',
+  });
+}
+
+/** Frees the key of a request without an answer to keep; what its commands have written is not written again. */
+export async function releaseIdempotencyKey(ctx: Ctx): Promise<void> {
+  if ((await claimed(ctx).where({ carried_out: false }).delete()) === 0) {
+    await claimed(ctx).update({ holder: null });
+  }
+}

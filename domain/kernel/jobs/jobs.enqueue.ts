@@ -1,0 +1,82 @@
+import type { Static, TSchema } from 'typebox';
+import type { Caller, Ctx } from '../context.ts';
+import type { Condition } from '../lists/lists.types.ts';
+import type { AppPermission, TokenScope } from '../permissions/permissions.data.ts';
+import { checkPayload, type JobDefinition } from './jobs.define.ts';
+import type { JobTransaction } from './jobs.running.ts';
+
+/** What the owner was permitted when the job was asked for. */
+export interface JobRights {
+  permissions: AppPermission[] | '*';
+  /** The scopes of the API token that asked for it; absent: unbounded. */
+  scopes?: TokenScope[];
+  /** The role as which the owner looked at the service. */
+  impersonated_role?: string;
+}
+
+/** The answer to a request that started work. */
+export interface StartedJob {
+  job_id: string;
+  status: 'queued';
+  links: { self: string };
+}
+
+/** Wakes the relays, which hand committed rows over to the queue. */
+export const JOBS_CHANNEL = 'estate_jobs';
+
+/** Where a job is read. */
+export function jobPath(id: string): string {
+  return `/api/v1/jobs/${id}`;
+}
+
+/** The caller's present rights, to be kept with what acts for the caller later. */
+export function rightsOf({ permissions, scopes, impersonatedRole }: Caller): JobRights {
+  return {
+    permissions: permissions === '*' ? '*' : [...permissions],
+    ...(scopes ? { scopes: [...scopes] } : {}),
+    ...(impersonatedRole ? { impersonated_role: impersonatedRole } : {}),
+  };
+}
+
+/**
+ * The caller's own rows of a table with `owner_id` and `rights`, as a condition over its alias. A token with scopes reaches
+ * only what runs within these scopes.
+ */
+export function ownRows({ userId, scopes }: Caller, alias: string): Condition {
+  const owned = `${alias}.owner_id = ?`;
+  if (scopes === undefined) return { sql: owned, bindings: [userId], visibility: true };
+  return {
+    sql: `${owned} and ${alias}.rights -> 'scopes' <@ ?::jsonb`,
+    bindings: [userId, JSON.stringify([...scopes])],
+    visibility: true,
+  };
+}
+
+/**
+ * Asks for a job in the caller's transaction: it runs when, and only when, that commits. The caller of `ctx` owns
+ * it, and it runs with no more than the caller's present rights.
+ */
+export async function enqueueJob<P extends TSchema>(
+  ctx: Ctx,
+  work: JobTransaction,
+  definition: JobDefinition<P>,
+  payload: Static<P>,
+): Promise<StartedJob> {
+  checkPayload(definition, payload);
+  const { rows } = await work.sql.raw(
+    `with job as (
+       insert into jobs (kind, queue, payload, owner_id, rights, request_id) values (?, ?, ?, ?, ?, ?) returning id
+     ) select id, pg_notify(?, '') from job`,
+    [
+      definition.kind,
+      definition.queue,
+      JSON.stringify(payload),
+      ctx.caller.userId as never,
+      JSON.stringify(rightsOf(ctx.caller)),
+      ctx.requestId,
+      JOBS_CHANNEL,
+    ],
+  );
+  const id: string = rows[0].id;
+  return { job_id: id, status: 'queued', links: { self: jobPath(id) } };
+}

@@ -1,0 +1,300 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { JobRights } from './jobs.enqueue.ts';
+import { endOf } from './jobs.outcome.ts';
+import {
+  JobCancelled,
+  type JobCounts,
+  JobLeaseLost,
+  type JobResult,
+  type JobStep,
+  type JobTransaction,
+} from './jobs.running.ts';
+
+/** A worker that falls silent for so long loses its jobs. */
+export const LEASE_SECONDS = 10;
+
+/** So many workers may die with a job one after the other before it gets on; then the fault lies with the job. */
+export const MOST_DEATHS = 20;
+
+/** A run that was handed over so long ago and has not begun is looked after. */
+const FORGOTTEN_SECONDS = 5;
+
+/** Carries the ids of jobs whose state or progress has changed. */
+export const JOB_NEWS_CHANNEL = 'estate_job_news';
+
+/** Carries the ids of running jobs that are to stop. */
+export const JOB_CANCEL_CHANNEL = 'estate_job_cancel';
+
+/** A run as the queue names it. */
+export interface Run {
+  id: string;
+  attempt: number;
+}
+
+/** A run together with the one worker that holds it: nobody else has the same `owner`, not even a later run. */
+export interface Lease {
+  id: string;
+  owner: string;
+}
+
+export interface ClaimedRow {
+  id: string;
+  kind: string;
+  payload: unknown;
+  owner_id: string | null;
+  rights: JobRights;
+  request_id: string | null;
+  counts: JobCounts | null;
+  checkpoint: unknown;
+  attempt: number;
+  failures: number;
+  /** Workers that have died with it since it last stored something new. */
+  deaths: number;
+  slot: Date | null;
+}
+
+export interface DueRun extends Run {
+  queue: string;
+  /** Whether it was handed over before and has not begun since. */
+  again: boolean;
+}
+
+const held = `id = ? and lease_owner = ? and status = 'running'`;
+const news = `pg_notify('${JOB_NEWS_CHANNEL}', id::text)`;
+const json = (value: unknown) => (value === undefined || value === null ? null : JSON.stringify(value));
+/** A fraction within 0 and 1, or null to keep what is stored. */
+const fraction = (value: number | undefined) =>
+  value === undefined || Number.isNaN(value) ? null : Math.min(1, Math.max(0, value));
+
+/**
+ * Takes a queued run. Waits for a transaction in which its last holder still writes, so that two never overlap.
+ * @returns undefined when the run is not (or no longer) to be carried out.
+ */
+export async function claimRun(sql: Sql, run: Run, owner: string): Promise<ClaimedRow | undefined> {
+  const { rows } = await sql.raw(
+    `with picked as (
+       select id from jobs where id = ? and attempt = ? and status = 'queued' for update
+     )
+     update jobs j set status = 'running', lease_owner = ?, lease_until = now() + make_interval(secs => ?),
+       started_at = coalesce(j.started_at, now())
+     from picked where j.id = picked.id
+     returning j.id, j.kind, j.payload, j.owner_id, j.rights, j.request_id, j.counts, j.checkpoint, j.attempt,
+       j.failures, j.deaths, j.slot, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+    [run.id, run.attempt, owner, LEASE_SECONDS],
+  );
+  return rows[0];
+}
+
+/**
+ * Prolongs the lease, unless a transaction of the run itself has the row locked just now: until that ends nobody
+ * else can take the run either.
+ * @returns whether the lease is still held, and whether the job is to stop.
+ */
+export async function renewLease(sql: Sql, lease: Lease): Promise<'held' | 'cancelled' | 'lost'> {
+  const { rows } = await sql.raw(
+    `with free as (select id from jobs where ${held} for no key update skip locked),
+          renewed as (
+            update jobs j set lease_until = now() + make_interval(secs => ?) from free where j.id = free.id
+          )
+     select cancel_requested from jobs where ${held}`,
+    [lease.id, lease.owner, LEASE_SECONDS, lease.id, lease.owner],
+  );
+  if (!rows[0]) return 'lost';
+  return rows[0].cancel_requested ? 'cancelled' : 'held';
+}
+
+/** Stores progress where the row is not locked just now; progress is news only. */
+export async function tellProgress(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
+  await sql.raw(
+    `with free as (select id from jobs where ${held} for no key update skip locked)
+     update jobs j set progress = coalesce(?, progress), message = coalesce(?, message),
+       counts = coalesce(?::jsonb, counts)
+     from free where j.id = free.id returning pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+    [
+      lease.id,
+      lease.owner,
+      fraction(step.progress) as never,
+      (step.message ?? null) as never,
+      json(step.counts) as never,
+    ],
+  );
+}
+
+function requireHeld(row: { cancel_requested: boolean } | undefined): void {
+  if (!row) throw new JobLeaseLost();
+  if (row.cancel_requested) throw new JobCancelled();
+}
+
+/** Stores what the run has reached: whatever is new in it is why it may go on. @throws JobLeaseLost, JobCancelled. */
+export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
+  const { rows } = await sql.raw(
+    `update jobs j set progress = coalesce(step.progress, j.progress), message = coalesce(?, message),
+       counts = coalesce(step.counts, j.counts), checkpoint = coalesce(step.checkpoint, j.checkpoint),
+       deaths = case when step.progress > j.progress
+         or (step.counts is not null and step.counts is distinct from j.counts)
+         or (step.checkpoint is not null and step.checkpoint is distinct from j.checkpoint) then 0 else deaths end
+     from (select ?::double precision as progress, ?::jsonb as counts, ?::jsonb as checkpoint) as step
+     where ${held} returning cancel_requested, ${news}`,
+    [
+      (step.message ?? null) as never,
+      fraction(step.progress) as never,
+      json(step.counts) as never,
+      json(step.checkpoint) as never,
+      lease.id,
+      lease.owner,
+    ],
+  );
+  requireHeld(rows[0]);
+}
+
+/**
+ * Keeps the row from being taken over until the transaction ends. The weakest row lock suffices: it conflicts with
+ * the one of `claimRun` and `requeueExpired`, but not with heartbeats, progress and cancellation.
+ * @throws JobLeaseLost, JobCancelled.
+ */
+export async function holdRun(work: JobTransaction, lease: Lease): Promise<void> {
+  const { rows } = await work.sql.raw(`select cancel_requested from jobs where ${held} for key share`, [
+    lease.id,
+    lease.owner,
+  ]);
+  requireHeld(rows[0]);
+}
+
+/** Stores the result and ends the run by it, see `endOf`. @returns false when the lease is no longer held. */
+export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Promise<boolean> {
+  const end = endOf(result);
+  const { rows } = await sql.raw(
+    `update jobs set status = ?, outcome = ?, error = ?::jsonb, progress = 1, message = coalesce(?, message),
+       counts = coalesce(?::jsonb, counts), result = ?::jsonb, result_file_id = ?, checkpoint = null,
+       lease_owner = null, lease_until = null, finished_at = now()
+     where ${held} returning id, ${news}`,
+    [
+      end.status,
+      end.outcome as never,
+      json(end.error) as never,
+      (result.message ?? null) as never,
+      json(result.counts) as never,
+      json(result.result) as never,
+      (result.fileId ?? null) as never,
+      lease.id,
+      lease.owner,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Stores the result and ends the run with the caller's transaction. @throws JobLeaseLost, JobCancelled. */
+export async function finishRun(work: JobTransaction, lease: Lease, result: JobResult): Promise<void> {
+  await holdRun(work, lease);
+  if (!(await completeRun(work.sql, lease, result))) throw new JobLeaseLost();
+}
+
+/** Ends the run for good. @returns false when the lease is no longer held. */
+export async function endRun(
+  sql: Sql,
+  lease: Lease,
+  end: { status: 'cancelled' } | { status: 'failed'; error: { code: string; message: string } },
+): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `update jobs set status = ?, error = ?::jsonb, lease_owner = null, lease_until = null, finished_at = now()
+     where ${held} returning id, ${news}`,
+    [end.status, json(end.status === 'failed' ? end.error : null) as never, lease.id, lease.owner],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Why a run goes back to the queue; `crash` and `failure` are counted, and wait a little longer each time. `full`: no space
+ * was left to write to.
+ */
+export type Requeue = 'interrupted' | 'crash' | 'failure' | 'full';
+
+/** How long a run waits for room before it is tried again. */
+const ROOM_SECONDS = 10;
+
+/**
+ * Gives the run back under the next attempt, after a failure with a wait of at most `longestWaitSeconds`.
+ * @returns false when the lease is no longer held.
+ */
+export async function requeueRun(
+  sql: Sql,
+  lease: Lease,
+  why: Requeue,
+  longestWaitSeconds = 60,
+): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `update jobs set status = 'queued', attempt = attempt + 1, handed_over_at = null, lease_owner = null,
+       lease_until = null, crashes = crashes + ?, failures = failures + ?,
+       run_after = now() + case ? when 'failure' then make_interval(secs => least(?::double precision, 2 ^ least(failures, 20)))
+                                  when 'crash' then make_interval(secs => least(10, 1 + crashes))
+                                  when 'full' then make_interval(secs => ?)
+                                  else interval '0' end
+     where ${held} returning id, ${news}, pg_notify('estate_jobs', '')`,
+    [
+      why === 'crash' ? 1 : 0,
+      why === 'failure' ? 1 : 0,
+      why,
+      longestWaitSeconds,
+      ROOM_SECONDS,
+      lease.id,
+      lease.owner,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Gives back the runs of workers that have fallen silent, under the next attempt. One whose last transaction is
+ * still open is left for later.
+ * @returns the ids of the jobs.
+ */
+export async function requeueExpired(sql: Sql): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `with expired as (
+       select id from jobs where status = 'running' and lease_until < now() for update skip locked
+     )
+     update jobs j set
+       status = case when cancel_requested then 'cancelled' else 'queued' end,
+       finished_at = case when cancel_requested then now() end,
+       attempt = attempt + case when cancel_requested then 0 else 1 end,
+       crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(), lease_owner = null, lease_until = null
+     from expired where j.id = expired.id
+     returning j.id, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+  );
+  return rows.map((row: { id: string }) => row.id);
+}
+
+/**
+ * Marks due runs as handed over and answers them, oldest first: those that never were, and those that were but
+ * have not begun for a while. Several callers share the runs among them.
+ */
+export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
+  const { rows } = await sql.raw(
+    `with due as (
+       select id from jobs
+       where status = 'queued' and run_after <= now()
+         and (handed_over_at is null or handed_over_at < now() - make_interval(secs => ?))
+       order by handed_over_at nulls first, id limit ? for update skip locked
+     )
+     update jobs j set handed_over_at = now() from due where j.id = due.id
+     returning j.id, j.attempt, j.queue, old.handed_over_at is not null as again`,
+    [FORGOTTEN_SECONDS, limit],
+  );
+  return rows.sort((a: DueRun, b: DueRun) => (a.id < b.id ? -1 : 1));
+}
+
+/** Takes back the mark of runs that could not be handed over. */
+export async function unmarkRuns(sql: Sql, ids: string[]): Promise<void> {
+  await sql('jobs').whereIn('id', ids).where({ status: 'queued' }).update({ handed_over_at: null });
+}
+
+/**
+ * Gives a queued run the next attempt, because the queue has it with a worker that died before it took the lease.
+ * @returns whether it still waited.
+ */
+export async function renameRun(sql: Sql, run: Run): Promise<boolean> {
+  const changed = await sql('jobs')
+    .where({ id: run.id, attempt: run.attempt, status: 'queued' })
+    .update({ attempt: run.attempt + 1, handed_over_at: sql.fn.now() });
+  return changed > 0;
+}

@@ -1,0 +1,146 @@
+import type { Knex } from 'knex';
+import type { Static, TSchema } from 'typebox';
+import { EstateError } from '../../../platform/errors.ts';
+import type { Ctx } from '../context.ts';
+import type { Services } from '../services.ts';
+import type { JobDefinition } from './jobs.define.ts';
+
+/** Figures of a job by name, such as `total` or `created`. */
+export type JobCounts = Record<string, number>;
+
+/** What a job has reached with the transaction that stores it. Absent members stay as they are. */
+export interface JobStep {
+  /** 0 to 1. */
+  progress?: number;
+  message?: string;
+  counts?: JobCounts;
+  /** JSON from which a later run goes on. */
+  checkpoint?: unknown;
+}
+
+/** What a job has to show at its end. `jobs.outcome.ts` says when it has failed nevertheless. */
+export interface JobResult {
+  /** Shown as the job's `result`. */
+  result?: Record<string, unknown> | null;
+  /** A stored file that is served as the job's download. */
+  fileId?: string | null;
+  message?: string;
+  /** Of kinds that work on rows, `total` and `failed` decide about the job's status and outcome. */
+  counts?: JobCounts;
+  /** Why the job has failed although it has a report to show. */
+  error?: { code: string; message: string };
+}
+
+/** The part of a command's work that a job writes through. */
+export interface JobTransaction {
+  sql: Knex.Transaction;
+}
+
+/**
+ * One run of a job, held under a lease. Whoever writes must do so in transactions that call `checkpoint`, `hold`
+ * or `finish`: those fail when the lease has gone to another worker or the job was cancelled, and take the batch
+ * with them, so that nothing is written twice however the run ends.
+ */
+export interface RunningJob<P = unknown> {
+  readonly id: string;
+  readonly kind: string;
+  /** Grows with every run, from 1. */
+  readonly attempt: number;
+  readonly payload: P;
+  /** The moment for which a schedule started it. */
+  readonly slot: Date | null;
+  /**
+   * Acts as the owner, with the permissions that the owner held when the job was asked for and still holds, or as
+   * the service itself.
+   */
+  readonly ctx: Ctx;
+  /** Aborted when the job is cancelled, its lease is lost or the process ends; the reason is the error to throw. */
+  readonly signal: AbortSignal;
+  /** The checkpoint of an earlier run, or null: begin at the beginning. */
+  readonly resume: unknown;
+  /** The counts stored with that checkpoint. */
+  readonly counts: JobCounts;
+  /**
+   * Stores progress and checkpoint with the caller's transaction. Best called last in it, since the row stays
+   * locked from here to the commit.
+   * @throws JobLeaseLost, JobCancelled: let them pass.
+   */
+  checkpoint(work: JobTransaction, step: JobStep): Promise<void>;
+  /**
+   * For a transaction that lasts longer than a few seconds: called first, it keeps any other worker from taking
+   * the job before the transaction ends, and lets progress, heartbeats and cancellation through meanwhile.
+   * @throws JobLeaseLost, JobCancelled: let them pass.
+   */
+  hold(work: JobTransaction): Promise<void>;
+  /** Tells progress (0 to 1) outside of transactions; stored and told on at most once a second. */
+  progress(fraction: number, message?: string, counts?: JobCounts): void;
+  /**
+   * Stores the result and ends the job, with the caller's transaction. A processor that only returns its result need not call it.
+   * @throws JobLeaseLost, JobCancelled: let them pass.
+   */
+  finish(work: JobTransaction, result: JobResult): Promise<void>;
+}
+
+/** A job that has failed for good. */
+export interface FailedJob<P = unknown> {
+  id: string;
+  payload: P;
+  /** The moment for which a schedule started it. */
+  slot: Date | null;
+  /** Acts as the service itself. */
+  ctx: Ctx;
+  error: EstateError;
+  /** Whether its processor had begun this run: else the fault lies with the job, as when its owner is gone. */
+  begun: boolean;
+}
+
+/** Carries out jobs of one kind. */
+export interface JobProcessor {
+  definition: JobDefinition;
+  run(job: RunningJob, services: Services): Promise<JobResult>;
+  /** Tells of a failure with the transaction that ends the job, wherever it comes from. */
+  failed?(work: JobTransaction, job: FailedJob): Promise<void>;
+}
+
+/** Ties a kind to the function that carries it out, and to the one that tells when that has failed for good. */
+export function processes<P extends TSchema>(
+  definition: JobDefinition<P>,
+  run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult>,
+  failed?: (work: JobTransaction, job: FailedJob<Static<P>>) => Promise<void>,
+): JobProcessor {
+  return {
+    definition: definition as unknown as JobDefinition,
+    run: run as JobProcessor['run'],
+    ...(failed ? { failed: failed as NonNullable<JobProcessor['failed']> } : {}),
+  };
+}
+
+/** The job fails for good: running it again would meet the same refusal, though it is not the caller's to mend. */
+export class JobFailed extends EstateError {}
+
+/** The run must stop; its error is nobody's failure. */
+export class JobStopped extends Error {}
+
+/** The owner, or an administrator, has cancelled the job. */
+export class JobCancelled extends JobStopped {
+  constructor() {
+    super('the job was cancelled');
+    this.name = 'JobCancelled';
+  }
+}
+
+/** Another worker may run the job by now; nothing more may be written for it here. */
+export class JobLeaseLost extends JobStopped {
+  constructor() {
+    super('the lease of the job was lost');
+    this.name = 'JobLeaseLost';
+  }
+}
+
+/** The process ends; another one goes on with the job. */
+export class JobInterrupted extends JobStopped {
+  constructor() {
+    super('the process ends before the job does');
+    this.name = 'JobInterrupted';
+  }
+}

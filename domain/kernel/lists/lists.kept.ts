@@ -1,0 +1,29 @@
+import { createLru } from '../../../platform/lru.ts';
+
+/** Results that are kept by a key which changes with everything they depend on, such as topic versions. */
+export interface Kept<T> {
+  /** The kept result, or a computed one; concurrent callers share one computation. */
+  get(key: string, compute: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Keeps results and their keys up to `limitBytes`; those unused for longest go first. Failures are not kept.
+ * @param size bytes of a result.
+ */
+export function createKept<T>(limitBytes: number, size: (value: T) => number): Kept<T> {
+  const results = createLru<{ value: T }>(limitBytes, ({ value }) => size(value));
+  const running = new Map<string, Promise<T>>();
+  return {
+    async get(key, compute) {
+      const found = results.get(key);
+      if (found) return found.value;
+      const under = running.get(key);
+      if (under) return await under;
+      const work = compute().finally(() => running.delete(key));
+      running.set(key, work);
+      const value = await work;
+      results.set(key, { value });
+      return value;
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { type Sql, sqlState } from '../../../platform/database.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import { boundOf, decodeCursor, encodeCursor, malformedCursor } from './lists.cursor.ts';
+import { freezeOrder, readFrozen } from './lists.frozen.ts';
+import { clause, likeText, orderBy, orderOf, projection } from './lists.sql.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListOptions,
+  ListParams,
+  ListSpec,
+  Order,
+} from './lists.types.ts';
+
+/** A list with all that its request decided. */
+export interface List {
+  sql: Sql;
+  spec: ListSpec;
+  where: Condition[];
+  order: Order;
+  item: Fragment;
+  params: ListParams;
+  options: ListOptions;
+}
+
+/**
+ * Runs a list: by page with `total`, or by cursor. Ties are broken by id. Under a cursor a row that is there
+ * throughout is shown exactly once whatever is written meanwhile: it walks along a sort field that never
+ * changes, or along an order that is frozen with the first page.
+ */
+export async function runList(
+  sql: Sql,
+  spec: ListSpec,
+  conditions: Condition[],
+  params: ListParams,
+  options: ListOptions = {},
+): Promise<JsonText> {
+  const where = [...conditions];
+  if (params.search) {
+    if (!spec.search) throw invalidField('search', 'not_offered', 'is not offered by this list');
+    where.push({ sql: `${spec.search} like ?`, bindings: [`%${likeText(params.search)}%`] });
+  }
+  const order = orderOf(spec, params);
+  const item = projection(spec.members, params.fields);
+  const list: List = { sql, spec, where, order, item, params, options };
+  return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
+}
+
+/**
+ * One page. The page's ids are found first, from an index where there is one; only their rows are projected.
+ * Pages beyond the middle are walked to from the end.
+ */
+async function byPage(list: List): Promise<JsonText> {
+  const { page, page_size: size } = list.params;
+  const total = await (list.options.total?.() ?? count(list));
+  const offset = (page - 1) * size;
+  const items = offset >= total ? '[]' : await readPage(list, offset, Math.min(size, total - offset), total);
+  return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
+}
+
+/** How many rows the conditions let through. */
+export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
+  const w = clause(list.where);
+  const { rows } = await list.sql.raw(
+    `select count(*) as total from ${list.spec.from}${w.sql}`,
+    w.bindings as never,
+  );
+  return rows[0].total;
+}
+
+async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
+  const { spec, order, item } = list;
+  const w = clause(list.where);
+  const fromEnd = offset > total / 2;
+  const { rows } = await list.sql.raw(
+    `select coalesce(json_agg(item), '[]')::text as items from (
+       select ${item.sql} as item
+       from (select ${spec.id} as page_id, ${order.field.sql} as page_sort from ${spec.from}${w.sql}
+             order by ${orderBy(order, order.field.sql, spec.id, fromEnd)} limit ? offset ?) page, ${spec.from}
+       where ${spec.id} = page_id
+       order by ${orderBy(order, 'page_sort', 'page_id')}) as rows`,
+    [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset] as never,
+  );
+  return rows[0].items;
+}
+
+/** One page of a traversal; see {@link runList}. */
+export async function listByCursor(list: List): Promise<JsonText> {
+  const { spec, order, params } = list;
+  const bound = boundOf(spec, order, list.options.asked ?? list.where);
+  const place = params.cursor ? decodeCursor(params.cursor, bound, spec, order) : undefined;
+  if (place?.kind === 'frozen') {
+    return await frozenPage(list, bound, place.snapshot, place.offset);
+  }
+  if (list.options.ids || !order.field.immutable) return await firstFrozenPage(list, bound);
+
+  const where = [...list.where];
+  if (place) {
+    where.push({
+      sql: `(${order.field.sql}, ${spec.id}) ${order.dir === 'asc' ? '>' : '<'} (?::${order.field.type}, ?::${spec.idType})`,
+      bindings: [place.value, place.id],
+    });
+  }
+  const w = clause(where);
+  const read = list.sql.raw(
+    `select ${list.item.sql}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id
+     from ${spec.from}${w.sql}
+     order by ${orderBy(order, order.field.sql, spec.id)} limit ?`,
+    [...list.item.bindings, ...w.bindings, params.page_size + 1] as never,
+  );
+  const { rows } = await read.catch((error: unknown) => {
+    // only a cursor that was tampered with holds a value that its type does not take
+    throw place && sqlState(error)?.startsWith('22') ? malformedCursor() : error;
+  });
+  const page = rows.slice(0, params.page_size) as { item: string; value: string; id: string }[];
+  const last = page.at(-1);
+  const next =
+    rows.length > params.page_size && last
+      ? encodeCursor(bound, { kind: 'row', value: last.value, id: last.id })
+      : null;
+  return cursorPage(
+    page.map((row) => row.item),
+    params.page_size,
+    next,
+  );
+}
+
+function cursorPage(items: string[], pageSize: number, next: string | null): JsonText {
+  return `{"items":[${items.join(',')}],"page_size":${pageSize},"next_cursor":${JSON.stringify(next)}}`;
+}
+
+async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
+  const { spec, order, params } = list;
+  const w = clause(list.where);
+  const by = orderBy(order, order.field.sql, spec.id);
+  const frozen = await freezeOrder(
+    list.sql,
+    list.options.ids ?? {
+      sql: `select ${spec.id}::text as id, row_number() over (order by ${by}) as n from ${spec.from}${w.sql}`,
+      bindings: w.bindings,
+    },
+    { owner: list.options.owner ?? null, pageSize: params.page_size },
+  );
+  const next = frozen.snapshot
+    ? encodeCursor(bound, { kind: 'frozen', snapshot: frozen.snapshot, offset: params.page_size })
+    : null;
+  return cursorPage(await itemsOf(list, frozen.first), params.page_size, next);
+}
+
+/** A later page of a frozen order; what has left the list meanwhile is passed over. */
+async function frozenPage(list: List, bound: string, snapshot: string, from: number): Promise<JsonText> {
+  const pageSize = list.params.page_size;
+  for (let offset = from; ; offset += pageSize) {
+    const slice = await readFrozen(
+      list.sql,
+      { snapshot, offset },
+      { owner: list.options.owner ?? null, pageSize },
+    );
+    const items = await itemsOf(list, slice.ids);
+    if (items.length === 0 && slice.more) continue;
+    const next = slice.more
+      ? encodeCursor(bound, { kind: 'frozen', snapshot, offset: offset + pageSize })
+      : null;
+    return cursorPage(items, pageSize, next);
+  }
+}
+
+/** The items of the ids that are still in the list, in the order of the ids. */
+export async function itemsOf(
+  list: Pick<List, 'sql' | 'spec' | 'where' | 'item'>,
+  ids: string[],
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { spec } = list;
+  const w = clause([...list.where, { sql: `${spec.id} = any(?::${spec.idType}[])`, bindings: [ids] }]);
+  const { rows } = await list.sql.raw(
+    `select ${spec.id}::text as id, ${list.item.sql}::text as item from ${spec.from}${w.sql}`,
+    [...list.item.bindings, ...w.bindings] as never,
+  );
+  const items = new Map<string, string>(rows.map((row: { id: string; item: string }) => [row.id, row.item]));
+  return ids.flatMap((id) => items.get(id) ?? []);
+}

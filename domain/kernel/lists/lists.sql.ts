@@ -1,0 +1,63 @@
+import { invalidField } from '../../../platform/errors.ts';
+import type { Condition, Fragment, ListParams, ListSpec, Order } from './lists.types.ts';
+
+/** The requested order. @throws EstateError naming `sort_by` when the list does not offer it. */
+export function orderOf(spec: ListSpec, params: ListParams): Order {
+  const key = params.sort_by ?? spec.defaultSort;
+  const field = Object.hasOwn(spec.sorts, key) ? spec.sorts[key] : undefined;
+  if (!field) {
+    throw invalidField('sort_by', 'unknown_sort', `is none of ${Object.keys(spec.sorts).join(', ')}`);
+  }
+  return { key, field, dir: params.sort_dir ?? (key === spec.defaultSort ? spec.defaultDir : 'asc') };
+}
+
+/**
+ * The ORDER BY list of an order over the given expressions; empty values come last in both directions.
+ * `reversed` walks the same order from its end.
+ */
+export function orderBy(order: Order, sort: string, id: string, reversed = false): string {
+  const dir = (order.dir === 'asc') === reversed ? 'desc' : 'asc';
+  // an index is only walked along when this says what the index says
+  const nulls = order.field.filled || order.field.immutable ? '' : reversed ? ' nulls first' : ' nulls last';
+  return `${sort} ${dir}${nulls}, ${id} ${dir}`;
+}
+
+/** The item as a JSON expression, cut to the requested members. @throws EstateError naming an unknown one. */
+export function projection(members: ListSpec['members'], fields: string | undefined): Fragment {
+  const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !Object.hasOwn(members, name));
+  if (unknown !== undefined)
+    throw invalidField('fields', 'unknown_field', `"${unknown}" is no member of the items`);
+  const parts = [...new Set(names)].map((name) => {
+    const member = members[name]!;
+    return typeof member === 'string' ? { name, sql: member, bindings: [] } : { name, ...member };
+  });
+  return {
+    sql: `json_build_object(${parts.map((part) => `'${part.name}', ${part.sql}`).join(', ')})`,
+    bindings: parts.flatMap((part) => part.bindings),
+  };
+}
+
+/** The WHERE clause of all conditions together, with a leading space; empty without conditions. */
+export function clause(conditions: Condition[]): Fragment {
+  if (conditions.length === 0) return { sql: '', bindings: [] };
+  return {
+    sql: ` where ${conditions.map((condition) => `(${condition.sql})`).join(' and ')}`,
+    bindings: conditions.flatMap((condition) => condition.bindings),
+  };
+}
+
+/** The text as a LIKE pattern's literal part, folded like the indexed text. */
+export function likeText(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&');
+}
+
+/** A text as an SQL literal; for places where a binding would keep an index from being used. */
+export function textLiteral(text: string): string {
+  // a question mark would be taken for a binding
+  return `'${text.replaceAll("'", "''").replaceAll('?', '\\?')}'`;
+}

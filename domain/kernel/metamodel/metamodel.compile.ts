@@ -1,0 +1,260 @@
+import {
+  type CalculationPlan,
+  type CalculationRow,
+  compileCalculations,
+} from '../formulas/calculations.plan.ts';
+import { eolFieldsOf } from './eol.fields.ts';
+import { collectLanguages } from './languages.ts';
+import type {
+  Cardinality,
+  Field,
+  FieldType,
+  RelationAttribute,
+  Section,
+  Subtype,
+  Translations,
+} from './metamodel.types.ts';
+
+export interface StakeholderRole {
+  key: string;
+  label: string;
+  color: string;
+  permissions: ReadonlySet<string>;
+  translations: Translations;
+}
+
+export interface SectionConfig {
+  __dataQuality?: Partial<Record<QualityBucket, number>>;
+  [section: string]: unknown;
+}
+
+export type QualityBucket = 'description' | 'lifecycle' | 'relations' | 'tags' | 'stakeholders';
+
+export interface CardTypeRow {
+  key: string;
+  label: string;
+  description: string | null;
+  icon: string;
+  color: string;
+  category: string | null;
+  has_hierarchy: boolean;
+  has_successors: boolean;
+  subtypes: Subtype[];
+  fields_schema: Section[];
+  section_config: SectionConfig;
+  built_in: boolean;
+  is_hidden: boolean;
+  sort_order: number;
+  translations: Translations;
+}
+
+export interface RelationTypeRow {
+  key: string;
+  label: string;
+  reverse_label: string | null;
+  description: string | null;
+  source_type_key: string;
+  target_type_key: string;
+  cardinality: Cardinality;
+  attributes_schema: RelationAttribute[];
+  source_visible: boolean;
+  source_mandatory: boolean;
+  target_visible: boolean;
+  target_mandatory: boolean;
+  built_in: boolean;
+  is_hidden: boolean;
+  sort_order: number;
+  translations: Translations;
+}
+
+export interface RoleRow {
+  card_type_key: string;
+  key: string;
+  label: string;
+  color: string;
+  permissions: Record<string, boolean>;
+  is_archived: boolean;
+  sort_order: number;
+  translations: Translations;
+}
+
+export interface TagGroupRow {
+  id: string;
+  name: string;
+  mode: 'single' | 'multi';
+  mandatory: boolean;
+  restrict_to_types: string[] | null;
+  has_tags: boolean;
+}
+
+/** One field with what checking a value needs at hand. */
+export interface CompiledField {
+  key: string;
+  label: string;
+  type: FieldType;
+  weight: number;
+  required: boolean;
+  /** Set by the service alone. */
+  readonly: boolean;
+  /** An active formula computes it; it is readonly then. */
+  calculated: boolean;
+  options: ReadonlySet<string>;
+  /** Labels by option key. */
+  optionLabels: ReadonlyMap<string, string>;
+}
+
+/** A side of a relation type that a card of some type must have filled. */
+export interface MandatoryRelation {
+  relationType: string;
+  side: 'source' | 'target';
+  label: string;
+}
+
+export interface CardType extends CardTypeRow {
+  fields: ReadonlyMap<string, CompiledField>;
+  subtypeKeys: ReadonlySet<string>;
+  hiddenFields: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Keys of the attributes that hold costs. */
+  costKeys: string[];
+  /** The active ones, in order. */
+  stakeholderRoles: StakeholderRole[];
+  mandatoryRelations: MandatoryRelation[];
+  /** Ids of the tag groups of which a card of this type needs a tag. */
+  mandatoryTagGroups: { id: string; name: string }[];
+}
+
+export interface RelationType extends RelationTypeRow {
+  fields: ReadonlyMap<string, CompiledField>;
+  costKeys: string[];
+}
+
+/** The whole metamodel at one version, compiled; never changed after it was made. */
+export interface Metamodel {
+  version: number;
+  cardTypes: ReadonlyMap<string, CardType>;
+  relationTypes: ReadonlyMap<string, RelationType>;
+  /** Types whose cards are shown, in order. */
+  visibleTypes: string[];
+  hiddenTypes: string[];
+  /** Relation types that are shown and whose ends are. */
+  visibleRelationTypes: string[];
+  /** Languages that some label is translated to. */
+  languages: ReadonlySet<string>;
+  /** The active formulas. */
+  calculations: CalculationPlan;
+}
+
+/** A declared field in the form that checks work with. */
+export function compileField(field: Field | RelationAttribute, calculated = false): CompiledField {
+  const own = field as Partial<Field>;
+  return {
+    key: field.key,
+    label: field.label,
+    type: field.type,
+    weight: own.weight ?? 1,
+    required: own.required ?? false,
+    readonly: calculated || (own.readonly ?? false),
+    calculated,
+    options: new Set((field.options ?? []).map((option) => option.key)),
+    optionLabels: new Map((field.options ?? []).map((option) => [option.key, option.label])),
+  };
+}
+
+const byOrder = (a: { sort_order: number; key: string }, b: { sort_order: number; key: string }) =>
+  a.sort_order - b.sort_order || (a.key < b.key ? -1 : 1);
+
+const costKeys = (fields: ReadonlyMap<string, CompiledField>) =>
+  [...fields.values()].filter((field) => field.type === 'cost').map((field) => field.key);
+
+/** Builds the compiled form from the stored rows. */
+export function compileMetamodel(rows: {
+  version: number;
+  cardTypes: CardTypeRow[];
+  relationTypes: RelationTypeRow[];
+  roles: RoleRow[];
+  tagGroups: TagGroupRow[];
+  /** The active ones. */
+  calculations?: CalculationRow[];
+}): Metamodel {
+  const relationTypes = new Map<string, RelationType>();
+  const hidden = new Set(rows.cardTypes.filter((type) => type.is_hidden).map((type) => type.key));
+  const shown = (type: RelationTypeRow) =>
+    !type.is_hidden && !hidden.has(type.source_type_key) && !hidden.has(type.target_type_key);
+
+  for (const row of [...rows.relationTypes].sort(byOrder)) {
+    const fields = new Map(row.attributes_schema.map((field) => [field.key, compileField(field)]));
+    relationTypes.set(row.key, { ...row, fields, costKeys: costKeys(fields) });
+  }
+
+  const calculations = rows.calculations ?? [];
+  const computed = new Set(calculations.map((row) => `${row.target_type_key} ${row.target_field_key}`));
+  const cardTypes = new Map<string, CardType>();
+  for (const row of [...rows.cardTypes].sort(byOrder)) {
+    const fields = new Map(
+      // what is declared under one of these names comes later, and counts
+      [...eolFieldsOf(row.key), ...row.fields_schema.flatMap((section) => section.fields)].map((field) => [
+        field.key,
+        compileField(field, computed.has(`${row.key} ${field.key}`)),
+      ]),
+    );
+    const mandatoryRelations: MandatoryRelation[] = [];
+    for (const type of relationTypes.values()) {
+      if (!shown(type)) continue;
+      if (type.source_type_key === row.key && type.source_visible && type.source_mandatory) {
+        mandatoryRelations.push({ relationType: type.key, side: 'source', label: type.label });
+      }
+      if (type.target_type_key === row.key && type.target_visible && type.target_mandatory) {
+        mandatoryRelations.push({
+          relationType: type.key,
+          side: 'target',
+          label: type.reverse_label ?? type.label,
+        });
+      }
+    }
+    cardTypes.set(row.key, {
+      ...row,
+      fields,
+      subtypeKeys: new Set(row.subtypes.map((subtype) => subtype.key)),
+      hiddenFields: new Map(
+        row.subtypes.map((subtype) => [subtype.key, new Set(subtype.hidden_fields ?? [])]),
+      ),
+      costKeys: costKeys(fields),
+      stakeholderRoles: rows.roles
+        .filter((role) => role.card_type_key === row.key && !role.is_archived)
+        .sort(byOrder)
+        .map((role) => ({
+          key: role.key,
+          label: role.label,
+          color: role.color,
+          translations: role.translations,
+          permissions: new Set(Object.keys(role.permissions).filter((key) => role.permissions[key])),
+        })),
+      mandatoryRelations,
+      mandatoryTagGroups: rows.tagGroups
+        .filter((group) => group.mandatory && group.has_tags)
+        .filter((group) => !group.restrict_to_types || group.restrict_to_types.includes(row.key))
+        .map(({ id, name }) => ({ id, name })),
+    });
+  }
+
+  return {
+    version: rows.version,
+    cardTypes,
+    relationTypes,
+    visibleTypes: [...cardTypes.values()].filter((type) => !type.is_hidden).map((type) => type.key),
+    hiddenTypes: [...hidden],
+    visibleRelationTypes: [...relationTypes.values()].filter(shown).map((type) => type.key),
+    languages: languagesOf([rows.cardTypes, rows.relationTypes, rows.roles]),
+    calculations: compileCalculations(calculations, { cardTypes, relationTypes }),
+  };
+}
+
+/** Every language under a member `translations`, however deep. */
+function languagesOf(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === 'translations') collectLanguages(member, found);
+    else languagesOf(member, found);
+  }
+  return found;
+}

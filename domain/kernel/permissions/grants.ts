@@ -1,0 +1,92 @@
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import type { Caller, Ctx } from '../context.ts';
+import {
+  type AppPermission,
+  appPermissionOf,
+  appPermissions,
+  type CardPermission,
+} from './permissions.data.ts';
+import { cardRights, forbidden, showsCosts } from './policy.ts';
+
+/** A stored permission map; `{"*": true}` is the wildcard. */
+export type PermissionMap = Record<string, boolean>;
+
+/** The first permission of the map, in the catalogue's order, that the caller does not hold. */
+export function missingFrom(caller: Caller, map: PermissionMap): AppPermission | undefined {
+  const held = caller.permissions;
+  if (held === '*') return undefined;
+  const keys = Object.keys(appPermissions) as AppPermission[];
+  const missing = keys.find((key) => (map['*'] || map[key]) && !held.has(key));
+  // whoever holds every single key still does not hold those to come
+  return missing ?? (map['*'] ? 'admin.roles' : undefined);
+}
+
+/**
+ * Nobody gives what he does not hold himself: neither to a role, nor with a role, nor by taking over an account.
+ * @throws EstateError `forbidden` naming the first permission that the caller lacks.
+ */
+export function requireGrantable(caller: Caller, map: PermissionMap): void {
+  const missing = missingFrom(caller, map);
+  if (missing) throw forbidden(missing);
+}
+
+/** The permission map of an active role. @throws EstateError `validation_failed` naming `role`. */
+export async function permissionsOfRole(sql: Sql, key: string): Promise<PermissionMap> {
+  const row = await sql('roles').where({ key, is_archived: false }).first('permissions');
+  if (!row) throw invalidField('role', 'unknown_role', `there is no active role "${key}"`);
+  return row.permissions;
+}
+
+/** Roles that whoever may invite gives, also without holding what they hold. */
+export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
+
+/** An account as far as deciding about its rights goes. */
+interface Account {
+  id: string;
+  role: string;
+}
+
+/**
+ * Whoever sets the password, the address or a token of an account can act as it, and therefore needs the permissions of
+ * the account's role and, for what its stakeholder roles allow on single cards, the application permissions.
+ * @throws EstateError `forbidden`.
+ */
+export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account): Promise<void> {
+  const row = await sql('roles').where({ key: role }).first('permissions');
+  requireGrantable(ctx.caller, row?.permissions ?? {});
+  const { rows } = await sql.raw(
+    `select c.type, array_agg(distinct s.role) as roles
+     from stakeholders s join cards c on c.id = s.card_id where s.user_id = ?::uuid group by c.type`,
+    [id],
+  );
+  for (const { type, roles } of rows as { type: string; roles: string[] }[]) {
+    const rights = [...cardRights(ctx, type, roles)] as CardPermission[];
+    const needed = rights.map((right) => appPermissionOf[right]);
+    if (roles.some(showsCosts)) needed.push('costs.view');
+    requireGrantable(ctx.caller, Object.fromEntries(needed.map((permission) => [permission, true])));
+  }
+}
+
+/**
+ * Whoever opens a closed account again gives its rights back, and therefore needs them, but for those of members and
+ * viewers.
+ * @throws EstateError `forbidden`.
+ */
+export async function requireReopening(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
+  if (!OPEN_ROLES.includes(account.role)) await requireControlOf(ctx, sql, account);
+}
+
+/**
+ * Refuses what only a person's own login may do: passwords, tokens and second factors are out of reach for tokens, and
+ * for administrators while they look at the service as another role.
+ * @throws EstateError `session_required`.
+ */
+export function requireSession({ apiTokenId, impersonatedRole }: Caller): void {
+  if (apiTokenId !== undefined) {
+    throw new EstateError('session_required', 'A personal or service token cannot do this; log in.');
+  }
+  if (impersonatedRole !== undefined) {
+    throw new EstateError('session_required', 'Not while you look at the service as another role.');
+  }
+}

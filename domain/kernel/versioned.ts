@@ -1,0 +1,34 @@
+import type { Sql } from '../../platform/database.ts';
+
+/** Keeps the newest state of what a topic's version names, in the memory of a process. */
+export interface VersionedStore<T> {
+  /** The state of the given version or a later one; read from `sql` when the kept one is older. */
+  at(version: number, sql: Sql): Promise<T>;
+}
+
+/** A store of what `load` reads; of those who ask for a newer state at once, one reads it. */
+export function createVersionedStore<T extends { version: number }>(
+  load: (sql: Sql) => Promise<T>,
+): VersionedStore<T> {
+  let kept: T | undefined;
+  let loading: { version: number; promise: Promise<T> } | undefined;
+  return {
+    async at(version, sql) {
+      if (kept && kept.version >= version) return kept;
+      if (!loading || loading.version < version) {
+        const promise = load(sql);
+        const mine = { version, promise };
+        loading = mine;
+        promise
+          .then((loaded) => {
+            if (!kept || loaded.version > kept.version) kept = loaded;
+          })
+          .catch(() => undefined)
+          .finally(() => {
+            if (loading === mine) loading = undefined;
+          });
+      }
+      return await loading.promise;
+    },
+  };
+}

@@ -1,6 +1,0 @@
-import type { Metamodel } from './metamodel.compile.ts';
-
-/** The metamodel as if no type was hidden, for what looks at all cards. */
-export function withHiddenTypes(metamodel: Metamodel): Metamodel {
-  return { ...metamodel, visibleTypes: [...metamodel.cardTypes.keys()], hiddenTypes: [] };
-}

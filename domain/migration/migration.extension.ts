@@ -1,7 +1,0 @@
-import type { Extension } from '../extensions.ts';
-import { migrationApplyJob, migrationStageJob } from './migration.jobs.ts';
-
-/** Migration from other repositories. */
-export const migrationExtension: Extension = {
-  jobs: [migrationStageJob, migrationApplyJob],
-};

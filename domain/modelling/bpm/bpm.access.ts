@@ -1,0 +1,62 @@
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { type AttendedCard, requireSeenCard } from '../../collaboration/attended.card.ts';
+import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
+import { PROCESS } from './bpm.types.ts';
+
+/** What may be done with the flow of a process: by permission, or by a stakeholder role on the process. */
+export const rights = {
+  /** See drafts, and what was published before. */
+  viewDrafts: { app: 'bpm.view', card: 'card.view' },
+  /** Save the diagram, and link its elements. */
+  edit: { app: 'bpm.edit', card: 'card.bpm_edit' },
+  /** Write drafts and submit them. */
+  drafts: { app: 'bpm.manage_drafts', card: 'card.bpm_manage_drafts' },
+  /** Publish what was submitted, or give it back. */
+  approve: { app: 'bpm.approve_flows', card: 'card.bpm_approve' },
+} as const satisfies Record<string, CardRight>;
+
+/** A process that the caller sees. @throws EstateError `not_found` also for cards of other types, `forbidden`. */
+export async function requireSeenProcess(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
+  const card = await requireSeenCard(sql, ctx, id);
+  if (card.type !== PROCESS) throw notFound('process', id);
+  return card;
+}
+
+/** The same for those who may see drafts. @throws EstateError `not_found`, `forbidden`. */
+export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
+  const card = await requireSeenProcess(sql, ctx, id);
+  requireOnCard(ctx, rights.viewDrafts, card);
+  return card;
+}
+
+/**
+ * Whether the caller may write to the process at all: asked before a model is read, which takes time, and decided again
+ * when it is saved.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+export async function requireWriter(ctx: Ctx, id: string, right: CardRight): Promise<void> {
+  const { rows } = await ctx.db.raw(
+    `select c.id, c.type,
+       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
+     from cards c where c.id = ?::uuid and c.type = ? and c.type = any(?::text[])`,
+    [ctx.caller.userId, id, PROCESS, ctx.metamodel.visibleTypes] as never,
+  );
+  if (!rows[0]) throw notFound('process', id);
+  requireOnCard(ctx, right, rows[0]);
+}
+
+/**
+ * A process that is about to be written to, locked: so writes to its diagrams, links and flows come one after the other.
+ * @throws EstateError `not_found`, `forbidden`, `wrong_state` for an archived one.
+ */
+export async function lockProcess(work: Work, ctx: Ctx, id: string, right: CardRight): Promise<StoredCard> {
+  await lockCards(work, [id]);
+  const card = (await loadCards(work, ctx, [id])).get(id.toLowerCase());
+  if (!card || card.type !== PROCESS) throw notFound('process', id);
+  requireOnCard(ctx, right, card);
+  if (card.status !== 'ACTIVE') throw new EstateError('wrong_state', 'The process is archived.');
+  return card;
+}

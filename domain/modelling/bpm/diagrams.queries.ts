@@ -1,0 +1,119 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { requireSeenProcess } from './bpm.access.ts';
+import { currentDiagram } from './diagrams.current.ts';
+
+/** The versions of diagrams, over the alias `d`. */
+const versionList: ListSpec = {
+  name: 'process-diagram-versions',
+  from: 'process_diagrams d',
+  id: 'd.id',
+  idType: 'uuid',
+  sorts: {
+    version: { sql: 'd.version', type: 'bigint', filled: true },
+    created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'version',
+  defaultDir: 'desc',
+  members: {
+    id: 'd.id',
+    version: 'd.version',
+    created_by: 'd.created_by',
+    created_at: 'utc(d.created_at)',
+  },
+};
+
+/** The diagram that a process shows, or the named version; the text `null` where there is none. */
+export async function diagramText(sql: Sql, processId: string, version?: number): Promise<JsonText> {
+  const row = await currentDiagram(sql, processId, version);
+  if (!row) return 'null';
+  const { rows } = await sql.raw(
+    `select json_build_object('id', d.id, 'process_id', d.process_id, 'bpmn_xml', p.text, 'svg_thumbnail', t.text,
+       'version', d.version, 'element_count', (select count(*) from process_content_elements e where e.content_id = p.id),
+       'warnings', p.warnings, 'created_by', d.created_by, 'created_at', utc(d.created_at))::text as text
+     from process_diagrams d join process_contents p on p.id = d.content_id
+       left join process_contents t on t.id = d.thumbnail_id
+     where d.id = ?::uuid`,
+    [row.id],
+  );
+  return rows[0].text;
+}
+
+/** @throws EstateError `forbidden`, `not_found`, also for a version that there is not. */
+export async function readDiagram(ctx: Ctx, processId: string, version?: number): Promise<JsonText> {
+  requirePermission(ctx.caller, 'bpm.view');
+  const process = await requireSeenProcess(ctx.db, ctx, processId);
+  const text = await diagramText(ctx.db, process.id, version);
+  if (version !== undefined && text === 'null') throw notFound('version of the diagram', String(version));
+  return text;
+}
+
+/** @throws EstateError `forbidden`, `not_found`. */
+export async function listDiagramVersions(
+  ctx: Ctx,
+  processId: string,
+  params: ListParams,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'bpm.view');
+  const process = await requireSeenProcess(ctx.db, ctx, processId);
+  const where: Condition[] = [{ sql: 'd.process_id = ?::uuid', bindings: [process.id] }];
+  return await runList(ctx.db, versionList, where, params, { owner: ctx.caller.userId });
+}
+
+/** A model or picture as it is downloaded. */
+export interface DiagramFile {
+  /** Name without an ending. */
+  name: string;
+  content: Buffer;
+  /** Of the bytes, as `charset` names it. */
+  encoding: string;
+  sha256Of: string;
+}
+
+/** The model of a process, byte for byte as it was sent. @throws EstateError `forbidden`, `not_found`. */
+export async function exportModel(ctx: Ctx, processId: string, version?: number): Promise<DiagramFile> {
+  const { name, row } = await shown(ctx, processId, version);
+  const content = await ctx
+    .db('process_contents')
+    .where({ id: row.content_id })
+    .first('text', 'original', 'encoding');
+  return {
+    name,
+    content: content.original ?? Buffer.from(content.text, 'utf8'),
+    encoding: content.encoding.startsWith('utf-16') ? 'utf-16' : content.encoding,
+    sha256Of: row.content_id,
+  };
+}
+
+/**
+ * The picture of a diagram: the one that was sent with it, else one that is drawn from its diagram interchange.
+ * @throws EstateError `forbidden`, `not_found` also where there is neither.
+ */
+export async function exportPicture(ctx: Ctx, processId: string, version?: number): Promise<DiagramFile> {
+  const { name, row } = await shown(ctx, processId, version);
+  const { rows } = await ctx.db.raw(
+    `select coalesce(t.text, p.picture) as text from process_contents p
+     left join process_contents t on t.id = ? where p.id = ?`,
+    [row.thumbnail_id, row.content_id] as never,
+  );
+  const text: string | null = rows[0].text;
+  if (text === null) throw notFound('picture of the diagram', row.id);
+  return {
+    name,
+    content: Buffer.from(text, 'utf8'),
+    encoding: 'utf-8',
+    sha256Of: `${row.content_id}/${row.thumbnail_id}`,
+  };
+}
+
+async function shown(ctx: Ctx, processId: string, version?: number) {
+  requirePermission(ctx.caller, 'bpm.view');
+  const process = await requireSeenProcess(ctx.db, ctx, processId);
+  const row = await currentDiagram(ctx.db, process.id, version);
+  if (!row) throw notFound('diagram of the process', process.id);
+  return { name: process.name, row };
+}

@@ -1,0 +1,124 @@
+import type { Sql } from '../../../platform/database.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { requireSeenProcess } from './bpm.access.ts';
+import { type DiagramRow, linkKinds } from './bpm.types.ts';
+import { currentDiagram } from './diagrams.current.ts';
+
+/**
+ * An element's id outside, over the alias `e`: the same for as long as the diagrams of its process follow one another.
+ * @param lineage SQL of the lineage's id.
+ */
+export const elementId = (lineage: string): string => `md5(${lineage} || '/' || e.bpmn_element_id)::uuid`;
+
+/** The linked cards that the caller sees, with their names, over the alias of their link. */
+export function linkMembers(ctx: Ctx, link: string): Record<string, Fragment> {
+  const visible = visibleCards(ctx);
+  const seen = (member: string, column: string): Fragment => ({
+    sql: `(select c.${member} from cards c where c.id = ${link}.${column} and (${visible.sql}))`,
+    bindings: visible.bindings,
+  });
+  return Object.fromEntries(
+    linkKinds.flatMap(({ column, name }) => [
+      [column, seen('id', column)],
+      [name, seen('name', column)],
+    ]),
+  );
+}
+
+/** What the model says of an element, over the alias `e`. */
+export const modelMembers: Record<string, string> = {
+  bpmn_element_id: 'e.bpmn_element_id',
+  element_type: 'e.element_type',
+  name: 'e.name',
+  documentation: 'e.documentation',
+  lane_name: 'e.lane_name',
+  pool_name: 'e.pool_name',
+  parent_element_id: 'e.parent_element_id',
+  is_automated: 'e.is_automated',
+  sequence_order: 'e.sequence_order',
+  next_element_ids: 'e.next_element_ids',
+};
+
+export const elementSorts: ListSpec['sorts'] = {
+  sequence_order: { sql: 'e.sequence_order', type: 'bigint', immutable: true },
+  name: { sql: 'fold(e.name)', type: 'text', filled: true },
+  element_type: { sql: 'e.element_type', type: 'text', filled: true },
+  lane_name: { sql: 'fold(e.lane_name)', type: 'text' },
+};
+
+export const ELEMENT_SEARCH = `fold(e.name || ' ' || coalesce(e.documentation, '') || ' ' || e.bpmn_element_id)`;
+
+/** The elements of one diagram with their links. Ids come from the database. */
+function elementList(ctx: Ctx, { process_id, lineage_id }: DiagramRow): ListSpec {
+  return {
+    name: 'process-elements',
+    from: `process_content_elements e left join process_element_links l on l.lineage_id = '${lineage_id}'
+      and l.flow_version_id is null and l.bpmn_element_id = e.bpmn_element_id`,
+    id: 'e.id',
+    idType: 'uuid',
+    sorts: elementSorts,
+    defaultSort: 'sequence_order',
+    defaultDir: 'asc',
+    search: ELEMENT_SEARCH,
+    members: {
+      id: elementId(`'${lineage_id}'`),
+      process_id: `'${process_id}'`,
+      ...modelMembers,
+      ...linkMembers(ctx, 'l'),
+      custom_fields: 'l.custom_fields',
+    },
+  };
+}
+
+export interface ElementFilter {
+  element_type?: string;
+  /** Linked to any card or, with false, to none. */
+  linked?: boolean;
+}
+
+/** What a filter asks for, over the aliases `e` and, of the links, `links`. */
+export function askedElements({ element_type, linked }: ElementFilter, links: string[]): Condition[] {
+  const where: Condition[] = [];
+  if (element_type !== undefined) where.push({ sql: 'e.element_type = ?', bindings: [element_type] });
+  if (linked !== undefined) {
+    const any = links.flatMap((link) => linkKinds.map(({ column }) => `${link}.${column} is not null`));
+    where.push({ sql: `${linked ? '' : 'not '}(${any.join(' or ')})`, bindings: [] });
+  }
+  return where;
+}
+
+/** The elements of the diagram that a process shows. @throws EstateError `forbidden`, `not_found`. */
+export async function listElements(
+  ctx: Ctx,
+  processId: string,
+  params: ListParams & ElementFilter,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'bpm.view');
+  const process = await requireSeenProcess(ctx.db, ctx, processId);
+  // without a diagram the list is asked for nothing that there is
+  const diagram = (await currentDiagram(ctx.db, process.id)) ?? noDiagram(process.id);
+  const where: Condition[] = [
+    { sql: 'e.content_id = ?', bindings: [diagram.content_id] },
+    ...askedElements(params, ['l']),
+  ];
+  return await runList(ctx.db, elementList(ctx, diagram), where, params, { owner: ctx.caller.userId });
+}
+
+const noDiagram = (id: string) =>
+  ({ process_id: id, lineage_id: id, content_id: '' }) as Pick<
+    DiagramRow,
+    'process_id' | 'lineage_id' | 'content_id'
+  > as DiagramRow;
+
+/** One element as its JSON text. */
+export async function elementText(sql: Sql, ctx: Ctx, diagram: DiagramRow, rowId: string): Promise<JsonText> {
+  const spec = elementList(ctx, diagram);
+  const item = projection(spec.members, undefined);
+  const [text] = await itemsOf({ sql, spec, where: [], item }, [rowId]);
+  return text!;
+}

@@ -1,0 +1,159 @@
+import type { Sql } from '../../../platform/database.ts';
+import { invalidFields, notFound } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requireDraftViewer, rights } from './bpm.access.ts';
+import { type FlowRow, type LinkRow, type LinkTargets, linkKinds } from './bpm.types.ts';
+import { currentDiagram } from './diagrams.current.ts';
+import { targetsOf } from './diagrams.save.ts';
+import {
+  askedElements,
+  ELEMENT_SEARCH,
+  type ElementFilter,
+  elementSorts,
+  linkMembers,
+  modelMembers,
+} from './elements.list.ts';
+import { lockFlow } from './flow.load.ts';
+import { faultsOfTargets, type LinkInput, wholeTargets } from './links.check.ts';
+import { writeRows } from './links.save.ts';
+
+/** The links that a version plans, by the ids of their elements. */
+export async function plannedLinks(
+  { sql }: Pick<Work, 'sql'>,
+  versionId: string,
+): Promise<Map<string, LinkRow>> {
+  const { rows } = await sql.raw(
+    `select to_jsonb(l) as row from process_element_links l
+     where l.flow_version_id = ?::uuid order by l.bpmn_element_id for update`,
+    [versionId],
+  );
+  return new Map(rows.map(({ row }: { row: LinkRow }) => [row.bpmn_element_id, row]));
+}
+
+/** Writes what a version plans. Nothing follows from it before it is approved. */
+export async function savePlanned(
+  work: Work,
+  { id, process_id }: FlowRow,
+  links: ReadonlyMap<string, LinkTargets>,
+): Promise<void> {
+  const owner = { process_id, lineage_id: process_id, flow_version_id: id };
+  const wanted = new Map([...links].map(([element, targets]) => [element, { ...targets, relation_ids: [] }]));
+  await writeRows(work, owner, await plannedLinks(work, id), wanted);
+}
+
+/**
+ * The elements of a version with the links that they would have: planned ones and, where nothing is planned, those that are
+ * in force. Ids come from the database.
+ */
+function draftElementList(ctx: Ctx, version: FlowRow, lineageId: string): ListSpec {
+  const planned = linkMembers(ctx, 'l');
+  const inForce = linkMembers(ctx, 'k');
+  const either = Object.entries(planned).map(([name, member]): [string, Fragment] => {
+    const other = inForce[name]!;
+    return [
+      name,
+      {
+        sql: `case when l.id is null then ${other.sql} else ${member.sql} end`,
+        bindings: [...other.bindings, ...member.bindings],
+      },
+    ];
+  });
+  return {
+    name: 'process-draft-elements',
+    from: `process_content_elements e left join process_element_links l on l.flow_version_id = '${version.id}'
+        and l.bpmn_element_id = e.bpmn_element_id
+      left join process_element_links k on k.lineage_id = '${lineageId}' and k.flow_version_id is null
+        and k.bpmn_element_id = e.bpmn_element_id`,
+    id: 'e.id',
+    idType: 'uuid',
+    sorts: elementSorts,
+    defaultSort: 'sequence_order',
+    defaultDir: 'asc',
+    search: ELEMENT_SEARCH,
+    members: {
+      ...modelMembers,
+      ...Object.fromEntries(either),
+      custom_fields: 'case when l.id is null then k.custom_fields else l.custom_fields end',
+      is_planned: 'l.id is not null',
+    },
+  };
+}
+
+async function lineageOf(sql: Sql, processId: string): Promise<string> {
+  return (await currentDiagram(sql, processId))?.lineage_id ?? processId;
+}
+
+/** The elements of a version. @throws EstateError `forbidden`, `not_found`. */
+export async function listDraftElements(
+  ctx: Ctx,
+  ids: { process: string; version: string },
+  params: ListParams & ElementFilter,
+): Promise<JsonText> {
+  const process = await requireDraftViewer(ctx.db, ctx, ids.process);
+  const version = await ctx
+    .db('process_flow_versions')
+    .where({ id: ids.version, process_id: process.id })
+    .first();
+  if (!version) throw notFound('flow version', ids.version);
+  const spec = draftElementList(ctx, version as FlowRow, await lineageOf(ctx.db, process.id));
+  const where: Condition[] = [
+    { sql: 'e.content_id = ?', bindings: [version.content_id] },
+    ...askedElements(params, ['l', 'k']),
+  ];
+  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+}
+
+/**
+ * Plans what an element of a draft is linked to once that is approved; what is not named is linked no more.
+ * @throws EstateError as `lockFlow`, and `validation_failed`.
+ */
+export async function planLink(
+  ctx: Ctx,
+  ids: { process: string; version: string },
+  element: string,
+  input: LinkInput,
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { row } = await lockFlow(work, { ...ctx, ifMatch: undefined }, ids, 'edit', rights.drafts);
+    const found = await sql('process_content_elements')
+      .where({ content_id: row.content_id, bpmn_element_id: element })
+      .first('id');
+    if (!found) throw notFound('draft element', element);
+    const links = await plannedLinks(work, row.id);
+    const after = wholeTargets(input);
+    const faults = await faultsOfTargets(work, ctx, links.get(element), after);
+    if (faults.length > 0) throw invalidFields(faults);
+    // planned to be linked to nothing is another thing than nothing planned
+    await savePlanned(work, row, targetsOf(links).set(element, after));
+    const spec = draftElementList(ctx, row, await lineageOf(sql, row.process_id));
+    const item = projection(spec.members, undefined);
+    return (await itemsOf({ sql, spec, where: [], item }, [found.id]))[0]!;
+  });
+}
+
+/** The cards of links that may no longer be linked to, by element: archived since they were planned, or gone. */
+export async function unfitTargets(
+  { sql }: Work,
+  links: ReadonlyMap<string, LinkTargets>,
+): Promise<{ bpmn_element_id: string; card_id: string }[]> {
+  const named = [...links].flatMap(([bpmn_element_id, targets]) =>
+    linkKinds.flatMap(({ column }) =>
+      targets[column] ? [{ bpmn_element_id, card_id: targets[column] }] : [],
+    ),
+  );
+  const active = new Set(
+    await sql('cards')
+      .whereIn(
+        'id',
+        named.map(({ card_id }) => card_id),
+      )
+      .where({ status: 'ACTIVE' })
+      .pluck('id'),
+  );
+  return named.filter(({ card_id }) => !active.has(card_id));
+}

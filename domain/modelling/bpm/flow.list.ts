@@ -1,0 +1,131 @@
+import type { Sql } from '../../../platform/database.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { clause, projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { may, mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
+import { requireDraftViewer, requireSeenProcess, rights } from './bpm.access.ts';
+import { type FlowStatus, linkKinds } from './bpm.types.ts';
+
+/** Bytes of models and pictures in one page. */
+const MAX_PAGE = 32 * 1024 * 1024;
+
+const person = (column: string) => `(select u.display_name from users u where u.id = v.${column})`;
+const target = `json_build_object(${linkKinds.map(({ column }) => `'${column}', l.${column}`).join(', ')},
+  'custom_fields', l.custom_fields)`;
+
+/** Flow versions over the aliases `v`, `p` of the model and `t` of the picture. */
+const flowList: ListSpec = {
+  name: 'process-flow-versions',
+  from: `process_flow_versions v join process_contents p on p.id = v.content_id
+    left join process_contents t on t.id = v.thumbnail_id`,
+  id: 'v.id',
+  idType: 'uuid',
+  sorts: {
+    revision: { sql: 'v.revision', type: 'bigint', filled: true },
+    created_at: { sql: 'v.created_at', type: 'timestamptz', immutable: true },
+    archived_at: { sql: 'v.archived_at', type: 'timestamptz' },
+  },
+  defaultSort: 'revision',
+  defaultDir: 'desc',
+  members: {
+    id: 'v.id',
+    process_id: 'v.process_id',
+    status: 'v.status',
+    revision: 'v.revision',
+    bpmn_xml: 'p.text',
+    svg_thumbnail: 't.text',
+    warnings: 'p.warnings',
+    created_by: 'v.created_by',
+    created_by_name: person('created_by'),
+    created_at: 'utc(v.created_at)',
+    submitted_by: 'v.submitted_by',
+    submitted_by_name: person('submitted_by'),
+    submitted_at: 'utc(v.submitted_at)',
+    approved_by: 'v.approved_by',
+    approved_by_name: person('approved_by'),
+    approved_at: 'utc(v.approved_at)',
+    archived_at: 'utc(v.archived_at)',
+    based_on_id: 'v.based_on_id',
+    draft_element_links: `(select json_object_agg(l.bpmn_element_id, ${target} order by l.bpmn_element_id)
+      from process_element_links l where l.flow_version_id = v.id)`,
+  },
+};
+
+/** The versions of a process in any of the statuses, newest first. @throws EstateError `forbidden`, `not_found`. */
+export async function listFlows(
+  ctx: Ctx,
+  processId: string,
+  statuses: readonly FlowStatus[],
+  params: ListParams,
+): Promise<JsonText> {
+  const process = await requireDraftViewer(ctx.db, ctx, processId);
+  const where: Condition[] = [
+    { sql: 'v.process_id = ?::uuid and v.status = any(?::text[])', bindings: [process.id, statuses] },
+  ];
+  await requireRoom(ctx.db, where, params);
+  return await runList(ctx.db, flowList, where, params, { owner: ctx.caller.userId });
+}
+
+/** @throws EstateError naming `page_size` where a page could hold more than is sent at once. */
+async function requireRoom(sql: Sql, where: Condition[], { fields, page_size }: ListParams): Promise<void> {
+  const asked = fields?.split(',').map((name) => name.trim()) ?? ['bpmn_xml'];
+  if (!asked.includes('bpmn_xml') && !asked.includes('svg_thumbnail')) return;
+  const w = clause(where);
+  const { rows } = await sql.raw(
+    `select coalesce(sum(size), 0) as size from (
+       select p.size + coalesce(t.size, 0) as size from ${flowList.from}${w.sql} order by 1 desc limit ?) largest`,
+    [...w.bindings, page_size] as never,
+  );
+  if (Number(rows[0].size) <= MAX_PAGE) return;
+  throw invalidField(
+    'page_size',
+    'too_large',
+    'would hold more than 32 MiB of models: ask for fewer, or leave bpmn_xml and svg_thumbnail out of fields',
+  );
+}
+
+/** One version as its JSON text, whoever asks. */
+export async function flowText(sql: Sql, id: string): Promise<JsonText> {
+  const item = projection(flowList.members, undefined);
+  const [text] = await itemsOf({ sql, spec: flowList, where: [], item }, [id]);
+  return text!;
+}
+
+/** The version that is in force; the text `null` where there is none. @throws EstateError `forbidden`, `not_found`. */
+export async function readPublished(ctx: Ctx, processId: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'bpm.view');
+  const process = await requireSeenProcess(ctx.db, ctx, processId);
+  const row = await ctx
+    .db('process_flow_versions')
+    .where({ process_id: process.id, status: 'published' })
+    // a merge of processes may leave two: the one that was approved last
+    .orderBy([{ column: 'approved_at', order: 'desc' }, 'id'])
+    .first('id');
+  return row ? await flowText(ctx.db, row.id) : 'null';
+}
+
+/** One version of any status. @throws EstateError `forbidden`, `not_found`. */
+export async function readFlow(ctx: Ctx, processId: string, id: string): Promise<JsonText> {
+  const process = await requireDraftViewer(ctx.db, ctx, processId);
+  const row = await ctx.db('process_flow_versions').where({ id, process_id: process.id }).first('id');
+  if (!row) throw notFound('flow version', id);
+  return await flowText(ctx.db, row.id);
+}
+
+export interface FlowPermissions {
+  can_view_drafts: boolean;
+  can_edit_draft: boolean;
+  can_approve: boolean;
+}
+
+/** What the caller may do with the flow of a process. @throws EstateError `forbidden`, `not_found`. */
+export async function readFlowPermissions(ctx: Ctx, processId: string): Promise<FlowPermissions> {
+  const process = await requireDraftViewer(ctx.db, ctx, processId);
+  return {
+    can_view_drafts: may(ctx.caller, 'bpm.view') || mayOnCard(ctx, rights.viewDrafts, process),
+    can_edit_draft: mayOnCard(ctx, rights.drafts, process),
+    can_approve: mayOnCard(ctx, rights.approve, process),
+  };
+}

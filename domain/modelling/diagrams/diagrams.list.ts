@@ -1,0 +1,164 @@
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { survivingCard, withMerged } from '../../inventory/cards/merge/merge.redirect.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { projection } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { sharesOf, VISIBILITY } from './diagrams.shares.ts';
+import type { DiagramVisibility } from './diagrams.types.ts';
+import { visibleDiagrams } from './diagrams.visible.ts';
+import { isBehind } from './drawing.follow.ts';
+import { followAside } from './drawing.thread.ts';
+import type { CardFact } from './drawing.types.ts';
+
+export interface DiagramFilter {
+  card_id?: string;
+  mine: boolean;
+  favorites: boolean;
+  group_id?: string;
+  visibility?: DiagramVisibility;
+}
+
+const DRAWN = `select ${survivingCard('r.id')} as id from unnest(w.card_ids) r(id)`;
+const LINKED = 'select k.card_id as id from diagram_cards k where k.diagram_id = d.id';
+
+/** Something of the cards that the caller sees among those of `cards`, a query of ids. */
+function seen(ctx: Ctx, what: string, cards: string): Fragment {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `(select ${what} from (${cards}) near join cards c on c.id = near.id where ${visible.sql})`,
+    bindings: visible.bindings,
+  };
+}
+const IDS = `coalesce(json_agg(distinct c.id), '[]')`;
+
+/** Whether the caller may change a diagram that he sees. */
+function editable(ctx: Ctx): Fragment {
+  const me = ctx.caller.userId;
+  return {
+    sql: `(?::boolean and (d.private_to is null or d.private_to = ?::uuid or d.shared_with
+      @> jsonb_build_array(jsonb_build_object('user_id', ?::text, 'can_edit', true))))`,
+    bindings: [may(ctx.caller, 'diagrams.manage'), me, me],
+  };
+}
+
+/** Diagrams over the aliases `d`, `w` of the drawing and `u` of the maker. */
+function diagramList(ctx: Ctx): ListSpec {
+  return {
+    name: 'diagrams',
+    from: 'diagrams d join diagram_drawings w on w.id = d.drawing left join users u on u.id = d.created_by',
+    id: 'd.id',
+    idType: 'uuid',
+    sorts: {
+      updated_at: { sql: 'd.updated_at', type: 'timestamptz', filled: true },
+      created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
+      name: { sql: 'lower(d.name)', type: 'text', filled: true },
+    },
+    defaultSort: 'updated_at',
+    defaultDir: 'desc',
+    search: `fold(d.name || ' ' || coalesce(d.description, ''))`,
+    members: {
+      id: 'd.id',
+      name: 'd.name',
+      description: 'd.description',
+      card_ids: seen(ctx, IDS, LINKED),
+      group_ids: `(select coalesce(json_agg(g.id order by g.sort_order, lower(g.name), g.id), '[]')
+        from diagram_groups g where g.id = any(d.group_ids))`,
+      thumbnail: 'd.thumbnail',
+      card_count: seen(ctx, 'count(*)::int', `${LINKED} union ${DRAWN}`),
+      visibility: VISIBILITY,
+      shared_with: sharesOf(ctx),
+      can_edit: editable(ctx),
+      created_by: 'd.created_by',
+      created_by_name: 'u.display_name',
+      is_favorite: {
+        sql: 'exists (select from diagram_favorites f where f.diagram_id = d.id and f.user_id = ?::uuid)',
+        bindings: [ctx.caller.userId],
+      },
+      created_at: 'utc(d.created_at)',
+      updated_at: 'utc(d.updated_at)',
+    },
+  };
+}
+
+/** The diagrams that the caller sees, last changed first. @throws EstateError `forbidden`. */
+export async function listDiagrams(ctx: Ctx, params: ListParams & DiagramFilter): Promise<JsonText> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  const me = ctx.caller.userId;
+  const where: Condition[] = [visibleDiagrams(ctx)];
+  if (params.card_id !== undefined) where.push(await withCard(ctx, params.card_id));
+  if (params.mine) where.push({ sql: 'd.created_by = ?::uuid', bindings: [me] });
+  if (params.favorites) {
+    const starred = 'd.id in (select f.diagram_id from diagram_favorites f where f.user_id = ?::uuid)';
+    where.push({ sql: starred, bindings: [me] });
+  }
+  if (params.group_id !== undefined) {
+    where.push({ sql: 'd.group_ids @> array[?::uuid]', bindings: [params.group_id] });
+  }
+  if (params.visibility !== undefined) {
+    where.push({ sql: `(${VISIBILITY}) = ?`, bindings: [params.visibility] });
+  }
+  return await runList(ctx.db, diagramList(ctx), where, params, { owner: me });
+}
+
+/** Diagrams to which a card that the caller sees is linked, or that draw it or one that was merged into it. */
+async function withCard(ctx: Ctx, cardId: string): Promise<Condition> {
+  const visible = visibleCards(ctx);
+  const id = cardId.toLowerCase();
+  return {
+    sql: `(d.id in (select k.diagram_id from diagram_cards k where k.card_id = ?::uuid)
+        or d.drawing in (select x.id from diagram_drawings x where x.card_ids && ?::uuid[]))
+      and exists (select from cards c where c.id = ?::uuid and ${visible.sql})`,
+    bindings: [id, await withMerged(ctx.db, id), id, ...visible.bindings],
+  };
+}
+
+/** One diagram with its drawing. @throws EstateError `forbidden`, `not_found`. */
+export async function readDiagram(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  return await diagramText(ctx.db, ctx, id);
+}
+
+interface Stored {
+  xml: string;
+  marked: boolean;
+  thumbnail: string | null;
+  settings: Record<string, unknown>;
+  facts: CardFact[] | null;
+}
+
+/**
+ * One diagram that the caller sees, as its JSON text, its drawing in step with the cards that the caller sees.
+ * @throws EstateError `not_found`.
+ */
+export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
+  const list = diagramList(ctx);
+  const { thumbnail: _, card_count: __, ...members } = list.members;
+  const where = [visibleDiagrams(ctx)];
+  const spec = { ...list, members: { ...members, card_refs: seen(ctx, IDS, DRAWN), stored: stored(ctx) } };
+  const item = projection(spec.members, undefined);
+  const [text] = await itemsOf({ sql, spec, where, item }, [id.toLowerCase()]);
+  if (text === undefined) throw notFound('diagram', id);
+  const { stored: drawn, ...diagram } = JSON.parse(text) as { stored: Stored };
+  const facts = drawn.facts ?? [];
+  const xml = isBehind(facts, drawn.marked) ? await followAside(drawn.xml, facts) : drawn.xml;
+  const thumbnail = drawn.thumbnail === null ? {} : { thumbnail: drawn.thumbnail };
+  return JSON.stringify({ ...diagram, data: { ...drawn.settings, xml, ...thumbnail } });
+}
+
+/** What is drawn, with what has become of its cards: of those that the caller does not see nothing is told. */
+function stored(ctx: Ctx): Fragment {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `json_build_object('xml', w.xml, 'marked', w.marked, 'thumbnail', d.thumbnail, 'settings', d.settings, 'facts', (
+      select json_agg(json_build_object('id', r.id, 'now', coalesce(c.id, r.id), 'was', w.card_names ->> r.id::text,
+        'name', coalesce(c.name, w.card_names ->> r.id::text),
+        'state', case when c.id is null then 'deleted' when c.status = 'ARCHIVED' then 'archived' else 'active' end))
+      from unnest(w.card_ids) r(id) left join cards c on c.id = ${survivingCard('r.id')}
+      where (c.id is null and w.card_names ->> r.id::text is not null) or (c.id is not null and ${visible.sql})))`,
+    bindings: visible.bindings,
+  };
+}

@@ -1,0 +1,45 @@
+import type { Knex } from 'knex';
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { type AttendedCard, findCard } from '../../collaboration/attended.card.ts';
+import { lockCards } from '../../inventory/cards/cards.load.ts';
+import { unseenCard } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { INITIATIVE } from './ppm.types.ts';
+
+/** @throws EstateError `forbidden`. */
+export function requirePpmReader(ctx: Ctx): void {
+  requirePermission(ctx.caller, 'ppm.view');
+}
+
+/** @throws EstateError `forbidden`. */
+export function requirePpmWriter(ctx: Ctx): void {
+  requirePermission(ctx.caller, 'ppm.manage');
+}
+
+/** An initiative that the caller sees. @throws EstateError `not_found`, also for a card of another type; `forbidden`. */
+export async function requireInitiative(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
+  return seen(ctx, id, await findCard(sql, ctx, id, false));
+}
+
+/**
+ * The same, held so that it is neither deleted nor merged before the transaction ends.
+ * @param alone no other such write goes on beside this one, and the card itself may be written.
+ */
+export async function holdInitiative(
+  work: Work,
+  ctx: Ctx,
+  id: string,
+  alone: boolean,
+): Promise<AttendedCard> {
+  if (alone) await lockCards(work, [id]);
+  return seen(ctx, id, await findCard(work.sql as Knex.Transaction, ctx, id, true));
+}
+
+function seen(ctx: Ctx, id: string, card: AttendedCard | undefined): AttendedCard {
+  const none = notFound('initiative', id);
+  if (!card?.seen) throw unseenCard(ctx, none);
+  if (card.type !== INITIATIVE || ctx.metamodel.cardTypes.get(card.type)?.is_hidden) throw none;
+  return card;
+}

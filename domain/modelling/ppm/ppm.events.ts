@@ -1,0 +1,27 @@
+import type { EventDraft, EventType } from '../../kernel/events/events.types.ts';
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import type { PpmKind } from './ppm.kinds.ts';
+import type { PpmRow } from './ppm.types.ts';
+
+/** The event of one written row, in the history of its initiative. Without `before` it was created, without `after` deleted. */
+export function ppmEvent(
+  { entity, costs, told = [] }: Pick<PpmKind, 'entity' | 'costs' | 'told'>,
+  card: { id: string; type: string; name: string },
+  before: PpmRow | null,
+  after: PpmRow | null,
+): EventDraft {
+  const row = (after ?? before)!;
+  const verb = before === null ? 'created' : after === null ? 'deleted' : 'updated';
+  return {
+    event_type: `${entity}.${verb}` as EventType,
+    card_id: card.id,
+    card_type: card.type,
+    cost_keys: costs ? [...costs] : null,
+    data: {
+      id: row.id,
+      card_name: card.name,
+      ...Object.fromEntries(told.map((member) => [member, row[member] ?? null])),
+      changes: rowChanges(before, after),
+    },
+  };
+}

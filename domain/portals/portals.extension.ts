@@ -1,7 +1,0 @@
-import type { Extension } from '../extensions.ts';
-import { portalUndo } from './portals.events.ts';
-
-/** Portals. */
-export const portalsExtension: Extension = {
-  undo: portalUndo,
-};

@@ -1,7 +1,0 @@
-import type { Extension } from '../extensions.ts';
-import { settingUndo } from './settings.undo.ts';
-
-/** Settings. */
-export const settingsExtension: Extension = {
-  undo: settingUndo,
-};

@@ -1,7 +1,0 @@
-import type { Extension } from '../extensions.ts';
-import { vendorHierarchyJob, vendorsJob } from './suppliers.jobs.ts';
-
-/** Suppliers and their hierarchy. */
-export const suppliersExtension: Extension = {
-  jobs: [vendorsJob, vendorHierarchyJob],
-};

@@ -1,7 +1,0 @@
-import type { Extension } from '../extensions.ts';
-import { tagUndo } from './tags.undo.ts';
-
-/** Tags and tag groups. */
-export const tagsExtension: Extension = {
-  undo: tagUndo,
-};

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import {
+  harmlessEvents,
+  outsideBatches,
+  refusedEvents,
+  undoingOf,
+} from '../../../../domain/app/batches/undo.refused.ts';
+import { undoRightOf } from '../../../../domain/app/batches/undo.rights.ts';
+import { type EventType, eventTypes } from '../../../../domain/kernel/events/events.types.ts';
+
+it('knows of every kind of event how it is undone, or why it is not', () => {
+  const unknown = (Object.keys(eventTypes) as EventType[]).filter((type) => {
+    const group = type.split('.')[0]!;
+    const named = type in refusedEvents || group in refusedEvents;
+    const outside = (outsideBatches as readonly string[]).includes(group);
+    return !undoingOf(type) && !harmlessEvents.includes(type) && !named && !outside;
+  });
+  expect(unknown).toEqual([]);
+});
+
+it('knows the rights that every kind of undoing needs', () => {
+  const undone = (Object.keys(eventTypes) as EventType[]).filter((type) => undoingOf(type));
+  // throws where none is declared
+  expect(undone.filter((type) => undoRightOf(type) === undefined)).toEqual(
+    undone.filter((type) => harmlessEvents.includes(type)),
+  );
+});
+
+it('refuses nothing by name that it can undo', () => {
+  const both = (Object.keys(eventTypes) as EventType[]).filter(
+    (type) => undoingOf(type) && type in refusedEvents,
+  );
+  expect(both).toEqual([]);
+});

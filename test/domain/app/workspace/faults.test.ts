@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
+import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import {
+  exportArchive,
+  manifestOf,
+  type Parts,
+  pack,
+  rewrite,
+  unpack,
+  uploadArchive,
+} from '../../../support/archives.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+
+let t: TestServices;
+let workers: Workers;
+let parts: Parts;
+
+beforeAll(async () => {
+  t = await createTestServices();
+  workers = await startWorkers(t.services);
+  await loadDemo(await t.ctx(), '2026-01-15');
+  await t.services.db.raw(
+    `insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
+     insert into comments (id, card_id, user_id, thread_id, content)
+       select c.id, c.id, u.id, c.id, 'Said' from cards c, users u order by c.id limit 1;
+     insert into documents (card_id, name, url, type)
+       select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards order by id limit 2;`,
+  );
+  parts = await unpack(await exportArchive(t.services, await t.ctx()));
+}, 60_000);
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+/** The archive with another manifest. */
+function told(change: (manifest: ReturnType<typeof manifestOf>) => unknown): Parts {
+  const manifest = manifestOf(parts);
+  const changed = change(manifest) ?? manifest;
+  return new Map([...parts, ['manifest.json', Buffer.from(JSON.stringify(changed))]]);
+}
+
+const CARDS = 'content/cards.ndjson';
+const without = (name: string): Parts => new Map([...parts].filter(([part]) => part !== name));
+const cards = (change: (rows: string[]) => string[]) => rewrite(parts, CARDS, change);
+
+const numbered = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+async function refused(archive: Buffer): Promise<string | null> {
+  const before = await t.services.db('cards').count('* as n');
+  const { status, error_message, diff } = await uploadArchive(t.services, await t.ctx(), archive);
+  expect([status, diff]).toEqual(['failed', null]);
+  expect(await t.services.db('cards').count('* as n')).toEqual(before);
+  return error_message;
+}
+
+/** The archive with some bytes of it changed in place. */
+async function patched(find: string, put: string): Promise<Buffer> {
+  const archive = await pack(parts);
+  for (let at = archive.indexOf(find); at >= 0; at = archive.indexOf(find, at + 1)) archive.write(put, at);
+  return archive;
+}
+
+/** The archive with the entry of a part in its central directory changed (APPNOTE.TXT, 4.3.12). */
+async function listedAs(name: string, change: (entry: Buffer) => void, content = parts): Promise<Buffer> {
+  const archive = await pack(content);
+  const at = archive.lastIndexOf(name) - 46;
+  expect(archive.readUInt32LE(at)).toBe(0x02014b50);
+  change(archive.subarray(at));
+  return archive;
+}
+
+/** Where a part begins, by the central directory. */
+const offsetOf = (archive: Buffer, name: string) => archive.readUInt32LE(archive.lastIndexOf(name) - 46 + 42);
+
+describe('an archive is refused', () => {
+  const faults: [string, () => Promise<Buffer>, RegExp][] = [
+    ['that is no zip', async () => Buffer.from('PK\u0003\u0004 and nothing more'), /cannot be read/],
+    ['that ends early', async () => (await pack(parts)).subarray(0, -200), /cannot be read/],
+    ['without a manifest', () => pack(without('manifest.json')), /no manifest/],
+    ['of something else', () => pack(told((m) => ({ ...m, format: 'other' }))), /no archive of a workspace/],
+    [
+      'of a newer format',
+      () => pack(told((m) => ({ ...m, format_version: '1.1' }))),
+      /format 1\.1.*up to 1\.0.*newer version/,
+    ],
+    [
+      'of a newer schema',
+      () => pack(told((m) => ({ ...m, schema_version: '9999-x' }))),
+      /newer version \(schema 9999-x/,
+    ],
+    ['with a broken manifest', () => pack(told((m) => ({ ...m, files: 3 }))), /manifest\.json\/files/],
+    [
+      'with a part too many',
+      () => pack(new Map([...parts, ['content/more.ndjson', Buffer.from('')]])),
+      /does not name/,
+    ],
+    ['with a part missing', () => pack(without(CARDS)), /is not in the archive/],
+    [
+      'with a part that leads elsewhere',
+      () => patched(CARDS, '../../etc/pa.ndjson'),
+      /cannot be read|does not belong/,
+    ],
+    [
+      'with the wrong checksum',
+      () =>
+        pack(
+          told((m) => {
+            m.files[0]!.sha256 = '0'.repeat(64);
+          }),
+        ),
+      /checksum differs/,
+    ],
+    [
+      'with the wrong size',
+      () =>
+        pack(
+          told((m) => {
+            m.files[0]!.bytes += 1;
+          }),
+        ),
+      /another size/,
+    ],
+    [
+      'with the wrong number of rows',
+      () =>
+        pack(
+          told((m) => {
+            m.files[1]!.rows! += 1;
+          }),
+        ),
+      /rows, not/,
+    ],
+    [
+      'with a table that nobody knows',
+      () =>
+        pack(
+          told((m) => {
+            m.files[0]!.kind = 'users_secret';
+          }),
+        ),
+      /does not know/,
+    ],
+    [
+      'with a column that nobody knows',
+      () =>
+        pack(
+          told((m) => {
+            m.files[1]!.columns!.push('evil');
+          }),
+        ),
+      /does not know/,
+    ],
+    [
+      'that becomes far too large',
+      () => pack(new Map([...parts, ['content/bomb.ndjson', Buffer.alloc(2 ** 24)]])),
+      /250 times/,
+    ],
+    [
+      'with an encrypted part',
+      () => listedAs(CARDS, (entry) => entry.writeUInt16LE(entry.readUInt16LE(8) | 1, 8)),
+      /is encrypted/,
+    ],
+    [
+      'with a part of a name twice',
+      async () => {
+        const twin = 'content/carts.ndjson';
+        const archive = await pack(new Map([...parts, [twin, Buffer.from('')]]));
+        for (let at = archive.indexOf(twin); at >= 0; at = archive.indexOf(twin, at + 1)) {
+          archive.write(CARDS, at);
+        }
+        return archive;
+      },
+      /holds content\/cards\.ndjson twice/,
+    ],
+    [
+      'with a part that is longer than it says, in agreement with the manifest',
+      () => {
+        const lying = told((m) => {
+          m.files.find(({ name }) => name === CARDS)!.bytes -= 1;
+        });
+        return listedAs(CARDS, (entry) => entry.writeUInt32LE(entry.readUInt32LE(24) - 1, 24), lying);
+      },
+      /cannot be unpacked: too many bytes/,
+    ],
+    [
+      'with a part that overlaps another',
+      async () => {
+        const start = offsetOf(await pack(parts), 'content/card_types.ndjson');
+        return await listedAs(CARDS, (entry) => entry.writeUInt32LE(start, 42));
+      },
+      /cannot be unpacked|checksum differs/,
+    ],
+    [
+      'with a symbolic link in place of a part',
+      () =>
+        listedAs(
+          CARDS,
+          (entry) => entry.writeUInt32LE(0o120777 * 2 ** 16, 38),
+          rewrite(parts, CARDS, () => ['/etc/passwd']),
+        ),
+      /is no JSON object/,
+    ],
+    ['with a line that is no JSON', () => pack(cards((rows) => [...rows, 'none'])), /is no JSON object/],
+    [
+      'with a value of another type',
+      () => pack(cards(([row, ...rest]) => [row!.replace(/"id":"[^"]*"/, '"id":"x"'), ...rest])),
+      /does not take/,
+    ],
+    [
+      'with NUL in a text',
+      () => pack(cards(([row, ...rest]) => [row!.replace(/"name":"/, '"name":"\\u0000'), ...rest])),
+      /cannot be stored/,
+    ],
+    ['with a row twice', () => pack(cards((rows) => [...rows, rows[0]!])), /twice/],
+  ];
+  it.each(faults)('%s', async (_name, archive, message) => {
+    expect(await refused(await archive())).toMatch(message);
+  });
+});
+
+it('leaves alone what does not fit, and says why', async () => {
+  const other = await createTestServices();
+  const worker = await startWorkers(other.services);
+  try {
+    const change = (find: RegExp, put: string) => (rows: string[]) => {
+      const at = rows.findIndex((row) => find.test(row));
+      return rows.map((row, n) => (n === at ? row.replace(find, put) : row));
+    };
+    let broken = cards(change(/"attributes":\{/, '"attributes":{"nothing": 1, '));
+    broken = rewrite(broken, CARDS, change(/"type":"Platform"/, '"type":"Unheard"'));
+    broken = rewrite(broken, CARDS, (rows) => {
+      const nested = rows.map((row) => JSON.parse(row)).find(({ parent_id }) => parent_id);
+      return rows.map((row) =>
+        row.includes(`"id":"${nested.id}"`)
+          ? row.replace(/"parent_id":"[^"]*"/, `"parent_id":"${nested.id}"`)
+          : row,
+      );
+    });
+    broken = rewrite(broken, 'content/roles.ndjson', (rows) => [
+      ...rows,
+      JSON.stringify({ ...JSON.parse(rows[0]!), key: 'evil', permissions: { 'no.such': true } }),
+    ]);
+    broken = rewrite(broken, 'content/settings.ndjson', (rows) => [
+      ...rows,
+      '{"key": "sso", "value": {"enabled": true}}',
+    ]);
+    const { status, diff } = await uploadArchive(other.services, await other.ctx(), await pack(broken));
+    expect(status).toBe('previewed');
+    const codes = diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`);
+    expect(codes).toEqual(
+      expect.arrayContaining([
+        'cards unknown_attribute',
+        'cards unknown_reference',
+        'cards parent_cycle',
+        'roles unknown_permission',
+        'settings unknown_setting',
+        'relations unknown_reference',
+      ]),
+    );
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 60_000);
+
+it('names line and column of each row whose values do not fit, by the rules of single writes', async () => {
+  const other = await createTestServices();
+  const worker = await startWorkers(other.services);
+  try {
+    let amiss = parts;
+    const set = (table: string, at: number, values: object) => {
+      amiss = rewrite(amiss, `content/${table}.ndjson`, (rows) =>
+        rows.map((row, n) => (n === at ? JSON.stringify({ ...JSON.parse(row), ...values }) : row)),
+      );
+    };
+    set('todos', 0, { description: '   ' });
+    set('todos', 1, { status: 'forgotten' });
+    set('todos', 2, { due_date: '2026-02-30' });
+    set('todos', 3, { description: null });
+    set('todos', 4, { is_system: 'perhaps' });
+    set('comments', 0, { content: 'x'.repeat(10_001) });
+    set('stakeholders', 0, { role: 'nobody' });
+    set('documents', 0, { name: 7 });
+    const { status, diff } = await uploadArchive(other.services, await other.ctx(), await pack(amiss));
+    expect(status).toBe('previewed');
+    // the others of a kind are judged by themselves, and each fault has its row and its column
+    const told = (table: string) =>
+      diff!.conflicts
+        .filter(({ kind }) => kind === table)
+        .map(({ line, field, code, message }) => `${line} ${field} ${code}: ${message}`);
+    expect(told('todos')).toEqual([
+      '1 description required: description must not be blank',
+      expect.stringMatching(/^2 status unknown_option: status is none of .*open/),
+      '3 due_date wrong_type: due_date is no date',
+      '4 description required: description is missing',
+      '5 is_system wrong_type: is_system is no truth value',
+    ]);
+    expect(told('comments')[0]).toBe('1 content too_long: content has more than 10000 characters');
+    expect(told('stakeholders')[0]).toMatch(/^1 role unknown_role: role is no role on cards of the type /);
+    expect(told('documents')).toEqual(['1 name wrong_type: name is no text']);
+    expect(diff!.kinds.todos!.create).toBeGreaterThan(0);
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 60_000);
+
+it('reads thousands of rows in a moment, also where all of them are amiss', async () => {
+  const ROWS = 3_000;
+  const many = rewrite(parts, 'content/todos.ndjson', ([row]) =>
+    Array.from({ length: ROWS }, (_, n) =>
+      JSON.stringify({ ...JSON.parse(row!), id: numbered(n), is_system: 'perhaps' }),
+    ),
+  );
+  // looked at once for each other row, they would take minutes
+  const { diff } = await uploadArchive(t.services, await t.ctx(), await pack(many));
+  expect(diff!.kinds.todos).toEqual({ create: 0, update: 0, unchanged: 0, conflict: ROWS });
+}, 60_000);

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { fieldRules } from '../../../../domain/app/workspace/workspace.fields.data.ts';
+import { fieldFaults } from '../../../../domain/app/workspace/workspace.fields.ts';
+import { contentTable } from '../../../../domain/app/workspace/workspace.tables.ts';
+
+/** The operations that write one row of a kind. */
+const creates: Record<string, string> = {
+  roles: '/roles',
+  tag_groups: '/tag-groups',
+  tags: '/tag-groups/{group_id}/tags',
+  resource_types: '/metamodel/resource-types',
+  compliance_regulations: '/metamodel/compliance-regulations',
+  principles: '/metamodel/principles',
+  comments: '/cards/{id}/comments',
+  todos: '/cards/{id}/todos',
+  documents: '/cards/{id}/documents',
+  bookmarks: '/bookmarks',
+  saved_reports: '/saved-reports',
+  surveys: '/surveys',
+  diagram_groups: '/diagram-groups',
+  diagrams: '/diagrams',
+  risks: '/risks',
+  risk_mitigation_tasks: '/risks/{risk_id}/mitigation-tasks',
+  adrs: '/adr',
+  soaws: '/soaw',
+  ppm_reports: '/ppm/initiatives/{initiative_id}/reports',
+  ppm_cost_lines: '/ppm/initiatives/{initiative_id}/costs',
+  ppm_budget_lines: '/ppm/initiatives/{initiative_id}/budgets',
+  ppm_risks: '/ppm/initiatives/{initiative_id}/risks',
+  ppm_wbs: '/ppm/initiatives/{initiative_id}/wbs',
+  ppm_tasks: '/ppm/initiatives/{initiative_id}/tasks',
+  ppm_task_comments: '/ppm/tasks/{task_id}/comments',
+  process_assessments: '/bpm/processes/{process_id}/assessments',
+  assessments: '/ai-analysis/assessments',
+  web_portals: '/web-portals',
+  calculations: '/calculations',
+};
+
+interface Schema {
+  $ref?: string;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  maxLength?: number;
+  minLength?: number;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+}
+
+describe('the rules of columns', () => {
+  it('are those of single writes', async () => {
+    const api = JSON.parse(await readFile(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'));
+    const whole = (schema: Schema): Schema => {
+      const own = schema.$ref ? api.components.schemas[schema.$ref.split('/').at(-1)!] : schema;
+      return Object.assign({}, ...(own.anyOf ?? []).map(whole), own);
+    };
+    expect(Object.keys(fieldRules).sort()).toEqual(Object.keys(creates).sort());
+    for (const [kind, rules] of Object.entries(fieldRules)) {
+      expect(contentTable.has(kind), kind).toBe(true);
+      const { content } = api.paths[`/api/v1${creates[kind]}`].post.requestBody;
+      const { properties } = whole(content['application/json'].schema);
+      for (const [field, { max, filled, pattern, least, most }] of Object.entries(rules)) {
+        const said = whole(properties![field] ?? {});
+        const told = [said.maxLength, said.pattern && said.pattern !== '\\S', said.minimum, said.maximum];
+        const own = [max, pattern !== undefined || undefined, least, most];
+        expect([kind, field, ...own.map((one) => one ?? undefined)]).toEqual([
+          kind,
+          field,
+          ...told.map((one) => one || undefined),
+        ]);
+        if (pattern) expect(pattern.source).toBe(said.pattern);
+        if (filled) expect(said.minLength, `${kind}.${field}`).toBe(1);
+      }
+    }
+  });
+
+  it('name each column that breaks one', () => {
+    const rules = {
+      name: { max: 3, filled: true as const },
+      color: { pattern: /^#/ },
+      n: { least: 1, most: 2 },
+    };
+    expect(fieldFaults(rules, { name: '😀😀😀', color: null, n: 2 })).toEqual([]);
+    expect(fieldFaults(rules, {})).toEqual([]);
+    expect(
+      fieldFaults(rules, { name: 'abcd', color: 'red', n: 3 }).map(({ field, code }) => `${field} ${code}`),
+    ).toEqual(['name too_long', 'color format', 'n out_of_range']);
+    expect(fieldFaults(rules, { name: ' ' })[0]!.code).toBe('required');
+  });
+});

@@ -1,0 +1,329 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
+import { packPage, unpackPage } from '../../../../domain/modelling/diagrams/drawing.pack.ts';
+import { drawingId } from '../../../../domain/modelling/diagrams/drawings.store.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { chain, definitions, rich } from '../../../api/bpm/models.ts';
+import { drawn } from '../../../api/diagrams/diagrams.fixture.ts';
+import {
+  applyArchive,
+  createTwoServices,
+  exportArchive,
+  manifestOf,
+  only,
+  type Parts,
+  pack,
+  rewrite,
+  unpack,
+  uploadArchive,
+} from '../../../support/archives.ts';
+import { createTestServices, type TestApp } from '../../../support/harness.ts';
+
+/* An archive is sent by anybody: what it holds of XML is read as that of any request. */
+let source: TestApp;
+let target: TestApp;
+let close: () => Promise<void>;
+let parts: Parts;
+let cardId: string;
+const page = (id: string) => `<mxfile><diagram>${packPage(drawn(id, 'Ledger'))}</diagram></mxfile>`;
+
+beforeAll(async () => {
+  ({ source, target, close } = await createTwoServices());
+  const admin = await source.as('admin');
+  const make = async (path: string, body: object, status = 201) => {
+    const answer = await admin.post(`/api/v1/${path}`, body);
+    expect(answer.status, answer.text).toBe(status);
+    return answer.body;
+  };
+  cardId = (await make('cards', { type: 'Application', name: 'Ledger', external_id: 'LX-1' })).id;
+  const process = await make('cards', { type: 'BusinessProcess', name: 'Order' });
+  const flow = await make('cards', { type: 'BusinessProcess', name: 'Ship' });
+  const saved = await admin.put(`/api/v1/bpm/processes/${process.id}/diagram`, { bpmn_xml: rich });
+  expect(saved.status, saved.text).toBe(200);
+  // an id of somebody in a model is a part of its text
+  const bpmn_xml = chain({ a: `Ask ${admin.userId}` });
+  await make(`bpm/processes/${flow.id}/flow/drafts`, { bpmn_xml });
+  await make('diagrams', { name: 'Plain', data: { xml: drawn(cardId, 'Ledger') } });
+  await make('diagrams', {
+    name: 'Packed',
+    data: { xml: page(cardId), thumbnail: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>' },
+  });
+  await make('diagrams', { name: 'Of nothing' });
+  parts = only(
+    await unpack(await exportArchive(source.services, await source.ctx())),
+    /^(?:users|settings|cards|diagram|process_)/,
+  );
+}, 60_000);
+afterAll(() => close());
+
+type Row = Record<string, never> & { id: string; text: string; xml: string };
+const rowsOf = (from: Parts, table: string): Row[] =>
+  from
+    .get(`content/${table}.ndjson`)!
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((row) => JSON.parse(row));
+const changed = (from: Parts, table: string, change: (row: Row) => object | null): Parts =>
+  rewrite(from, `content/${table}.ndjson`, (rows) =>
+    rows.flatMap((row) => {
+      const after = change(JSON.parse(row));
+      return after === null ? [] : [JSON.stringify(after)];
+    }),
+  );
+/** The archive with another id wherever the one stood. */
+const exchanged = (from: Parts, id: string, other: string): Parts =>
+  manifestOf(from)
+    .files.filter(({ kind }) => kind !== undefined)
+    .reduce(
+      (now, { name }) => rewrite(now, name, (rows) => rows.map((row) => row.replaceAll(id, other))),
+      from,
+    );
+
+/** The archive with another text in the place of the rich model, as whoever forges one would do it. */
+function withModel(text: string, more: object = {}): Parts {
+  const { id } = rowsOf(parts, 'process_contents').find((row) => row.text === rich)!;
+  const own = contentId('bpmn', 'utf-8', Buffer.from(text));
+  const put = changed(parts, 'process_contents', (row) =>
+    row.id === id ? { ...row, text, size: Buffer.byteLength(text), ...more } : row,
+  );
+  return exchanged(put, id, own);
+}
+
+function withDrawing(name: string, change: { xml?: string; card_ids?: string[]; marked?: boolean }): Parts {
+  const { drawing } = rowsOf(parts, 'diagrams').find((row) => row.name === name) as unknown as {
+    drawing: string;
+  };
+  const before = rowsOf(parts, 'diagram_drawings').find(({ id }) => id === drawing)!;
+  const after = { ...before, ...change } as never;
+  const put = changed(parts, 'diagram_drawings', (row) => (row.id === drawing ? after : row));
+  return exchanged(put, drawing, drawingId(after));
+}
+
+const preview = async (archive: Parts) =>
+  await uploadArchive(target.services, await target.ctx(), await pack(archive));
+
+describe('what a request would refuse is named, line and column, and nothing of it comes along', () => {
+  const entities = `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa">${Array.from(
+    { length: 20 },
+    (_, n) => `<!ENTITY a${n} "${`&a${n === 0 ? '' : n - 1};`.repeat(10)}">`,
+  ).join('')}]><d>&a19;</d>`;
+  const deep = definitions(
+    `<b:process id="p">${'<b:subProcess>'.repeat(200)}${'</b:subProcess>'.repeat(200)}</b:process>`,
+  );
+  const cases: [string, () => Parts, kind: string, told: RegExp][] = [
+    ['a model with entities', () => withModel(entities), 'process_contents', /^format text .*document type/],
+    ['a model that is cut off', () => withModel(rich.slice(0, -40)), 'process_contents', /^format text /],
+    ['another XML', () => withModel('<a/>'), 'process_contents', /^format text .*BPMN 2\.0/],
+    ['a model without end', () => withModel(deep), 'process_contents', /^format text .*deep/],
+    [
+      'a model that is too long',
+      () => withModel(`${rich}<!-- ${randomBytes(2 ** 20).toString('hex')} -->`),
+      'process_contents',
+      /^too_long text /,
+    ],
+    [
+      'a size that is none',
+      () => withModel(`${rich} `, { size: 7 }),
+      'process_contents',
+      /^out_of_range size /,
+    ],
+    [
+      'an encoding that is none',
+      () => withModel(`${rich} `, { original: '\\x00' }),
+      'process_contents',
+      /^checksum id /,
+    ],
+    [
+      'a picture in the place of a model',
+      () => {
+        const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+        const { id } = rowsOf(parts, 'process_contents').find((row) => row.text === rich)!;
+        const picture = { kind: 'svg', text: svg, size: svg.length };
+        const put = changed(parts, 'process_contents', (row) =>
+          row.id === id ? { ...row, ...picture } : row,
+        );
+        return exchanged(put, id, contentId('svg', 'utf-8', Buffer.from(svg)));
+      },
+      'process_diagrams',
+      /^unknown_value content_id /,
+    ],
+    [
+      'an element of which the model knows nothing',
+      () =>
+        changed(parts, 'process_content_elements', (row) =>
+          row.bpmn_element_id === 'check' ? { ...row, bpmn_element_id: 'evil' } : row,
+        ),
+      'process_content_elements',
+      /^elements_differ bpmn_element_id /,
+    ],
+    [
+      'an element of another name',
+      () =>
+        changed(parts, 'process_content_elements', (row) =>
+          row.bpmn_element_id === 'check' ? { ...row, name: 'Evil' } : row,
+        ),
+      'process_content_elements',
+      /^elements_differ bpmn_element_id /,
+    ],
+    [
+      'a model without its elements',
+      () =>
+        changed(parts, 'process_content_elements', (row) => (row.bpmn_element_id === 'check' ? null : row)),
+      'process_contents',
+      /^elements_differ text .*check/,
+    ],
+    [
+      'a broken drawing',
+      () => withDrawing('Plain', { xml: '<mxGraphModel><root>' }),
+      'diagram_drawings',
+      /^bad_drawing xml .*well-formed/,
+    ],
+    [
+      'a drawing with entities',
+      () => withDrawing('Plain', { xml: entities }),
+      'diagram_drawings',
+      /^bad_drawing xml .*document type/,
+    ],
+    [
+      'a packed page that is none',
+      () => withDrawing('Packed', { xml: '<mxfile><diagram>AAAA</diagram></mxfile>' }),
+      'diagram_drawings',
+      /^bad_drawing xml .*unpacked/,
+    ],
+    [
+      'cards that it does not name',
+      () => withDrawing('Plain', { card_ids: [] }),
+      'diagram_drawings',
+      /^cards_differ card_ids /,
+    ],
+    [
+      'marks that it has not',
+      () => withDrawing('Plain', { marked: true }),
+      'diagram_drawings',
+      /^does_not_fit marked /,
+    ],
+    [
+      'a drawing under the id of another',
+      () =>
+        changed(parts, 'diagram_drawings', (row) => ({ ...row, xml: row.xml.replace('<root>', '<root >') })),
+      'diagram_drawings',
+      /^checksum id /,
+    ],
+    [
+      'a thumbnail that runs something',
+      () =>
+        changed(parts, 'diagrams', (row) => ({
+          ...row,
+          thumbnail: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>',
+        })),
+      'diagrams',
+      /^bad_thumbnail thumbnail /,
+    ],
+  ];
+  it.each(cases)(
+    '%s',
+    async (_name, archive, kind, told) => {
+      const { status, diff, error_message } = await preview(archive());
+      expect([status, error_message]).toEqual(['previewed', null]);
+      const own = diff!.conflicts.filter((one) => one.kind === kind);
+      expect(own.map(({ code, field, message }) => `${code} ${field} ${message}`)).toContainEqual(
+        expect.stringMatching(told),
+      );
+      for (const { line } of own) expect(line).toBeGreaterThan(0);
+      const hangs =
+        kind === 'diagram_drawings' ? 'diagrams' : kind === 'diagrams' ? 'diagrams' : 'process_diagrams';
+      expect(diff!.kinds[hangs]!.conflict).toBeGreaterThan(0);
+      expect(diff!.kinds.cards!.conflict).toBe(0);
+    },
+    30_000,
+  );
+});
+
+it('brings the rest of such an archive, and nothing of what was faulty', async () => {
+  const other = await createTestServices();
+  const worker = await startWorkers(other.services);
+  try {
+    const ctx = await other.ctx();
+    const faulty = withModel('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>');
+    const { drawing } = rowsOf(faulty, 'diagrams').find((row) => row.name === 'Plain') as unknown as {
+      drawing: string;
+    };
+    const broken = changed(faulty, 'diagram_drawings', (row) =>
+      row.id === drawing ? { ...row, xml: '<mxfile>' } : row,
+    );
+    const { id } = await uploadArchive(other.services, ctx, await pack(broken));
+    const { status, result } = await applyArchive(ctx, id);
+    expect(status).toBe('applied');
+    expect(result!.left.length).toBeGreaterThan(0);
+    const { db } = other.services;
+    expect(await db('process_contents').whereLike('text', '%DOCTYPE%')).toEqual([]);
+    expect([
+      await db('process_diagrams').pluck('id'),
+      await db('diagram_drawings').where({ id: drawing }),
+    ]).toEqual([[], []]);
+    expect(await db('diagrams').orderBy('name').pluck('name')).toEqual(['Of nothing', 'Packed']);
+    expect((await db('process_flow_versions').pluck('status')).length).toBe(1);
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 60_000);
+
+it('takes what is right as it was sent, draws it anew, and has packed pages name the cards that are here', async () => {
+  const { db } = target.services;
+  const admin = await target.as('admin');
+  const { body: here } = await admin.post('/api/v1/cards', {
+    type: 'Application',
+    name: 'Ledger',
+    external_id: 'LX-1',
+  });
+  const lying = changed(parts, 'process_contents', (row) => ({
+    ...row,
+    picture: '<svg onload="x()"/>',
+    warnings: ['No'],
+  }));
+  const { id, diff } = await preview(lying);
+  expect(diff!.conflicts.filter(({ kind }) => kind !== 'cards')).toEqual([]);
+  const { result } = await applyArchive(await target.ctx(), id);
+  expect(result!.left.filter(({ kind }) => kind !== 'cards')).toEqual([]);
+  const contents = () =>
+    ['process_contents', 'process_content_elements'].map((table) => rowsOf(parts, table).length);
+  expect(contents()).toEqual([
+    Number((await db('process_contents').count('* as n').first())!.n),
+    Number((await db('process_content_elements').count('* as n').first())!.n),
+  ]);
+  const stored = await db('process_contents').orderBy('id').select('text', 'picture', 'warnings');
+  const there = await source.services
+    .db('process_contents')
+    .orderBy('id')
+    .select('text', 'picture', 'warnings');
+  expect(stored).toEqual(there);
+  const drawings = await db('diagrams as d')
+    .join('diagram_drawings as w', 'w.id', 'd.drawing')
+    .orderBy('d.name')
+    .select('d.name', 'w.xml', 'w.card_ids');
+  expect(drawings.map(({ name, card_ids }) => [name, card_ids])).toEqual([
+    ['Of nothing', []],
+    ['Packed', [here.id]],
+    ['Plain', [here.id]],
+  ]);
+  const [, packed, plain] = drawings;
+  expect(plain.xml).toBe(drawn(here.id, 'Ledger'));
+  expect(unpackPage(/<diagram>(.*)<\/diagram>/.exec(packed.xml)![1]!, 10_000)).toBe(drawn(here.id, 'Ledger'));
+
+  const again = await preview(parts);
+  expect(again.diff!.kinds.process_content_elements).toMatchObject({ create: 0, conflict: 0 });
+  // what is here already gets no further elements
+  const more = rewrite(parts, 'content/process_content_elements.ndjson', ([row, ...rows]) => [
+    ...[row!, ...rows],
+    JSON.stringify({
+      ...JSON.parse(row!),
+      id: '00000000-0000-4000-8000-000000000001',
+      bpmn_element_id: 'evil',
+    }),
+  ]);
+  const { diff: planted } = await preview(more);
+  expect(planted!.kinds.process_content_elements).toMatchObject({ create: 0, conflict: 1 });
+}, 60_000);

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { contentTables } from '../../../../domain/app/workspace/workspace.tables.data.ts';
+import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import {
+  applyArchive,
+  contentOf,
+  exportArchive,
+  manifestOf,
+  type Parts,
+  unpack,
+  uploadArchive,
+} from '../../../support/archives.ts';
+import { fillWorkspace } from '../../../support/full-workspace.ts';
+import {
+  createTestApp,
+  createTestServices,
+  type TestApp,
+  type TestServices,
+} from '../../../support/harness.ts';
+import { plantSecrets, SECRET } from '../../../support/secrets.ts';
+
+/*
+ * The demo, with writes of every kind on top of it, goes into an empty service and comes out again as it was: every part of the
+ * archive byte by byte.
+ */
+let source: TestApp;
+let target: TestServices;
+let workers: Workers[];
+let archive: Buffer;
+let parts: Parts;
+
+beforeAll(async () => {
+  source = await createTestApp();
+  target = await createTestServices();
+  workers = [await startWorkers(target.services)];
+  await fillWorkspace(source);
+  await plantSecrets(source);
+  archive = await exportArchive(source.services, await source.ctx());
+  parts = await unpack(archive);
+}, 120_000);
+afterAll(async () => {
+  for (const worker of workers) await worker.close(5_000);
+  await source.close();
+  await target.close();
+});
+
+it('holds rows of every kind, and what its manifest says', () => {
+  const manifest = manifestOf(parts);
+  const names = [...parts.keys()].filter((name) => name !== 'manifest.json');
+  expect(manifest.files.map(({ name }) => name)).toEqual(names);
+  expect(manifest.files.filter(({ rows }) => rows === 0).map(({ kind }) => kind)).toEqual([]);
+  expect(manifest.files.length).toBeGreaterThan(contentTables.length);
+});
+
+it('holds none of the secrets that stand in every place for one, and no other', () => {
+  const texts = [...parts].map(([name, content]) => [name, content.toString('latin1')] as const);
+  const told = texts.filter(([, text]) => text.includes(SECRET) || /scrypt\$|est_[A-Za-z0-9]{20}/.test(text));
+  expect(told.map(([name]) => name)).toEqual([]);
+  const columns = manifestOf(parts).files.flatMap(({ kind, columns: own = [] }) =>
+    own.map((column) => `${kind}.${column}`),
+  );
+  const suspicious = columns.filter((column) =>
+    /passw|secret|token|hash|credential|private_key|totp/.test(column),
+  );
+  // fingerprints of what was signed
+  expect(suspicious).toEqual(['adrs.content_hash', 'soaws.content_hash']);
+});
+
+it('names only the people whom something names', async () => {
+  const users = parts.get('content/users.ndjson')!.toString().trim().split('\n');
+  const emails = users.map((line) => JSON.parse(line).email);
+  expect(emails).toEqual([...new Set(emails)]);
+  const all = await source.services.db('users').pluck('email');
+  expect(all).toContain('nobody-names-me@estate.example');
+  expect(emails).not.toContain('nobody-names-me@estate.example');
+});
+
+it('goes into an empty service and comes out of it as it was', async () => {
+  const ctx = await target.ctx();
+  const { db } = target.services;
+  const [newest] = await db('events').max('position as position');
+  const previewed = await uploadArchive(target.services, ctx, archive);
+  expect(previewed).toMatchObject({ status: 'previewed', error_message: null, format_version: '1.0' });
+  expect(previewed.diff!.conflicts).toEqual([]);
+  expect(await db('cards').count('* as n')).toEqual([{ n: 0 }]);
+
+  const applied = await applyArchive(ctx, previewed.id);
+  expect(applied).toMatchObject({ status: 'applied', error_message: null });
+  expect(applied.result).toEqual({ kinds: previewed.diff!.kinds, totals: previewed.diff!.totals, left: [] });
+  const again = await unpack(await exportArchive(target.services, ctx));
+  expect(contentOf(again)).toEqual(contentOf(parts));
+
+  // each card and relation is told, and nothing is told of that did not come
+  const { rows } = await db.raw(
+    `select event_type, count(*)::int as n from events where position > ? and batch_id is not null
+       and event_type in ('card.created', 'card.updated', 'relation.created', 'relation.updated') group by 1`,
+    [newest?.position ?? 0],
+  );
+  const { cards, relations } = previewed.diff!.kinds;
+  expect(
+    Object.fromEntries(rows.map(({ event_type, n }: { event_type: string; n: number }) => [event_type, n])),
+  ).toEqual({ 'card.created': cards!.create, 'relation.created': relations!.create });
+  const people = await db('users').where({ is_active: false }).select('password_hash', 'role');
+  expect(new Set(people.map(({ password_hash }) => password_hash))).toEqual(new Set([null]));
+  expect(await db('workspace_transfer_rows').count('* as n')).toEqual([{ n: 0 }]);
+}, 120_000);
+
+it('finds nothing to do in what it has brought', async () => {
+  const ctx = await target.ctx();
+  const { diff } = await uploadArchive(target.services, ctx, archive);
+  expect(diff!.totals).toMatchObject({ create: 0, update: 0, conflict: 0 });
+}, 60_000);
+
+it('leaves archived cards out, with what hangs on them, and comes out as it was then too', async () => {
+  const active = await exportArchive(source.services, await source.ctx(), false);
+  const less = await unpack(active);
+  expect(less.get('content/cards.ndjson')!.includes('"status":"ARCHIVED"')).toBe(false);
+  const other = await createTestServices();
+  const worker = await startWorkers(other.services);
+  try {
+    const ctx = await other.ctx();
+    const { id, diff } = await uploadArchive(other.services, ctx, active);
+    expect(diff!.conflicts).toEqual([]);
+    expect((await applyArchive(ctx, id)).result!.left).toEqual([]);
+    expect(contentOf(await unpack(await exportArchive(other.services, ctx)))).toEqual(contentOf(less));
+  } finally {
+    await worker.close(5_000);
+    await other.close();
+  }
+}, 120_000);

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
+import { appPermissions } from '../../../../domain/kernel/permissions/permissions.data.ts';
+import {
+  applyArchive,
+  createTwoServices,
+  exportArchive,
+  type Parts,
+  pack,
+  rewrite,
+  transferOf,
+  unpack,
+  uploadArchive,
+} from '../../../support/archives.ts';
+import type { TestApp, TestClient } from '../../../support/harness.ts';
+import { until } from '../../../support/until.ts';
+
+/* An archive of one demo goes into a service with a demo of its own: other ids, the same landscape. */
+let source: TestApp;
+let target: TestApp;
+let close: () => Promise<void>;
+let parts: Parts;
+let admin: TestClient;
+
+beforeAll(async () => {
+  ({ source, target, close } = await createTwoServices());
+  await loadDemo(await source.ctx(), '2026-01-15');
+  await loadDemo(await target.ctx(), '2026-01-15');
+  const there = await source.as('admin');
+  const { body: card } = await there.post('/api/v1/cards', {
+    type: 'Application',
+    name: 'Brought along',
+    external_id: 'NEW-1',
+  });
+  await there.post('/api/v1/cards', { type: 'Application', name: 'In the way' });
+  await there.patch('/api/v1/metamodel/types/Application', { description: 'As it is there' });
+  const known = await source.services
+    .db('cards')
+    .where({ type: 'Application' })
+    .whereNotNull('external_id')
+    .orderBy('external_id')
+    .first();
+  await there.patch(`/api/v1/cards/${known.id}`, { description: 'Described there' });
+  await there.post(`/api/v1/cards/${card.id}/comments`, { content: 'Said there' });
+  await there.patch('/api/v1/settings/currency', { currency: 'EUR' });
+  admin = await target.as('admin');
+  await admin.post('/api/v1/cards', { type: 'Application', name: 'In the way', external_id: 'OWN-1' });
+  await admin.post('/api/v1/cards', { type: 'Application', name: 'Of its own', external_id: 'OWN-2' });
+  parts = await unpack(await exportArchive(source.services, await source.ctx()));
+}, 60_000);
+afterAll(() => close());
+
+it('finds what is here by its names, brings what is new, changes what differs, and deletes nothing', async () => {
+  const { db } = target.services;
+  const ctx = await target.ctx();
+  const before = await db('cards').pluck('id');
+  const { id, diff } = await uploadArchive(target.services, ctx, await pack(parts));
+  expect(diff!.kinds.cards).toMatchObject({ create: 1, update: 1, conflict: 1 });
+  expect(diff!.kinds.relations).toMatchObject({ create: 0, update: 0, conflict: 0 });
+  expect(diff!.kinds.tags).toMatchObject({ create: 0, update: 0, conflict: 0 });
+  expect(diff!.kinds.card_types).toMatchObject({ create: 0, update: 1 });
+  expect(diff!.conflicts).toMatchObject([
+    { kind: 'cards', key: 'Application/In the way', code: 'taken:cards_sibling_name' },
+  ]);
+  const { result } = await applyArchive(ctx, id);
+  expect(result!.left).toEqual(diff!.conflicts);
+  const after = await db('cards').pluck('id');
+  expect(after).toEqual(expect.arrayContaining(before));
+  expect(after.length).toBe(before.length + 1);
+  const brought = await db('cards').where({ external_id: 'NEW-1' }).first();
+  expect(await db('comments').where({ card_id: brought.id }).pluck('content')).toEqual(['Said there']);
+  expect(await db('cards').where({ description: 'Described there' }).pluck('type')).toEqual(['Application']);
+  expect((await admin.get('/api/v1/settings/currency')).body).toMatchObject({ currency: 'EUR' });
+  expect((await admin.get('/api/v1/metamodel/types/Application')).body.description).toBe('As it is there');
+  const { body: history } = await admin.get(`/api/v1/cards/${brought.id}/history`);
+  expect(history.items.map(({ event_type }: { event_type: string }) => event_type)).toContain('card.created');
+
+  const again = await uploadArchive(target.services, ctx, await pack(parts));
+  expect(again.diff!.totals).toMatchObject({ create: 0, update: 0, conflict: 1 });
+}, 60_000);
+
+it('takes nothing from values that lie under a type, and nothing that the importer may not give', async () => {
+  const narrowed = rewrite(parts, 'content/card_types.ndjson', (rows) =>
+    rows.map((row) =>
+      row.includes('"key":"Application"') ? JSON.stringify({ ...JSON.parse(row), subtypes: [] }) : row,
+    ),
+  );
+  const { diff } = await uploadArchive(target.services, await target.ctx(), await pack(narrowed));
+  expect(diff!.conflicts).toContainEqual(
+    expect.objectContaining({ kind: 'card_types', key: 'Application', code: 'values_do_not_fit' }),
+  );
+}, 60_000);
+
+it('takes an archive of an older schema, whose rows lack columns', async () => {
+  const older = rewrite(parts, 'content/cards.ndjson', (rows) =>
+    rows.map((row) => {
+      const { alias: _, ...rest } = JSON.parse(row);
+      return JSON.stringify(rest);
+    }),
+  );
+  const manifest = JSON.parse(older.get('manifest.json')!.toString());
+  manifest.schema_version = '0001-foundation';
+  const file = manifest.files.find(({ kind }: { kind: string }) => kind === 'cards');
+  file.columns = file.columns.filter((column: string) => column !== 'alias');
+  older.set('manifest.json', Buffer.from(JSON.stringify(manifest)));
+  const { status, diff } = await uploadArchive(target.services, await target.ctx(), await pack(older));
+  expect([status, diff!.totals.update]).toEqual(['previewed', 0]);
+}, 60_000);
+
+it('names what others take while it waits, and writes the rest', async () => {
+  const { db } = target.services;
+  const ctx = await target.ctx();
+  const [row] = parts.get('content/cards.ndjson')!.toString().split('\n');
+  const more = rewrite(parts, 'content/cards.ndjson', (rows) => [
+    ...rows,
+    ...[1, 2, 3].map((n) =>
+      JSON.stringify({
+        ...JSON.parse(row!),
+        id: `00000000-0000-4000-8000-00000000000${n}`,
+        parent_id: null,
+        external_id: `LATE-${n}`,
+        name: `Late ${n}`,
+      }),
+    ),
+  ]);
+  const { id, diff } = await uploadArchive(target.services, ctx, await pack(more));
+  expect(diff!.kinds.cards).toMatchObject({ create: 3 });
+  const type = JSON.parse(row!).type;
+  expect((await admin.post('/api/v1/cards', { type, name: 'Late 2' })).status).toBe(201);
+  const { result } = await applyArchive(ctx, id);
+  expect(result!.kinds.cards).toMatchObject({ create: 2, conflict: 2 });
+  expect(result!.left).toContainEqual(
+    expect.objectContaining({ kind: 'cards', key: `${type}/LATE-2`, code: 'taken:cards_sibling_name' }),
+  );
+  expect(
+    await db('cards').where('external_id', 'like', 'LATE-%').orderBy('external_id').pluck('external_id'),
+  ).toEqual(['LATE-1', 'LATE-3']);
+}, 60_000);
+
+it('lets nobody give by an archive what he does not hold himself', async () => {
+  const roles = rewrite(parts, 'content/roles.ndjson', (rows) => [
+    ...rows,
+    JSON.stringify({
+      ...JSON.parse(rows[0]!),
+      key: 'almighty',
+      label: 'Almighty',
+      permissions: { '*': true },
+    }),
+    JSON.stringify({
+      ...JSON.parse(rows[0]!),
+      key: 'boundless',
+      label: 'Boundless',
+      permissions: { '*': true },
+    }),
+    JSON.stringify({
+      ...JSON.parse(rows[0]!),
+      key: 'modest',
+      label: 'Modest',
+      permissions: { 'costs.view': true },
+    }),
+  ]);
+  await admin.post('/api/v1/roles', {
+    key: 'mover',
+    label: 'Mover',
+    color: '#000000',
+    // every permission by its key, and not what is still to come
+    permissions: Object.fromEntries(Object.keys(appPermissions).map((key) => [key, true])),
+  });
+  const mover = await target.as('mover');
+  const boundary = 'boundary-of-the-test';
+  const sent = await mover.request({
+    method: 'POST',
+    url: '/api/v1/admin/workspace/import',
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    payload: Buffer.concat([
+      Buffer.from(
+        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="w.zip"\r\ncontent-type: application/zip\r\n\r\n`,
+      ),
+      await pack(roles),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  });
+  const ctx = await target.ctx();
+  const read = await until('the transfer to be read', async () => {
+    const transfer = await transferOf(ctx, sent.body.id);
+    return transfer.status === 'parsing' ? undefined : transfer;
+  });
+  expect(read.diff!.conflicts).toContainEqual(
+    expect.objectContaining({ kind: 'roles', key: 'almighty', code: 'unknown_permission' }),
+  );
+  expect(read.diff!.conflicts).toContainEqual(expect.objectContaining({ kind: 'roles', key: 'boundless' }));
+  expect(read.diff!.kinds.roles).toMatchObject({ create: 1 });
+  // not even an administrator brings a second role with the wildcard
+  const byAdmin = await uploadArchive(target.services, await target.ctx(), await pack(roles));
+  expect(byAdmin.diff!.conflicts).toContainEqual(
+    expect.objectContaining({ kind: 'roles', key: 'boundless' }),
+  );
+}, 60_000);

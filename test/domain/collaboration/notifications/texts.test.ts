@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { allPreferences } from '../../../../domain/collaboration/notifications/notifications.types.ts';
+import { appUrl, formatDate, renderMail } from '../../../../domain/kernel/mail/mail.templates.ts';
+
+describe('a mail', () => {
+  it('says the same as text and as HTML, in which nothing of the users is markup', () => {
+    const nasty = '<script>alert("x")</script> & \r\nBcc: eve';
+    const { text, html } = renderMail({
+      heading: nasty,
+      paragraphs: [nasty],
+      items: [{ title: nasty, text: nasty, url: 'https://estate.example/cards/1?a="b"' }],
+      button: { label: nasty, url: 'https://estate.example/' },
+      footer: [nasty],
+    });
+    expect(html).not.toContain('<script');
+    expect(html.match(/&lt;script&gt;alert\(&quot;x&quot;\)&lt;\/script&gt; &amp; Bcc: eve/g)).toHaveLength(
+      6,
+    );
+    expect(html).toContain('href="https://estate.example/cards/1?a=&quot;b&quot;"');
+    expect(text.match(/<script>alert\("x"\)<\/script> & Bcc: eve/g)).toHaveLength(6);
+    expect(text).toContain('\n-- \n');
+  });
+
+  it('leads only to web addresses', () => {
+    expect(appUrl('https://estate.example/', '/cards/1')).toBe('https://estate.example/cards/1');
+    expect(appUrl('http://localhost:8080/app', 'cards/1')).toBe('http://localhost:8080/app/cards/1');
+    for (const base of ['', 'javascript:alert(1)//', 'https://a"><script>', 'estate.example']) {
+      expect(appUrl(base, '/cards/1'), base).toBeUndefined();
+    }
+  });
+
+  it('writes dates as the workspace does, in the language of the reader', () => {
+    expect(formatDate('2026-03-05', 'DD MMM YYYY', 'en')).toBe('05 Mar 2026');
+    expect(formatDate('2026-03-05T10:00:00.000Z', 'DD. MMMM YYYY', 'de')).toBe('05. März 2026');
+    expect(formatDate('2026-03-05', 'MM/DD/YYYY', 'en')).toBe('03/05/2026');
+    expect(formatDate('2026-03-05', 'MMM DD', 'no such language')).toBe('Mar 05');
+    expect(formatDate('soon', 'YYYY', 'en')).toBe('soon');
+  });
+});
+
+it('everybody is told everything in the application, and by mail what asks for something', () => {
+  const { in_app, email } = allPreferences({ email: { card_updated: true, todo_assigned: false } });
+  expect(Object.values(in_app)).not.toContain(false);
+  const byMail = (Object.keys(email) as (keyof typeof email)[]).filter((type) => email[type]);
+  expect(byMail).toEqual(expect.arrayContaining(['card_updated', 'survey_request', 'soaw_sign_requested']));
+  expect(byMail).not.toEqual(expect.arrayContaining(['todo_assigned']));
+  expect(byMail).not.toContain('comment_added');
+});

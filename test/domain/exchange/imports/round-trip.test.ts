@@ -1,0 +1,151 @@
+// @redis
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
+import { openContent } from '../../../../domain/kernel/files/files.store.ts';
+import { startExport } from '../../../../reports/extraction/exports.start.ts';
+import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { createImporter, type Importer } from '../../../support/imports.ts';
+import { untilStatus } from '../../../support/jobs.ts';
+
+let t: TestServices;
+let workers: Workers;
+let imports: Importer;
+
+beforeAll(async () => {
+  t = await createTestServices();
+  workers = await startWorkers(t.services);
+  imports = createImporter(t.services, await t.ctx());
+  await t.services.db.raw(
+    `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
+     insert into tags (tag_group_id, name) select id, unnest(array['One; two', '=Three', 'Four\\']) from g;
+     insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`,
+  );
+  const app = (external_id: string | null, name: string, more: object = {}) => ({
+    type: 'Application',
+    ...(external_id === null ? {} : { external_id }),
+    name,
+    ...more,
+  });
+  const cards = await imports.run([
+    {
+      type: 'BusinessCapability',
+      external_id: 'C-1',
+      name: 'A / B',
+      attributes: { capabilityLevel: 'Macro' },
+    },
+    { type: 'BusinessCapability', external_id: 'C-2', name: 'C \\', parent_external_id: 'C-1' },
+    { type: 'BusinessCapability', name: 'Keyless', parent_path: ['A / B', 'C \\'] },
+    app('1', '=SUM(A1)', { description: '\'+1\r\nsecond line\n\t"quoted"', alias: '-' }),
+    app('2', "'=guarded", {
+      subtype: 'microservice',
+      lifecycle: { plan: '2020-02-29', endOfLife: '2031-12-31' },
+    }),
+    app('3', '漢字, Größe; العربية', {
+      attributes: {
+        businessCriticality: 'missionCritical',
+        costTotalAnnual: -0.1,
+        commercialApplication: false,
+      },
+      tags: ['A\\/B; C/One; two', 'A\\/B; C/=Three', 'A\\/B; C/Four\\\\'],
+      stakeholders: ['responsible:ann@estate.example', 'observer:ann@estate.example'],
+      approval_status: 'APPROVED',
+    }),
+    app('4', 'archived', { status: 'ARCHIVED' }),
+    app(null, 'no key'),
+    { type: 'ITComponent', external_id: '1', name: 'Component' },
+  ]);
+  expect(cards.faults).toEqual({});
+  await imports.run(
+    ['1', '3'].map((source_external_id) => ({
+      type: 'relAppToITC',
+      source_external_id,
+      target_external_id: '1',
+      description: '@relation; one',
+      attributes: { costTotalAnnual: 7 },
+    })),
+    { kind: 'relations' },
+  );
+});
+afterAll(async () => {
+  await workers.close(5_000);
+  await t.close();
+});
+
+async function exported(more: Partial<ExportRequest>): Promise<string> {
+  const { job_id } = await startExport(await t.ctx(), {
+    format: 'csv',
+    kind: 'cards',
+    types: [],
+    filter: '',
+    columns: [],
+    include: [],
+    profile: 'roundtrip',
+    neutralise: true,
+    ...more,
+  });
+  const job = await untilStatus(t.services, job_id, 'succeeded');
+  return await text(await openContent(t.services.blobs, job.result_file_id!));
+}
+
+describe('an export', () => {
+  for (const format of ['csv', 'ndjson'] as const) {
+    it(`comes back as ${format} and changes nothing`, async () => {
+      for (const kind of ['cards', 'relations'] as const) {
+        for (const empty of ['leave', 'clear'] as const) {
+          const file = await exported({ format, kind });
+          const { job, faults } = await imports.run(file, { format, kind, empty, mode: 'upsert' });
+          expect(faults).toEqual({});
+          expect(job.counts).toEqual({
+            total: kind === 'cards' ? 9 : 2,
+            created: 0,
+            updated: 0,
+            unchanged: kind === 'cards' ? 9 : 2,
+            failed: 0,
+          });
+        }
+      }
+    });
+  }
+
+  it('comes back with one cell changed, and changes that', async () => {
+    const file = (await exported({})).replace(',Component,', ',Renamed,');
+    const { job } = await imports.run(file, { mode: 'upsert' });
+    expect(job.counts).toMatchObject({ updated: 1, unchanged: 8, failed: 0 });
+    expect((await imports.events()).map(({ data }) => data.changes)).toEqual([
+      { name: { old: 'Component', new: 'Renamed' } },
+    ]);
+  });
+
+  it('fills another workspace', async () => {
+    const other = await createTestServices();
+    const otherWorkers = await startWorkers(other.services);
+    try {
+      await other.services.db.raw(
+        `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
+         insert into tags (tag_group_id, name) select id, unnest(array['One; two', '=Three', 'Four\\']) from g;
+         insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`,
+      );
+      const importer = createImporter(other.services, await other.ctx());
+      const cards = await importer.run(await exported({}));
+      expect([cards.job.counts, cards.faults]).toMatchObject([{ created: 9, failed: 0 }, {}]);
+      const relations = await importer.run(await exported({ kind: 'relations' }), { kind: 'relations' });
+      expect([relations.job.counts, relations.faults]).toMatchObject([{ created: 2, failed: 0 }, {}]);
+      const rows = async ({ services: { db } }: TestServices) => {
+        const { rows: found } = await db.raw(
+          `select c.id, type, subtype, name, alias, description, parent_id, lifecycle, attributes, status,
+             approval_status, external_id, data_quality,
+             array(select t.name from card_tags k join tags t on t.id = k.tag_id where k.card_id = c.id order by 1) as tags,
+             array(select s.role from stakeholders s where s.card_id = c.id order by 1) as roles
+           from cards c order by c.id`,
+        );
+        return found;
+      };
+      expect(await rows(other)).toEqual(await rows(t));
+    } finally {
+      await otherWorkers.close(5_000);
+      await other.close();
+    }
+  });
+});

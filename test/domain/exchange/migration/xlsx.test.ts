@@ -1,0 +1,173 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ZipFile } from 'yazl';
+import type { SheetRows } from '../../../../domain/exchange/migration/source.types.ts';
+import { dayOf, showsDay } from '../../../../domain/exchange/migration/xlsx.days.ts';
+import { readXlsx } from '../../../../domain/exchange/migration/xlsx.read.ts';
+import { storeContent } from '../../../../domain/kernel/files/files.store.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { workbook } from './workbook.ts';
+
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+async function read(content: Buffer): Promise<Record<string, SheetRows['rows']>> {
+  const stored = await storeContent(t.services.blobs, Readable.from([content]));
+  const sheets: Record<string, SheetRows['rows']> = {};
+  for await (const { sheet, rows } of readXlsx(t.services.blobs, stored)) {
+    sheets[sheet] = [...(sheets[sheet] ?? []), ...rows];
+  }
+  return sheets;
+}
+
+const main = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml';
+const relations = (type: string, target: string, id = 'r1') =>
+  `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="${id}"
+    Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/></Relationships>`;
+
+/** The parts of a workbook with one sheet of this XML. */
+const parts = (sheet: string): Record<string, string> => ({
+  '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/xl/workbook.xml" ContentType="${main}"/></Types>`,
+  '_rels/.rels': relations('officeDocument', 'xl/workbook.xml'),
+  'xl/workbook.xml': `<x:workbook xmlns:x="urn:x" xmlns:q="urn:r"><x:sheets><x:sheet name="One" sheetId="1" q:id="r1"/></x:sheets></x:workbook>`,
+  'xl/_rels/workbook.xml.rels': relations('worksheet', '/xl/worksheets/one.xml'),
+  'xl/worksheets/one.xml': sheet,
+});
+async function archive(members: Record<string, string | Buffer>): Promise<Buffer> {
+  const zip = new ZipFile();
+  for (const [name, content] of Object.entries(members)) zip.addBuffer(Buffer.from(content), name);
+  zip.end();
+  return await buffer(zip.outputStream);
+}
+const sheetOf = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
+
+describe('a workbook', () => {
+  it('yields texts of all kinds of cells, formulas as what they came to', async () => {
+    const sheets = await read(
+      await workbook({
+        First: [
+          [
+            'text',
+            1.5,
+            true,
+            new Date(Date.UTC(2024, 1, 29)),
+            new Date(Date.UTC(2024, 1, 29, 12, 30)),
+            null,
+            'last',
+          ],
+          [
+            { formula: '1+1', result: 2 },
+            { formula: 'HYPERLINK("http://x")', result: 'shown' },
+            { formula: 'A1' },
+            { richText: [{ text: 'ri' }, { text: 'ch' }] },
+            { text: 'a link', hyperlink: 'http://x.example' },
+            { error: '#N/A' },
+          ],
+          [],
+          ['ä €\u{1f600} <&>'],
+        ],
+        Second: [['x']],
+      }),
+    );
+    expect(sheets).toEqual({
+      First: [
+        { row: 1, cells: ['text', '1.5', 'true', '2024-02-29', '2024-02-29T12:30:00Z', '', 'last'] },
+        { row: 2, cells: ['2', 'shown', '', 'rich', 'a link'] },
+        { row: 4, cells: ['ä €\u{1f600} <&>'] },
+      ],
+      Second: [{ row: 1, cells: ['x'] }],
+    });
+  });
+
+  it('is read whatever its prefixes are, with rows and cells that do not say where they are', async () => {
+    const row =
+      '<row><c t="inlineStr"><is><t>a</t></is></c><c r="C1"><v>2</v></c></row><row r="-7"><c><v>3</v></c></row>';
+    expect(await read(await archive(parts(sheetOf(row))))).toEqual({
+      One: [
+        { row: 1, cells: ['a', '', '2'] },
+        { row: 2, cells: ['3'] },
+      ],
+    });
+  });
+
+  it('is refused where it is none, or would do harm', async () => {
+    const fault = async (content: Buffer) =>
+      await read(content).then(
+        () => 'none',
+        (error) => error.message,
+      );
+    const plain = parts(sheetOf(''));
+    expect(await fault(Buffer.from('PK nothing'))).toMatch(/end of central directory|zip/i);
+    expect(await fault(await archive({ 'a.txt': 'x' }))).toBe('it is an archive, but no workbook');
+    expect(await fault(await archive({ ...plain, 'xl/vbaProject.bin': 'x' }))).toBe('it holds macros');
+    const entity =
+      '<!DOCTYPE x [<!ENTITY e "boom">]><worksheet><sheetData><row><c><v>&e;</v></c></row></sheetData></worksheet>';
+    expect(await fault(await archive(parts(entity)))).toBe('it declares a document type');
+    expect(await fault(await archive(parts('<worksheet><sheetData><row>')))).toMatch(/unclosed/);
+    expect(await fault(await archive(parts(`${'<a>'.repeat(70)}${'</a>'.repeat(70)}`)))).toMatch(/64 deep/);
+    const wide = sheetOf('<row><c r="ZZZ1"><v>1</v></c></row>');
+    expect(await fault(await archive(parts(wide)))).toMatch(/more than 2000 columns/);
+    const long = sheetOf(`<row><c t="inlineStr"><is><t>${'x'.repeat(200_000)}</t></is></c></row>`);
+    expect(await fault(await archive(parts(long)))).toMatch(/cell that is too long/);
+  });
+
+  it('is refused when it unpacks to more than it may, or than it says', async () => {
+    const zip = await archive(parts(sheetOf(' '.repeat(3_000_000))));
+    // the directory's sizes are what is counted: one part says more than may be, then one says less than it holds
+    const at = zip.lastIndexOf('xl/worksheets/one.xml') - 46 + 24;
+    const forged = (size: number) => {
+      const copy = Buffer.from(zip);
+      copy.writeUInt32LE(size, at);
+      return copy;
+    };
+    await expect(read(forged(1_000_000_000))).rejects.toThrow('it unpacks to more than 512 MiB');
+    await expect(read(forged(1_000))).rejects.toThrow(/too many bytes/);
+  });
+});
+
+describe('days', () => {
+  it('are told by number formats', () => {
+    const of = (code: string) => showsDay(164, code);
+    expect(['yyyy-mm-dd', 'd/m/yy h:mm', '[$-407]d. mmmm yyyy'].map(of)).toEqual([true, true, true]);
+    expect(['General', '0.00', '#,##0 "days"', '0\\d', '[Red]0'].map(of)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect([showsDay(14, undefined), showsDay(2, undefined)]).toEqual([true, false]);
+  });
+
+  it('count from where spreadsheets do', () => {
+    expect([1, 59, 61, 45351, 45351.5].map((serial) => dayOf(serial, false))).toEqual([
+      '1900-01-01',
+      '1900-02-28',
+      '1900-03-01',
+      '2024-02-29',
+      '2024-02-29T12:00:00Z',
+    ]);
+    expect(dayOf(0, true)).toBe('1904-01-01');
+    expect([dayOf(-1, false), dayOf(Number.NaN, false), dayOf(1e12, false)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('come back from any day since March 1900', () => {
+    const first = Date.UTC(1900, 2, 1);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2_900_000 }), (days) => {
+        const day = new Date(first + days * 86_400_000).toISOString().slice(0, 10);
+        expect(dayOf(61 + days, false)).toBe(day);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

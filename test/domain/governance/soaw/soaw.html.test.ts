@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanHtml, sectionElements } from '../../../../domain/governance/soaw/soaw.html.ts';
+
+describe('the HTML of a section', () => {
+  it('keeps what a text is made of', () => {
+    const text =
+      '<h2>Scope</h2><p>One <strong>desk</strong><br />for <a href="https://a.example/?b=1&amp;c=2">all</a></p><ul><li>x</li></ul>';
+    expect(cleanHtml(text)).toBe(text);
+    const table = '<table><tbody><tr><td colspan="2">1 &lt; 2</td></tr></tbody></table>';
+    expect(cleanHtml(table)).toBe(table);
+  });
+
+  it.each([
+    ['a script', '<p>a<script>alert(1)</script>b</p>', '<p>ab</p>'],
+    ['a handler', '<p onclick="alert(1)" style="position:fixed" class="x">a</p>', '<p>a</p>'],
+    ['an address that runs', '<a href="java&#10;script:alert(1)">a</a>', '<a>a</a>'],
+    ['data', '<a href="data:text/html,x">a</a>', '<a>a</a>'],
+    ['another site without a scheme', '<a href="//evil.example">a</a>', '<a>a</a>'],
+    ['a picture', '<img src=x onerror=alert(1)>a', 'a'],
+    ['foreign markup', '<svg><a xlink:href="javascript:alert(1)">a</a></svg>', '<a>a</a>'],
+    ['a frame', '<iframe srcdoc="<script>1</script>"></iframe>a', 'a'],
+    ['a style', '<style>*{display:none}</style>a', 'a'],
+    ['a comment', '<!-- <p> -->a<!--[if IE]><script>1</script><![endif]-->', 'a'],
+    ['what was never closed', '<p>a<b>b', '<p>a<b>b</b></p>'],
+  ])('loses %s', (_, given, kept) => {
+    expect(cleanHtml(given)).toBe(kept);
+  });
+
+  it('has no other elements and attributes, is well formed, and stays as it is, whatever was sent', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '<script>',
+        '</p>',
+        '<p ',
+        'onload=x',
+        '>',
+        '<',
+        '"',
+        "'",
+        '&lt;',
+        '<b>',
+        '<svg/onload=1>',
+        '<a href=',
+        'javascript:',
+        '<!--',
+        '-->',
+        '<math>',
+        '</style>',
+        '<textarea>',
+      ),
+      fc.string({ maxLength: 5 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const clean = cleanHtml(pieces.join(''));
+        expect(cleanHtml(clean)).toBe(clean);
+        for (const [, name, attributes] of clean.matchAll(/<\/?([a-z0-9]+)([^>]*)>/gi)) {
+          expect(sectionElements).toContain(name!.toLowerCase());
+          expect(attributes).toMatch(/^( \/)?$|^ href="(?!(?!https?:|mailto:)[a-z][a-z0-9+.-]*:)[^"]*"$/i);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is not read deeper than a reader would', () => {
+    const deep = cleanHtml('<ul><li>'.repeat(2000));
+    expect(deep.match(/<ul>/g)!.length).toBeLessThanOrEqual(30);
+  });
+});

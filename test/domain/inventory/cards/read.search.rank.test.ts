@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Candidate,
+  editDistance,
+  rankCandidates,
+} from '../../../../domain/inventory/cards/cards.search.rank.ts';
+import {
+  queryWords,
+  tellingWords,
+  typoPatterns,
+  typosAllowed,
+} from '../../../../domain/inventory/cards/cards.search.words.ts';
+
+const candidate = (name: string, more: Partial<Candidate> = {}): Candidate => ({
+  id: name,
+  name,
+  alias: null,
+  externalId: null,
+  complete: false,
+  ...more,
+});
+
+const ranked = (query: string, candidates: Candidate[]) =>
+  rankCandidates(query, queryWords(query), candidates).map(({ name }) => name);
+
+describe('the distance of two words', () => {
+  it.each([
+    ['claims', 'claims', 0],
+    ['claims', 'clams', 1],
+    ['claims', 'claimss', 1],
+    ['claims', 'clasms', 1],
+    ['claims', 'calims', 1],
+    ['claims', 'portal', 3],
+    ['', 'ab', 2],
+  ])('%s and %s', (a, b, expected) => {
+    expect(editDistance(a, b, 2)).toBe(expected);
+  });
+
+  it('is the same both ways and never more than one beyond the limit', () => {
+    const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') });
+    fc.assert(
+      fc.property(word, word, fc.nat(4), (a, b, most) => {
+        const distance = editDistance(a, b, most);
+        expect(distance).toBe(editDistance(b, a, most));
+        expect(distance).toBeLessThanOrEqual(most + 1);
+        expect(distance === 0).toBe(a === b);
+      }),
+    );
+  });
+});
+
+describe('patterns for misspelt words', () => {
+  const letters = 'abcdefghijklmnopqrstuvwxyz';
+  it('fit every word that is one typo away', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 5, maxLength: 12, unit: fc.constantFrom(...letters) }),
+        fc.nat(),
+        fc.constantFrom('drop', 'add', 'change', 'swap'),
+        fc.constantFrom(...letters),
+        (word, at, kind, letter) => {
+          const i = at % word.length;
+          const typed = {
+            drop: word.slice(0, i) + word.slice(i + 1),
+            add: word.slice(0, i) + letter + word.slice(i),
+            change: word.slice(0, i) + letter + word.slice(i + 1),
+            swap: word.slice(0, i) + (word[i + 1] ?? '') + word[i] + word.slice(i + 2),
+          }[kind];
+          if (typosAllowed(typed) === 0 || typed.length < 5) return;
+          const text = ` ${word} `;
+          expect(typoPatterns(typed).some((pattern) => text.includes(pattern.slice(1, -1)))).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('are not made of short words and numbers', () => {
+    expect(typoPatterns('sap')).toEqual([]);
+    expect(typoPatterns('2019')).toEqual([]);
+    expect(typoPatterns('win10')).toEqual([]);
+  });
+
+  it('leave the telling words of a query', () => {
+    expect(tellingWords(['open', 'claims', 'in', '3'])).toEqual(['open', 'claims']);
+    expect(tellingWords(['sap', 'crm', 'v2'])).toEqual(['sap', 'crm']);
+    expect(tellingWords(['kafka', '3'])).toEqual(['kafka', '3']);
+  });
+});
+
+describe('the ranking', () => {
+  it('puts exact before beginning before misspelt, and the name before all else', () => {
+    const cards = [
+      candidate('clamis'),
+      candidate('other', { alias: 'claims' }),
+      candidate('something', { complete: true }),
+      candidate('handling of claims'),
+      candidate('claims'),
+      candidate('claimsworks'),
+      candidate('claims desk'),
+      candidate('another', { alias: 'claims and more' }),
+    ];
+    expect(ranked('claims', cards)).toEqual([
+      'claims',
+      'other',
+      'claims desk',
+      'claimsworks',
+      'handling of claims',
+      'another',
+      'clamis',
+      'something',
+    ]);
+  });
+
+  it('wants every word, and one missing only where no card has them all', () => {
+    const pair = [candidate('data hub'), candidate('data lake')];
+    expect(ranked('data hub', pair)).toEqual(['data hub']);
+    expect(ranked('data swamp', pair)).toEqual(['data hub', 'data lake']);
+    expect(ranked('swamp', pair)).toEqual([]);
+  });
+
+  it('forgives a blank too many or too few', () => {
+    const cards = [candidate('customer data hub'), candidate('customer'), candidate('data')];
+    expect(ranked('customerdata hub', cards)[0]).toBe('customer data hub');
+    expect(ranked('cust omer data hub', cards)[0]).toBe('customer data hub');
+    expect(ranked('customer dat ahub', cards)[0]).toBe('customer data hub');
+  });
+
+  it('takes numbers as they are', () => {
+    expect(ranked('server 2019', [candidate('server 2018'), candidate('server 2019')])).toEqual([
+      'server 2019',
+    ]);
+  });
+
+  it('does not depend on the order of the candidates', () => {
+    const cards = ['b desk', 'a desk', 'desk', 'deks', 'desktop', 'my desk'].map((name) => candidate(name));
+    fc.assert(
+      fc.property(fc.shuffledSubarray(cards, { minLength: cards.length }), (shuffled) => {
+        expect(ranked('desk', shuffled)).toEqual(ranked('desk', cards));
+      }),
+    );
+  });
+});
