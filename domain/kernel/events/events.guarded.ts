@@ -1,24 +1,41 @@
 import type { Caller } from '../context.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import { may } from '../permissions/policy.ts';
+import type { EventType, eventTypes } from './events.types.ts';
+
+/** The part before the dot of the event types that viewers of the inventory may see. */
+type InventoryKind = {
+  [T in EventType]: (typeof eventTypes)[T] extends 'inventory'
+    ? T extends `${infer K}.${string}`
+      ? K
+      : never
+    : never;
+}[EventType];
 
 /**
- * Kinds of the inventory's events (the part before the dot) that are told to those alone who may read what they tell
- * of, with the permission for it, or all that it takes.
+ * The permission, or all of them, that reading an event takes besides seeing the inventory and the event's card; `null`
+ * where it takes no other. A kind of event without an entry does not compile.
  */
-const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
-  adr: 'adr.view',
-  adr_card: 'adr.view',
-  assessment: 'ai_analysis.view',
+const kindPermissions: Record<InventoryKind, AppPermission | readonly AppPermission[] | null> = {
+  card: null,
+  attachment: null,
+  relation: null,
+  stakeholder: 'stakeholders.view',
   comment: 'comments.view',
+  todo: null,
   document: 'documents.view',
   file: 'documents.view',
-  process_assessment: 'bpm.assessments',
-  process_diagram: 'bpm.view',
-  process_element_link: 'bpm.view',
-  process_flow: 'bpm.view',
-  soaw: 'soaw.view',
-  stakeholder: 'stakeholders.view',
+  tag: null,
+  tag_group: null,
+  card_type: null,
+  relation_type: null,
+  stakeholder_role: null,
+  principle: null,
+  regulation: null,
+  resource_type: null,
+  survey: 'surveys.manage',
+  survey_response: 'surveys.manage',
+  web_portal: 'web_portals.manage',
   compliance_finding: ['compliance.view', 'grc.view'],
   modernization_decision: 'ai_analysis.view',
   diagram: 'diagrams.view',
@@ -33,13 +50,24 @@ const guardedKinds: Record<string, AppPermission | readonly AppPermission[]> = {
   ppm_dependency: 'ppm.view',
   risk: 'risks.view',
   risk_mitigation_task: 'risks.view',
-  survey: 'surveys.manage',
-  survey_response: 'surveys.manage',
-  web_portal: 'web_portals.manage',
+  process_diagram: 'bpm.view',
+  process_element_link: 'bpm.view',
+  process_flow: 'bpm.view',
+  process_assessment: 'bpm.assessments',
+  adr: 'adr.view',
+  adr_card: 'adr.view',
+  soaw: 'soaw.view',
+  assessment: 'ai_analysis.view',
+  calculation: null,
 };
 
+/** The same by the kind of any event; events outside the inventory are kept from others by their scope. */
+const permissionsOf = new Map<string, readonly AppPermission[]>(
+  Object.entries(kindPermissions).map(([kind, needed]) => [kind, needed === null ? [] : [needed].flat()]),
+);
+
 const isKept = (caller: Caller, kind: string): boolean =>
-  [guardedKinds[kind] ?? []].flat().some((permission) => !may(caller, permission));
+  (permissionsOf.get(kind) ?? []).some((permission) => !may(caller, permission));
 
 /** Whether the caller lacks a permission that events of this type need besides that for their card. */
 export function isGuarded(caller: Caller, eventType: string): boolean {
@@ -48,7 +76,7 @@ export function isGuarded(caller: Caller, eventType: string): boolean {
 
 /** The same as an SQL condition over the alias `e` of `events`, with a leading `and`; empty where nothing is kept back. */
 export function unguarded(caller: Caller): string {
-  const hidden = Object.keys(guardedKinds).filter((kind) => isKept(caller, kind));
+  const hidden = [...permissionsOf.keys()].filter((kind) => isKept(caller, kind));
   if (hidden.length === 0) return '';
   return `and split_part(e.event_type, '.', 1) not in (${hidden.map((kind) => `'${kind}'`).join(', ')})`;
 }
