@@ -68,7 +68,15 @@ export function readFailure(
     });
   }
   if (isFiltered(call)) return fail('declined', 'The filter of the provider of AI refuses the question.');
-  return fail('rejected', `The provider of AI refuses the request (${status}): ${said(call, apiKey)}`);
+  // the provider's own words may name its accounts and deployments: they are for the log and for those who keep the settings
+  const failure = new ModelFailure(
+    'rejected',
+    `The provider of AI refuses the request with status ${status}.`,
+    {
+      cause: shortened(call.message, apiKey),
+    },
+  );
+  return { failure, again: false, charged: false };
 }
 
 /** Azure answers 400 to what its filter does not like: it is about this question alone, not about how it was asked. */
@@ -101,16 +109,13 @@ function causeOf<E extends Error>(
   return undefined;
 }
 
-/** The provider's own words, as far as they are fit to be shown. */
-function said(call: APICallError, apiKey: string): string {
-  return withoutKey(call.message.replace(/\s+/g, ' ').slice(0, 300), apiKey);
-}
-
 /** The SDK's errors carry the whole request, which logs must not hold. */
 function withoutRequest(error: unknown, apiKey: string): unknown {
-  if (!(error instanceof Error)) return undefined;
-  return withoutKey(`${error.name}: ${error.message.slice(0, 300)}`, apiKey);
+  return error instanceof Error ? shortened(`${error.name}: ${error.message}`, apiKey) : undefined;
 }
 
-const withoutKey = (text: string, apiKey: string): string =>
-  apiKey === '' ? text : text.replaceAll(apiKey, '…');
+/** One line without the key, which is removed before the text is cut: half a key is a secret too. */
+function shortened(text: string, apiKey: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return (apiKey === '' ? line : line.replaceAll(apiKey, '…')).slice(0, 300);
+}

@@ -32,12 +32,17 @@ export async function tryModel(
     return { success: true, message: `The model ${model} has answered. It took ${tokens} tokens.` };
   } catch (error) {
     if (error instanceof ModelFailure) {
-      const message = error.kind === 'address' ? String(error.cause) : error.message;
-      return { success: false, message };
+      return { success: false, message: messageOf(error) };
     }
     if (error instanceof EstateError && error.code === 'ai_not_configured') {
       return { success: false, message: 'No provider of AI is set up.' };
     }
     throw error;
   }
+}
+
+/** Those who keep the settings are told what others are not: where the address leads, and what the provider says. */
+function messageOf({ kind, message, cause }: ModelFailure): string {
+  if (kind === 'address') return String(cause);
+  return kind === 'rejected' ? `${message} It says: ${cause}` : message;
 }

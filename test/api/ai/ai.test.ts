@@ -250,6 +250,20 @@ describe('an address that may not be called', () => {
   );
 });
 
+describe('the words of a provider that refuses a request', () => {
+  it('are shown by the test of the settings only', async () => {
+    world.fault = () => ({ status: 404, says: 'The deployment small of tenant-17 does not exist' });
+    const shown = 'The provider of AI refuses the request with status 404.';
+    const answer = await member.post(suggest, { type_key: 'Application', name: 'Payroll' });
+    expect(answer.body).toMatchObject({ code: 'upstream_failed', reason: 'rejected', detail: shown });
+    expect(answer.text).not.toContain('tenant-17');
+    expect((await admin.post(`${settings}/test`)).body).toEqual({
+      success: false,
+      message: `${shown} It says: The deployment small of tenant-17 does not exist`,
+    });
+  });
+});
+
 describe('the settings', () => {
   it('are tried, also before they are enabled', async () => {
     world.answer = ({ data }) => ({ sum: data.a + data.b });

@@ -232,11 +232,11 @@ it('spends no more than its budgets, however many ask', async () => {
   expect(rows.map((row) => [row.calls, row.tokens_reserved])).toEqual([[6, 0]]);
 });
 
-it('tells what a provider refuses in its own words, but never the key', async () => {
-  world.fault = () => ({ status: 400, says: 'There is no model for the key' });
+it('answers the status of a refusal, and keeps the words of the provider without the key for the log', async () => {
+  world.fault = () => ({ status: 400, says: `There is no model for the key ${'x'.repeat(265)} the key` });
   const failed = await failure(ask());
-  expect(failed.message).toBe('The provider of AI refuses the request (400): There is no model for …');
-  expect(String(failed.cause)).not.toContain('the key');
+  expect(failed.message).toBe('The provider of AI refuses the request with status 400.');
+  expect(String(failed.cause)).toMatch(/^There is no model for … x+ …$/);
 });
 
 it('sends nothing where no provider is set up, where its address is not allowed, or far too much', async () => {
