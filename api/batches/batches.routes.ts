@@ -146,7 +146,7 @@ export function registerBatchRoutes(app: App): void {
     tag,
     summary: 'Undo a closed batch as a whole, or tell what that would do',
     description:
-      'A dry run unless `dry_run` is false; either needs the permissions that the undone writes needed. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report.',
+      'A dry run unless `dry_run` is false; either needs the permissions that the undone writes needed. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
     permission: 'admin.rollback',
     permissionNote: 'the permissions that the undone writes needed',
     params: IdParams,

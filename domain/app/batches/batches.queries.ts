@@ -74,7 +74,32 @@ export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): P
 
 /** One batch as its JSON text; `token` is told by the answer that opens it. @throws EstateError `not_found`. */
 export async function batchText(sql: Sql, id: string, token: string | null = null): Promise<JsonText> {
-  const members = { ...batchList.members, confirm_token: { sql: '?::text', bindings: [token] } };
+  return await textOf(sql, id, {
+    ...batchList.members,
+    confirm_token: { sql: '?::text', bindings: [token] },
+  });
+}
+
+/**
+ * The batch as a rollback answers it: who wrote the batch of somebody else, and what its writer said of it, is shown to
+ * callers with `admin.events` only, as where batches are read.
+ * @throws EstateError `not_found`.
+ */
+export async function rolledBackBatchText({ db, caller }: Ctx, id: string): Promise<JsonText> {
+  if (may(caller, 'admin.events')) return await batchText(db, id);
+  const own = (sql: string) => ({
+    sql: `case when b.actor_user_id = ?::uuid then ${sql} end`,
+    bindings: [caller.userId],
+  });
+  return await textOf(db, id, {
+    ...batchList.members,
+    actor_user_id: own('b.actor_user_id'),
+    actor_display_name: own('u.display_name'),
+    summary: own('b.summary'),
+  });
+}
+
+async function textOf(sql: Sql, id: string, members: ListSpec['members']): Promise<JsonText> {
   const item = projection(members, undefined);
   const { rows } = await sql.raw(
     `select ${item.sql}::text as item from ${batchList.from} where b.id = ?::uuid`,

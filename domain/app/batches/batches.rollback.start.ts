@@ -2,7 +2,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { batchText } from './batches.queries.ts';
+import { rolledBackBatchText } from './batches.queries.ts';
 import { batchRollbackJob } from './batches.rollback.job.ts';
 import { countEvents, type RollbackRequest, rollBack } from './batches.rollback.ts';
 import { requireUndoRights } from './undo.rights.ts';
@@ -29,5 +29,5 @@ export async function startRollback(
     return { job };
   }
   const report = await rollBack(ctx, id, request);
-  return { report: `{"batch":${await batchText(ctx.db, id)},${JSON.stringify(report).slice(1)}` };
+  return { report: `{"batch":${await rolledBackBatchText(ctx, id)},${JSON.stringify(report).slice(1)}` };
 }

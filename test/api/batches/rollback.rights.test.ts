@@ -190,6 +190,29 @@ describe('without the right to read batches', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'rollback_unsupported']);
   });
 
+  it('nobody else is named who wrote a batch', async () => {
+    const { body: opened } = await admin.post(url, { tool_name: 'Test' });
+    const job = { format: 'csv', kind: 'cards', types: ['Application'] };
+    expect((await admin.post('/api/v1/exports', job, { 'x-mutation-batch': opened.id })).status).toBe(202);
+    await admin.post(`${url}/${opened.id}/commit`, { summary: { for: 'Ann' } });
+    const shown = async (client: TestClient, id = opened.id) => {
+      const answer = await client.post(`${url}/${id}/rollback`, {});
+      expect(answer.status, answer.text).toBe(200);
+      const { actor_user_id, actor_display_name, summary } = answer.body.batch;
+      return { actor_user_id, actor_display_name, summary };
+    };
+    const nobody = { actor_user_id: null, actor_display_name: null, summary: null };
+    const someone = { actor_user_id: expect.any(String), actor_display_name: expect.any(String) };
+    expect(await shown(await holding('admin.rollback'))).toEqual(nobody);
+    const reader = await holding('admin.rollback', 'admin.events');
+    expect(await shown(reader)).toEqual({ ...someone, summary: { for: 'Ann' } });
+    const writer = await holding('admin.rollback', 'inventory.create');
+    const own = await batchOf(writer, (h) =>
+      writer.post('/api/v1/cards', { type: 'Application', name: randomUUID() }, h),
+    );
+    expect(await shown(writer, own)).toMatchObject(someone);
+  });
+
   it('conflicts are counted, but not named', async () => {
     const id = await card();
     const batch = await batchOf(admin, (h) => admin.patch(`/api/v1/cards/${id}`, { alias: 'New' }, h));
