@@ -37,7 +37,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     permission: 'reports.ea_dashboard',
     permissionNote: 'inventory.view, since the figures are of all cards',
     headers: ['Accept'],
-    errors: ['not_acceptable'],
+    errors: ['not_acceptable', 'too_many_requests'],
     query: listQuery(['slot'], 'slot', {
       from: Type.Optional(Type.String({ format: 'date-time' })),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Not included' })),

@@ -71,6 +71,25 @@ describe('every operation', () => {
     }
   });
 
+  test('declares the limit of files and pictures that wait to be made, unless it sends what is stored or streams rows', () => {
+    const withoutQueue = [
+      /\/(download|file|result)$/,
+      /\/diagram\/export\/svg$/,
+      /^\/api\/v1\/extracts\//,
+      /\/sync\/runs\/\{run_id\}\/plan$/,
+    ];
+    const made = operations.filter(({ path, operation }) => {
+      const media = Object.keys(operation.responses['200']?.content ?? {});
+      return (
+        media.some((type) => /svg|pdf|officedocument/.test(type)) &&
+        !withoutQueue.some((pattern) => pattern.test(path))
+      );
+    });
+    expect(made.length).toBeGreaterThan(30);
+    const undeclared = made.filter(({ operation }) => !operation.responses['429']);
+    expect(undeclared.map(({ where }) => where)).toEqual([]);
+  });
+
   test('lists what it needs in its description, each need with its condition', () => {
     const byId = new Map(operations.map(({ operation }) => [operation.operationId, operation]));
     const needs = (id: string) => (byId.get(id)!.description as string).split('\n\n').slice(-2);

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Paper } from '../../../reports/documents/paper.types.ts';
+import { render } from '../../../reports/rendering/rendering.queue.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+});
+afterAll(() => t.close());
+
+/** Its layout takes longer than a document may. */
+const slow: Paper = {
+  kind: 'Decision',
+  title: 'A document',
+  notice: null,
+  facts: [],
+  written: '2026-01-01T00:00:00.000Z',
+  footer: '',
+  parts: [{ kind: 'markdown', text: '|a'.repeat(400_000), level: 2 }],
+  signatures: [],
+};
+
+it('refuses the picture of a user of whom too many wait, and declares that', async () => {
+  const admin = await t.as('admin');
+  const stop = new AbortController();
+  // two are made, fifty wait
+  const waiting = Array.from({ length: 52 }, () =>
+    render({ make: 'pdf', paper: slow }, { user: admin.userId, signal: stop.signal }).catch(() => undefined),
+  );
+  try {
+    for (const path of ['reports/kpis', 'reports/landscape', 'reports/cost-treemap']) {
+      const answer = await admin.get(`/api/v1/${path}`, { accept: 'image/svg+xml' });
+      expect([answer.status, answer.body.code], path).toEqual([429, 'too_many_requests']);
+    }
+  } finally {
+    stop.abort(new Error('enough'));
+    await Promise.all(waiting);
+  }
+});
