@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { columnsOf } from './paper.columns.ts';
 import { blocksOf } from './paper.parts.ts';
+import { piecesOf } from './paper.pieces.ts';
 import type { Align, Block, Cell, Inline, Paper } from './paper.types.ts';
 
 /**
@@ -29,7 +30,12 @@ const COURIER = {
   italics: 'Courier-Oblique',
   bolditalics: 'Courier-BoldOblique',
 };
-const fontOfCode = (text: string) => (/^[\n\t\x20-\x7e\xa0-\xff]*$/.test(text) ? { font: 'Courier' } : {});
+const isCourier = (text: string): boolean => /^[\n\t\x20-\x7e\xa0-\xff]*$/.test(text);
+const fontOfCode = (text: string) => (isCourier(text) ? { font: 'Courier' } : {});
+/** Characters that fit into a line of a code block: any of Courier, the widest of the other font. */
+const CODE_LINE = { courier: 84, other: 56 };
+/** What the layout does not break: it breaks after a hyphen or a slash that a letter follows. */
+const UNBROKEN = /(?:[^\s/-]|[/-](?![A-Za-z]))+[/-]?/g;
 
 /** The document as PDF, in the package's own fonts; nothing is loaded from anywhere else. */
 export async function paperPdf(paper: Paper): Promise<Buffer> {
@@ -89,7 +95,7 @@ function blockOf(block: Block): Content {
   switch (block.kind) {
     case 'heading':
       return {
-        text: textOf(block.inlines),
+        ...flowOf(block.inlines),
         fontSize: SIZES[Math.min(block.level, 6) - 1]!,
         bold: true,
         color: COLOR.head,
@@ -97,12 +103,21 @@ function blockOf(block: Block): Content {
         margin: [0, block.level < 3 ? 14 : 9, 0, 4],
       };
     case 'paragraph':
-      return { text: textOf(block.inlines), margin: [0, 0, 0, 6] };
+      return { ...flowOf(block.inlines), margin: [0, 0, 0, 6] };
     case 'code':
       return {
         table: {
           widths: ['*'],
-          body: [[{ text: block.text, fontSize: 9, preserveLeadingSpaces: true, ...fontOfCode(block.text) }]],
+          body: [
+            [
+              {
+                stack: piecesOf([{ text: codeOf(block.text) }]).map(([piece]) => ({ text: piece!.text })),
+                fontSize: 9,
+                preserveLeadingSpaces: true,
+                ...fontOfCode(block.text),
+              },
+            ],
+          ],
         },
         layout: {
           defaultBorder: false,
@@ -154,7 +169,7 @@ function table(
     Array.from({ length: columns }, (_, n) => {
       const inlines = (cells[n] ?? []).map((inline) => (head ? { ...inline, bold: true } : inline));
       return {
-        text: textOf(inlines, widths ? undefined : letters[n]),
+        ...flowOf(inlines, widths ? undefined : letters[n]),
         ...(align?.[n] ? { alignment: align[n] } : {}),
         fontSize: small ? 7.5 : 9.5,
         ...(head || (widths && n === 0) ? { fillColor: COLOR.fill } : {}),
@@ -199,6 +214,13 @@ function signaturesOf({ signatures }: Paper): Content[] {
   ];
 }
 
+/** A text; an extremely long one as several texts, one below the other. */
+function flowOf(inlines: Inline[], longest?: number): Content {
+  const [first = [], ...more] = piecesOf(inlines);
+  if (more.length === 0) return { text: textOf(first, longest) };
+  return { stack: [first, ...more].map((piece) => ({ text: textOf(piece, longest) })) };
+}
+
 /** @param longest characters from which on a word is broken, since it would run into the next column. */
 function textOf(inlines: Inline[], longest = 80): Content[] {
   return inlines.map(({ text, link, code, bold, italics, strike, underline, subscript, superscript }) => ({
@@ -214,10 +236,17 @@ function textOf(inlines: Inline[], longest = 80): Content[] {
   }));
 }
 
-/** A text in which words of more than so many characters may be broken. */
-const breakable = (text: string, longest: number): string =>
-  text.replace(/\S+/g, (word) =>
+/**
+ * A code block in which every word can be made to fit into a line: a longer one widens the block beyond the page. Courier
+ * has no zero-width space, so its words get line breaks.
+ */
+const codeOf = (text: string): string =>
+  isCourier(text) ? breakable(text, CODE_LINE.courier, '\n', UNBROKEN) : breakable(text, CODE_LINE.other);
+
+/** A text in which words of more than `longest` characters can be broken. */
+const breakable = (text: string, longest: number, between = '\u200b', words = /\S+/g): string =>
+  text.replace(words, (word) =>
     word.length <= longest
       ? word
-      : (word.match(new RegExp(`.{1,${longest}}`, 'gsu')) ?? [word]).join('\u200b'),
+      : (word.match(new RegExp(`.{1,${longest}}`, 'gsu')) ?? [word]).join(between),
   );
