@@ -23,6 +23,8 @@ export interface Recalculated {
 
 /** Cards computed together. */
 const CHUNK = 500;
+/** After this time of computing, in milliseconds, the next card waits for a statement. */
+const PAUSE_MS = 50;
 
 /**
  * Computes what follows from cards that were just written, and from `seeds`, until nothing more follows: their own
@@ -126,7 +128,13 @@ class Recalculation {
     const type = typeOf(work.metamodel, cards[0]!);
     const keys = new Set([`attributes.${formula.field}`]);
     const touched = [];
+    let paused = performance.now();
     for (const card of cards) {
+      if (performance.now() - paused > PAUSE_MS) {
+        // other requests are answered meanwhile, and PostgreSQL does not end the transaction as idle
+        await work.sql.raw('select 1');
+        paused = performance.now();
+      }
       const after = withValue(formula, type, card, around, this.runs);
       if (after === card) continue;
       this.cards.set(card.id, rescored(type, after));

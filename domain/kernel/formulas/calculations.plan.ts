@@ -196,24 +196,42 @@ export function arrange(formulas: Formula[], types: PlanTypes): { ordered: Formu
   return { ordered, cycles };
 }
 
-/** Strongly connected parts, what is waited for first (Tarjan). */
+/** Strongly connected parts, what is waited for first (Tarjan); without recursion, since a chain may be as long as all. */
 function components(nodes: Formula[], next: (node: Formula) => Formula[]): Formula[][] {
   const found: Formula[][] = [];
   const numbers = new Map<Formula, number>();
   const lows = new Map<Formula, number>();
   const open: Formula[] = [];
-  const visit = (node: Formula): number => {
+  const isOpen = new Set<Formula>();
+  const path: { node: Formula; others: Formula[] }[] = [];
+  const enter = (node: Formula): void => {
+    lows.set(node, numbers.size);
     numbers.set(node, numbers.size);
-    lows.set(node, numbers.get(node)!);
     open.push(node);
-    for (const other of next(node)) {
-      const low = !numbers.has(other) ? visit(other) : open.includes(other) ? numbers.get(other)! : Infinity;
-      lows.set(node, Math.min(lows.get(node)!, low));
-    }
-    if (lows.get(node) === numbers.get(node)) found.push(open.splice(open.indexOf(node)));
-    return lows.get(node)!;
+    isOpen.add(node);
+    path.push({ node, others: next(node).toReversed() });
   };
-  for (const node of nodes) if (!numbers.has(node)) visit(node);
+  const lower = (node: Formula, low: number) => lows.set(node, Math.min(lows.get(node)!, low));
+  for (const start of nodes) {
+    if (!numbers.has(start)) enter(start);
+    for (let step = path.at(-1); step; step = path.at(-1)) {
+      const { node, others } = step;
+      const other = others.pop();
+      if (other) {
+        if (!numbers.has(other)) enter(other);
+        else if (isOpen.has(other)) lower(node, numbers.get(other)!);
+        continue;
+      }
+      path.pop();
+      if (lows.get(node) === numbers.get(node)) {
+        const part = open.splice(open.lastIndexOf(node));
+        for (const member of part) isOpen.delete(member);
+        found.push(part);
+      }
+      const from = path.at(-1);
+      if (from) lower(from.node, lows.get(node)!);
+    }
+  }
   return found;
 }
 

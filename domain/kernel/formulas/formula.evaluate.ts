@@ -2,7 +2,16 @@ import { FormulaError } from './formula.error.ts';
 import { formulaFunctions } from './formula.functions.ts';
 import { formulaLimits } from './formula.limits.ts';
 import type { FormulaLine, FormulaNode } from './formula.parse.ts';
-import { type Budget, type FormulaValue, member, number, same, text, truthy } from './formula.values.ts';
+import {
+  type Budget,
+  type FormulaValue,
+  member,
+  number,
+  same,
+  spendOnTexts,
+  text,
+  truthy,
+} from './formula.values.ts';
 
 /** What a formula can name, by name: `data`, `relations`, `relation_count`, `children`, `children_count`. */
 export type FormulaNames = Record<string, FormulaValue>;
@@ -67,8 +76,9 @@ class Run implements Budget {
   }
 
   private literal(value: unknown): FormulaValue {
-    if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
-      return value as FormulaValue;
+    // the parser reads a literal such as 1e400 as infinity
+    if (typeof value === 'number') return number(value);
+    if (value === null || ['string', 'boolean'].includes(typeof value)) return value as FormulaValue;
     throw new FormulaError('The formula holds a value that the language does not have.');
   }
 
@@ -127,14 +137,14 @@ class Run implements Budget {
     const right = rightOf();
     switch (operator) {
       case '==':
-        return same(left, right);
+        return same(left, right, this);
       case '!=':
-        return !same(left, right);
+        return !same(left, right, this);
       case '<':
       case '>':
       case '<=':
       case '>=':
-        return compare(operator, left, right);
+        return compare(operator, left, right, this);
       case '+':
         if (typeof left === 'string' || typeof right === 'string')
           return text(left) + text(right, text(left).length);
@@ -163,9 +173,10 @@ function unary(operator: string, value: FormulaValue): FormulaValue {
   return number(value);
 }
 
-function compare(operator: string, left: FormulaValue, right: FormulaValue): boolean {
+function compare(operator: string, left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
   if (left === null || right === null) return false;
   const texts = typeof left === 'string' && typeof right === 'string';
+  if (texts) spendOnTexts(left, right, budget);
   const a = texts ? left : number(left);
   const b = texts ? right : number(right);
   if (operator === '<') return a < b;

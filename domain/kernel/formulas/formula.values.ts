@@ -55,7 +55,18 @@ export function truthy(value: FormulaValue): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
+/** Characters of two texts that are compared in one step. */
+const COMPARED = 1_000;
+
+/** Counts the comparison of two texts, which may be longer than a text that a formula makes. */
+export function spendOnTexts(left: string, right: string, budget: Budget): void {
+  budget.spend(Math.floor(Math.min(left.length, right.length) / COMPARED));
+}
+
 /** Whether two single values are equal; lists and records are equal to nothing. */
-export function same(left: FormulaValue, right: FormulaValue): boolean {
+export function same(left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
+  if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
+    spendOnTexts(left, right, budget);
+  }
   return left === null || typeof left !== 'object' ? left === right : false;
 }

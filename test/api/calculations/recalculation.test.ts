@@ -99,6 +99,26 @@ it('two hundred writers on one card leave a value that fits what it follows', as
   }
 });
 
+it('a formula that takes long over many cards leaves the thread to other requests', async () => {
+  const type = await newType();
+  await t.services.db.raw(
+    `insert into cards (type, name, data_quality) select ?, 'Card ' || n, 0 from generate_series(1, 300) n`,
+    [type],
+  );
+  const statements: string[] = [];
+  const note = ({ sql }: { sql: string }) => statements.push(sql);
+  t.services.db.on('query', note);
+  const list = `[${Array(1_200).fill('1').join(',')}]`;
+  await active(type, 'b', `x = ${list}\n${Array(60).fill('SUM(x)').join(' + ')} + children_count`);
+  t.services.db.removeListener('query', note);
+  const { rows } = await t.services.db.raw(
+    "select count(*)::int as n from cards where type = ? and (attributes ->> 'b')::int = 72000",
+    [type],
+  );
+  expect(rows[0].n).toBe(300);
+  expect(statements.filter((sql) => sql === 'select 1').length).toBeGreaterThan(2);
+});
+
 it('a job computes all cards of a type, and many cards are left to it', async () => {
   const type = await newType();
   await t.services.db.raw(
