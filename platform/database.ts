@@ -1,6 +1,5 @@
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
-import { messageSocket } from './message-socket.ts';
 
 export type Db = Knex;
 /** A transaction, or the pool where a single read needs none. */
@@ -55,10 +54,6 @@ export interface DatabaseOptions {
   poolMax?: number;
 }
 
-/** Whether nothing asks for a connection that is encrypted, in which messages are not seen from outside. */
-const isPlain = (url: string): boolean =>
-  !/[?&](ssl|sslmode|sslnegotiation|sslcert|sslkey|sslrootcert)=/i.test(url) && !process.env.PGSSLMODE;
-
 /** The process's connection pool. */
 export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
   setParsers();
@@ -68,7 +63,6 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
       connectionString: url,
       application_name: name,
       keepAlive: true,
-      ...(isPlain(url) && { stream: messageSocket }),
       connectionTimeoutMillis: 10_000,
       options: `-c idle_in_transaction_session_timeout=${IDLE_MS} -c timezone=UTC -c lock_timeout=30000`,
     },

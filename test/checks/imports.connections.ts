@@ -3,8 +3,8 @@ import type { SourceFile } from './imports.scan.ts';
 
 /** Modules that open connections, and the files that may: all others go through `platform/outbound.ts`. */
 const connecting: [RegExp, RegExp][] = [
-  // our own sockets and the search for a free port; the database's driver
-  [/^node:net$/, /^platform\/(outbound|message-socket|embedded-postgres\/[a-z-]+)\.ts$/],
+  // our own sockets and the search for a free port
+  [/^node:net$/, /^platform\/(outbound|embedded-postgres\/[a-z-]+)\.ts$/],
   [/^(node:)?(http|https|http2|tls|net|dgram|dns|dns\/promises)$/, /^platform\/outbound\.ts$/],
   [/^undici(\/|$)/, /^platform\/outbound\.ts$/],
   // libraries that are given the guard's connections
