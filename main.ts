@@ -1,20 +1,7 @@
-import { useOneArena } from './platform/one-arena.ts';
-
-useOneArena();
-// all else is loaded once, by the process that stays
-const [
-  { serve },
-  { boot, welcomeFirstAdministrator, welcomeNewcomer },
-  { failStartup },
-  { tidy },
-  { startWorkers },
-] = await Promise.all([
-  import('./api/serve.ts'),
-  import('./boot.ts'),
-  import('./platform/startup.ts'),
-  import('./platform/heap.ts'),
-  import('./workers/runtime.ts'),
-]);
+import { serve } from './api/serve.ts';
+import { boot, welcomeFirstAdministrator, welcomeNewcomer } from './boot.ts';
+import { failStartup } from './platform/startup.ts';
+import { startWorkers } from './workers/runtime.ts';
 
 try {
   const { services, lifecycle } = await boot('estate', { exclusive: true });
@@ -36,7 +23,6 @@ try {
   lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
   const api = await serve(services);
   lifecycle.onClose('API', (remainingMs) => api.close(remainingMs));
-  tidy();
   console.info(`Estate is ready at ${api.address}   API page: ${api.address}/api/docs`);
 } catch (error) {
   failStartup(error);
