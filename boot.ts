@@ -22,7 +22,7 @@ import { keepHeapSmall } from './platform/heap.ts';
 import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
 import { createLogger, logWarnings } from './platform/logging.ts';
-import { throughOutages } from './platform/outage.ts';
+import { startStep } from './platform/outage.ts';
 import { createOutbound } from './platform/outbound.ts';
 import { createPasswords } from './platform/passwords.ts';
 import { createSignals } from './platform/signals.ts';
@@ -57,13 +57,14 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   lifecycle.onClose('database connections', () => db.destroy());
   // a server that does not answer at first ends the start; later losses are waited for
   const contact = async () => await db.raw('select 1');
-  await throughOutages(log, contact, (error) => startupSentence(error) !== undefined);
-  const applied = await throughOutages(log, () => prepareDatabase(db));
-  await throughOutages(log, () => seedFacts(db));
+  const place = placeOf({ log, config });
+  await startStep(place, contact, (error) => startupSentence(error) !== undefined);
+  const applied = await startStep(place, () => prepareDatabase(db));
+  await startStep(place, () => seedFacts(db));
   if (applied.length > 0) log.info({ steps: applied }, 'the schema was brought up to date');
 
   const cache = config.redisUrl
-    ? createRedisCache(config.redisUrl, await throughOutages(log, () => installation(db)), log)
+    ? createRedisCache(config.redisUrl, await startStep(place, () => installation(db)), log)
     : createMemoryCache();
   lifecycle.onClose('cache', () => cache.close());
   const signals = createSignals({ url: databaseUrl, log });
@@ -88,6 +89,11 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   return { services, lifecycle };
 }
 
+const placeOf = ({ log, config }: Pick<Services, 'log' | 'config'>) => ({
+  log,
+  disk: config.embedded ? config.dataDir : undefined,
+});
+
 export interface FirstAdministrator {
   email: string;
   /** Only where it was made up here. */
@@ -100,7 +106,7 @@ export interface FirstAdministrator {
  * @returns who was made now.
  */
 export async function welcomeFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
-  return await throughOutages(services.log, () => ensureFirstAdministrator(services));
+  return await startStep(placeOf(services), () => ensureFirstAdministrator(services));
 }
 
 async function ensureFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
@@ -137,7 +143,12 @@ export async function welcomeNewcomer(services: Services): Promise<void> {
     origin: 'system',
     tool: 'first start',
   });
-  const loaded = await loadDemo(ctx, new Date().toISOString().slice(0, 10));
+  const today = new Date().toISOString().slice(0, 10);
+  const loaded = await startStep(
+    placeOf(services),
+    () => loadDemo(ctx, today),
+    () => true,
+  );
   if (loaded) services.log.info(loaded, 'the demo landscape was loaded');
 }
 

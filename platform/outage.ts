@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isConnectionLoss } from './database.ts';
+import { diskFull, isFull } from './embedded-postgres/surroundings.ts';
+import { isStorageFull } from './errors.ts';
 import type { Logger } from './logging.ts';
 
 const FIRST_RETRY_MS = 100;
@@ -13,15 +15,42 @@ const LAST_RETRY_MS = 5_000;
 export async function throughOutages<T>(
   log: Logger,
   work: () => Promise<T>,
-  isFinal: (error: unknown) => boolean = () => false,
+  isFinal: (error: unknown) => boolean | Promise<boolean> = () => false,
 ): Promise<T> {
   for (let retry = FIRST_RETRY_MS; ; retry = Math.min(retry * 2, LAST_RETRY_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isConnectionLoss(error) || isFinal(error)) throw error;
+      if (!isConnectionLoss(error) || (await isFinal(error))) throw error;
       log.warn({ err: error }, 'the connection to the database was lost during the start; trying again');
       await delay(retry);
     }
   }
+}
+
+/**
+ * Does a step of the start, through outages where it may be repeated as a whole.
+ * @param disk the folder of the embedded PostgreSQL, which stops when it cannot write; undefined for another server.
+ * @throws the error of a full disk that names the folder; whatever else `work` throws.
+ */
+export async function startStep<T>(
+  { log, disk, isDiskFull = isFull }: StartPlace,
+  work: () => Promise<T>,
+  isFinal: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  const isFullNow = async () => disk !== undefined && (await isDiskFull(disk).catch(() => false));
+  try {
+    return await throughOutages(log, work, async (error) => isFinal(error) || (await isFullNow()));
+  } catch (error) {
+    const full = isStorageFull(error) || (isConnectionLoss(error) && (await isFullNow()));
+    throw disk !== undefined && full ? diskFull(disk) : error;
+  }
+}
+
+/** Where a process starts. */
+export interface StartPlace {
+  log: Logger;
+  disk: string | undefined;
+  /** Whether the disk of a folder has no room left. */
+  isDiskFull?: (folder: string) => Promise<boolean>;
 }

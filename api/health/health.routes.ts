@@ -73,7 +73,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
         schema: Ready,
         example: {
           status: 'not_ready',
-          checks: { database: 'ok', files: 'refuses writes: no space is left' },
+          checks: { database: 'ok', files: 'refuses writes: storage_full, no space is left' },
         },
       },
     },

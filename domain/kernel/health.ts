@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { isConnectionLoss } from '../../platform/database.ts';
+import { isFull } from '../../platform/embedded-postgres/surroundings.ts';
 import { isStorageFull } from '../../platform/errors.ts';
 import type { Services } from './services.ts';
 
@@ -31,7 +32,7 @@ async function within(work: Promise<unknown>): Promise<string> {
 }
 
 function fault(error: unknown): string {
-  if (isStorageFull(error)) return 'refuses writes: no space is left';
+  if (isStorageFull(error)) return 'refuses writes: storage_full, no space is left';
   const { name, message } = error as Error;
   // what Redis answers, as opposed to what befalls a connection to it
   if (name === 'ReplyError') {
@@ -47,14 +48,27 @@ async function tryFiles({ blobs }: Services): Promise<void> {
   await blobs.remove(key);
 }
 
+/**
+ * PostgreSQL stops when it cannot write its log. Where it stopped in our own data folder, the disk of that folder says why.
+ */
+export async function namingFullDisk(
+  state: string,
+  dataDir: string | undefined,
+  isDiskFull: (folder: string) => Promise<boolean> = isFull,
+): Promise<string> {
+  if (dataDir === undefined || state === 'ok' || state.startsWith('refuses writes')) return state;
+  return (await isDiskFull(dataDir).catch(() => false)) ? `${state}: storage_full, no space is left` : state;
+}
+
 async function look(services: Services): Promise<Readiness> {
+  const { embedded, dataDir } = services.config;
   const checks: Record<string, Promise<string>> = {
     // a record of the write-ahead log that means nothing: a server that cannot write refuses it, and so does a standby
     database: within(
       services.db.raw(
         `select pg_logical_emit_message(true, 'estate', '') from (select 1 from roles limit 1) r`,
       ),
-    ),
+    ).then((state) => namingFullDisk(state, embedded ? dataDir : undefined)),
     files: within(tryFiles(services)),
     ...(services.config.redisUrl ? { redis: within(services.cache.probe()) } : {}),
   };

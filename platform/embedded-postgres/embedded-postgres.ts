@@ -120,7 +120,7 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
       await again.release();
     }
   };
-  const keeper = keepServer({ url, log, bringBack });
+  const keeper = keepServer({ url, dataDir, log, bringBack });
   return {
     url,
     async leave(limitMs) {

@@ -48,7 +48,7 @@ it('refuses an upload with 507, and readiness names the files', async () => {
     '60',
   ]);
   await until('readiness to fail', async () => (await ready()).status === 503);
-  expect(await ready()).toEqual({ status: 503, files: 'refuses writes: no space is left' });
+  expect(await ready()).toEqual({ status: 503, files: 'refuses writes: storage_full, no space is left' });
   expect((await admin.get('/api/health')).status).toBe(200);
   expect((await admin.get('/api/v1/cards')).status).toBe(200);
 
