@@ -61,7 +61,7 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
     const Key = keyOf(name);
     // a store without this list, or a key that may not read it, cleans up by rules of its own
     if (file.size > PART_BYTES) await abortLeft(Key).catch(() => undefined);
-    const content = await file.open();
+    const content = await file.open().catch((error: unknown) => Promise.reject(new FileFailure(error)));
     const upload = new Upload({
       client,
       params: {
@@ -79,13 +79,19 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
     try {
       signal.throwIfAborted();
       await upload.done();
+    } catch (error) {
+      // a file that cannot be read is no failure of the storage
+      throw error === content.errored ? new FileFailure(error) : error;
     } finally {
       signal.removeEventListener('abort', abort);
       content.destroy();
     }
   };
 
-  const told = async <T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
+  const withoutRemoteText = async <T>(
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -95,9 +101,9 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
   };
 
   return {
-    put: (file, signal) => told(signal, () => put(file, file.name, signal)),
+    put: (file, signal) => withoutRemoteText(signal, () => put(file, file.name, signal)),
     publish: (file, as, signal) =>
-      told(signal, async () => {
+      withoutRemoteText(signal, async () => {
         if (file.size > MAX_COPY_BYTES) return await put(file, as, signal);
         const CopySource = encodeURI(`${Bucket}/${keyOf(file.name)}`);
         await client.send(new s3.CopyObjectCommand({ Bucket, Key: keyOf(as), CopySource }), {
@@ -105,7 +111,7 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
         });
       }),
     remove: (name) =>
-      told(undefined, async () => {
+      withoutRemoteText(undefined, async () => {
         await client.send(new s3.DeleteObjectCommand({ Bucket, Key: keyOf(name) }));
       }),
     close: () => client.destroy(),
@@ -115,21 +121,53 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
 /** Answers after which the same request may well succeed. */
 const passing = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
-/** What whoever keeps the schedule may know of a failure: the store's own words may name what is not theirs. */
+/** Wraps what opening or reading a local file has thrown. */
+class FileFailure extends Error {
+  constructor(error: unknown) {
+    super('a file could not be read', { cause: error });
+  }
+}
+
+/** The codes of errors that are repeated, with what to do. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['InvalidAccessKeyId', 'check the access key'],
+  ['SignatureDoesNotMatch', 'check the secret access key'],
+  ['ExpiredToken', 'give an access key that does not expire'],
+  ['AccessDenied', 'allow the access key to write, copy and delete objects with the prefix in the bucket'],
+  ['NoSuchBucket', 'check the name of the bucket'],
+  ['AuthorizationHeaderMalformed', 'check the region'],
+  ['PermanentRedirect', 'check the region and the endpoint'],
+  ['RequestTimeTooSkewed', 'compare the clock of the service with that of the storage'],
+  ['QuotaExceeded', 'free room in the bucket'],
+  ['SlowDown', ''],
+  ['InternalError', ''],
+  ['ServiceUnavailable', ''],
+]);
+
+/**
+ * What a user may know of a failure. An answer can repeat the credentials and signatures that were sent, in the code of the
+ * error too: nothing of its text is kept, not even as the cause, and only codes of `ADVICE` are repeated.
+ */
 function publicFailure(error: unknown): unknown {
+  if (error instanceof FileFailure) return error.cause;
   if (error instanceof OutboundRefusal) {
     return new EstateError('storage_refused', error.message, { cause: error });
   }
   const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  if (status === undefined) {
-    return name === 'TimeoutError'
-      ? new EstateError('upstream_failed', 'The storage could not be reached.', { cause: error })
-      : error;
+  if (status === undefined && name === 'TimeoutError') {
+    return new EstateError('upstream_failed', 'The storage could not be reached.', { cause: error });
   }
+  if (status === undefined || status < 300) {
+    return new EstateError(
+      'upstream_failed',
+      'The answer of the storage could not be read: check that the endpoint is an S3-compatible store.',
+    );
+  }
+  const known = ADVICE.get(name);
+  const advice = known ?? 'check the endpoint, the region, the bucket and the access key';
   return new EstateError(
     passing(status) ? 'upstream_failed' : 'storage_refused',
-    `The storage answered ${status} (${name}).`,
-    { cause: error },
+    `The storage answered ${status}${known === undefined ? '' : ` (${name})`}${advice && !passing(status) ? `: ${advice}` : ''}.`,
   );
 }

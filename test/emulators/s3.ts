@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type Credentials, signatureFault } from './s3.signature.ts';
@@ -26,7 +26,7 @@ interface Upload {
 }
 
 /** What happens to a request instead of its being carried out. */
-export type Fault = 'slow-down' | 'reset' | undefined;
+export type Fault = 'slow-down' | 'reset' | { status: number; body: string } | undefined;
 
 export interface S3Emulator {
   endpoint: string;
@@ -38,7 +38,12 @@ export interface S3Emulator {
   /** `PUT key` and the like, in order, those with faults included. */
   requests: string[];
   /** Asked for each request before it is carried out. */
-  fault: (what: { method: string; key: string; query: URLSearchParams }) => Fault | Promise<Fault>;
+  fault: (what: {
+    method: string;
+    key: string;
+    query: URLSearchParams;
+    headers: IncomingHttpHeaders;
+  }) => Fault | Promise<Fault>;
   close(): Promise<void>;
 }
 
@@ -102,7 +107,7 @@ async function serve(s3: S3Emulator, request: IncomingMessage, response: ServerR
   const query = url.searchParams;
   const method = request.method!;
   s3.requests.push([method, key, query.get('partNumber')].filter(Boolean).join(' '));
-  const fault = await s3.fault({ method, key, query });
+  const fault = await s3.fault({ method, key, query, headers: request.headers });
   if (fault === 'reset') {
     // in the middle of what is sent
     request.once('data', () => request.destroy());
@@ -111,6 +116,7 @@ async function serve(s3: S3Emulator, request: IncomingMessage, response: ServerR
   }
   const body = await buffer(request);
   if (fault === 'slow-down') return refuse(response, 'SlowDown');
+  if (fault) return response.writeHead(fault.status, { 'content-type': 'application/xml' }).end(fault.body);
   const unsigned = signatureFault(request, body, s3.credentials);
   if (unsigned !== undefined) return refuse(response, unsigned);
   if (bucket !== s3.bucket) return refuse(response, 'NoSuchBucket');

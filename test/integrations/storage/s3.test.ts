@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { inspect } from 'node:util';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type S3Options, s3Storage } from '../../../integrations/storage/s3.ts';
 import type { OutgoingFile, Storage } from '../../../integrations/storage/storage.types.ts';
@@ -121,8 +123,18 @@ describe('a bucket', () => {
   });
 
   it.each([
-    [{ secretAccessKey: 'wrong' }, 'storage_refused', /403 \(SignatureDoesNotMatch\)/],
-    [{ bucket: 'another' }, 'storage_refused', /404 \(NoSuchBucket\)/],
+    [
+      { secretAccessKey: 'wrong' },
+      'storage_refused',
+      /^The storage answered 403 \(SignatureDoesNotMatch\): check the secret access key\.$/,
+    ],
+    [
+      { bucket: 'another' },
+      'storage_refused',
+      /^The storage answered 404 \(NoSuchBucket\): check the name of the bucket\.$/,
+    ],
+    [{ accessKeyId: 'another' }, 'storage_refused', /\(InvalidAccessKeyId\): check the access key\.$/],
+    [{ region: 'us-east-1' }, 'storage_refused', /\(AuthorizationHeaderMalformed\): check the region\.$/],
     [{ endpoint: 'http://10.0.0.1' }, 'storage_refused', /10\.0\.0\.1/],
     [{ endpoint: 'https://storage.internal' }, 'storage_refused', /not public/],
   ] as [Partial<S3Options>, string, RegExp][])('is refused with %j', async (more, code, message) => {
@@ -133,11 +145,77 @@ describe('a bucket', () => {
     });
   });
 
+  it('reports a file that cannot be read as such', async () => {
+    const store = await storage();
+    const lost = new Error('the disk is lost');
+    const read = Readable.from(
+      (async function* () {
+        yield Buffer.from('a');
+        throw lost;
+      })(),
+    );
+    await expect(store.put({ ...small, open: async () => read }, never)).rejects.toBe(lost);
+    await expect(store.put({ ...small, open: () => Promise.reject(lost) }, never)).rejects.toBe(lost);
+  });
+
   it('is tried again later when it stays away', async () => {
     s3.fault = () => 'slow-down';
     await expect((await storage({ attempts: 2 })).put(small, never)).rejects.toMatchObject({
       code: 'upstream_failed',
       message: 'The storage answered 503 (SlowDown).',
     });
+  });
+});
+
+describe('a store that repeats what it was sent', () => {
+  const key = 'CANARYACCESSKEY';
+  const secret = 'canary/Secret+Access&Key';
+  /** As it stands in XML too. */
+  const traces = [key, secret, 'canary/Secret', 'Access&amp;Key', encodeURIComponent(secret)];
+  const escaped = (text: string) => text.replaceAll('&', '&amp;');
+  const error = (code: string, more: string) =>
+    `<?xml version="1.0"?><Error><Code>${escaped(code)}</Code><Message>${escaped(more)}</Message>` +
+    `<AWSAccessKeyId>${key}</AWSAccessKeyId><StringToSign>${escaped(more)}</StringToSign>` +
+    `<SignatureProvided>${escaped(more)}</SignatureProvided></Error>`;
+
+  const bodies: [string, (all: string) => string][] = [
+    ['in the message of its error', (all) => error('AccessDenied', all)],
+    ['in the code of its error', (all) => error(all, all)],
+    ['in a code of letters and digits', () => error(key, key)],
+    ['as plain text', (all) => all],
+    ['in XML that is not closed', (all) => `<Error><Code>${all}`],
+    ['in the name of an element', () => `<Error><${key}>1</${key}></Error>`],
+    ['in another element', (all) => `<${key}><Code>${escaped(all)}</Code></${key}>`],
+  ];
+
+  it.each(
+    bodies.flatMap(([where, body]) =>
+      [200, 301, 400, 403, 500].map((status) => [where, status, body] as const),
+    ),
+  )('%s, with the status %d, shows none of it', async (_, status, body) => {
+    const signatures: string[] = [];
+    s3.fault = ({ headers }) => {
+      const authorization = String(headers.authorization);
+      signatures.push(authorization.slice(authorization.indexOf('Signature=') + 'Signature='.length));
+      return { status, body: body(`${key} ${secret} ${authorization}`) };
+    };
+    const store = await storage({ accessKeyId: key, secretAccessKey: secret, attempts: 1 });
+    for (const work of [
+      () => store.put(small, never),
+      () => store.put(large, never),
+      () => store.publish(small, 'latest.csv', never),
+      () => store.remove(small.name),
+    ]) {
+      const met = await work().catch((reason: unknown) => reason);
+      if (met === undefined) continue;
+      const shown =
+        inspect(met, { depth: null, showHidden: true }) +
+        JSON.stringify(pino.stdSerializers.err(met as Error));
+      for (const trace of [...traces, ...signatures]) expect(shown).not.toContain(trace);
+      expect(met).toMatchObject({
+        code: status === 500 || status === 200 ? 'upstream_failed' : 'storage_refused',
+      });
+    }
+    expect(signatures.length).toBeGreaterThan(3);
   });
 });
