@@ -1,34 +1,8 @@
 import type { Schema } from './document.ts';
-
-/** What members of these names hold in examples, where their schema allows it. */
-const byName: Record<string, unknown> = {
-  alias: 'CD',
-  code: 'not_found',
-  color: '#1976d2',
-  description: 'Registers and settles claims.',
-  display_name: 'Ada Lovelace',
-  email: 'ada@example.org',
-  external_id: 'APP-0042',
-  icon: 'apps',
-  key: 'responsible',
-  label: 'Responsible',
-  locale: 'en',
-  message: 'Two of three batches are done.',
-  name: 'Claims Desk',
-  origin: 'api',
-  page_size: 50,
-  request_id: 'nightly-sync-0042',
-  role: 'member',
-  source_type_key: 'Application',
-  target_type_key: 'ITComponent',
-  title: 'Not found',
-  type: 'Application',
-  user_display_name: 'Ada Lovelace',
-  version: '1.0.0',
-};
+import { absent, byName, byPlace, mapKeys, moments } from './examples.data.ts';
+import { singular } from './schema-names.ts';
 
 const byFormat: Record<string, string> = {
-  uuid: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
   'date-time': '2026-02-03T09:15:00.000Z',
   date: '2026-02-03',
   email: 'ada@example.org',
@@ -38,60 +12,138 @@ const byFormat: Record<string, string> = {
 /** Beyond this depth a schema that contains itself is left empty. */
 const MAX_DEPTH = 12;
 
+/** Where an example is made for: below which component or operation, as which member. */
+interface Place {
+  owner: string;
+  /** The member that holds the object of which it is a member. */
+  parent: string;
+  name: string;
+  /** Whether it is one of those that the member holds. */
+  isItem: boolean;
+  depth: number;
+}
+
 /**
  * An example of a schema: its own where it has one, else made of its parts; the same for the same schema always.
  * @param schemas the named schemas of the document, which `$ref`s point to.
+ * @param owner the operation that the schema belongs to, where it is no component.
+ * @returns an example without the texts whose meaning is not known, undefined if it is one itself: `examples.data.ts` has
+ *   to name examples of those that the schema requires.
  */
-export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = '', depth = 0): unknown {
-  if (depth > MAX_DEPTH) return null;
-  if (schema.$ref) return exampleOf(schemas[schema.$ref.split('/').at(-1)!] ?? {}, schemas, name, depth + 1);
-  if (schema.example !== undefined) return schema.example;
-  if (schema.examples?.length) return schema.examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum?.length) return schema.enum[0];
-  const choice = schema.anyOf?.[0] ?? schema.oneOf?.[0];
-  if (choice) return exampleOf(choice, schemas, name, depth + 1);
-  if (schema.allOf) {
-    return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, schemas, name, depth + 1)));
-  }
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  switch (type) {
-    case 'object':
-      return objectExample(schema, schemas, depth);
-    case 'array':
-      return schema.items ? [exampleOf(schema.items, schemas, name.replace(/s$/, ''), depth + 1)] : [];
-    case 'string':
-      return stringExample(schema, name);
-    case 'integer':
-    case 'number':
-      return typeof byName[name] === 'number'
-        ? byName[name]
-        : (schema.default ?? Math.max(schema.minimum ?? 1, 1));
-    case 'boolean':
-      return schema.default ?? true;
-    default:
-      return null;
-  }
+export function exampleOf(schema: Schema, schemas: Record<string, Schema>, owner: string): unknown {
+  const make = (part: Schema, place: Place): unknown => {
+    const { depth } = place;
+    const name = place.isItem ? singular(place.name) : place.name;
+    if (depth > MAX_DEPTH) return null;
+    if (part.$ref) {
+      const component = part.$ref.split('/').at(-1)!;
+      return make(schemas[component] ?? {}, {
+        ...place,
+        owner: component.replace(/Item$/, ''),
+        depth: depth + 1,
+      });
+    }
+    const known = byPlace[`${place.parent}.${name}`] ?? byPlace[`${place.owner}.${name}`];
+    if (known !== undefined && fits(part, known)) return known;
+    if (part.example !== undefined) return part.example;
+    if (part.examples?.length) return part.examples[0];
+    if (part.const !== undefined) return part.const;
+    if (absent.has(name) && typesOf(part).includes('null')) return null;
+    if (part.enum?.length) return part.enum[0];
+    const choice = part.anyOf?.[0] ?? part.oneOf?.[0];
+    if (choice) return make(choice, { ...place, depth: depth + 1 });
+    if (part.allOf)
+      return Object.assign({}, ...part.allOf.map((one) => make(one, { ...place, depth: depth + 1 })));
+    switch (typesOf(part)[0]) {
+      case 'object':
+        return objectExample(part, place);
+      case 'array':
+        return [make(part.items ?? {}, { ...place, depth: depth + 1, isItem: true })].filter(isKnown);
+      case 'string':
+        return stringExample(part, name);
+      case 'integer':
+      case 'number':
+        return numberExample(part, name);
+      case 'boolean':
+        return part.default ?? byName[name] !== false;
+      default:
+        return null;
+    }
+  };
+
+  const objectExample = (part: Schema, place: Place): unknown => {
+    const { owner: above, name, depth } = place;
+    const members = Object.entries(part.properties ?? {});
+    const rest = part.additionalProperties;
+    if (members.length === 0) {
+      const open = typeof rest === 'object' && Object.keys(rest).length > 0;
+      if (!open) return typeof byName[name] === 'object' && rest !== false ? byName[name] : {};
+      const key = mapKeys[`${above}.${name}`] ?? mapKeys[name] ?? 'Application';
+      return { [key]: make(rest, { ...place, depth: depth + 1, isItem: true }) };
+    }
+    // a list's answer has either a page or a cursor
+    const isList = part.properties?.page !== undefined;
+    return Object.fromEntries(
+      members
+        .filter(([member]) => !(isList && member === 'next_cursor'))
+        .map(([member, one]) => [
+          member,
+          make(one, { owner: above, parent: name, name: member, depth: depth + 1, isItem: false }),
+        ])
+        .filter(([, value]) => isKnown(value)),
+    );
+  };
+
+  return make(schema, { owner, parent: '', name: '', isItem: false, depth: 0 });
 }
 
-function objectExample(schema: Schema, schemas: Record<string, Schema>, depth: number): unknown {
-  const properties = Object.entries(schema.properties ?? {});
-  const isList = schema.properties?.page !== undefined;
-  const example = Object.fromEntries(
-    properties
-      // a list's answer has either a page or a cursor
-      .filter(([name]) => !(isList && name === 'next_cursor'))
-      .map(([name, part]) => [name, exampleOf(part, schemas, name, depth + 1)]),
+const isKnown = (value: unknown): boolean => value !== undefined;
+
+/** The types that a schema allows, through its alternatives. */
+const typesOf = ({ type, anyOf }: Schema): (string | undefined)[] =>
+  anyOf ? anyOf.flatMap(typesOf) : Array.isArray(type) ? type : [type];
+
+function fits(schema: Schema, value: unknown): boolean {
+  if (schema.anyOf) return schema.anyOf.some((part) => fits(part, value));
+  if (schema.enum) return schema.enum.includes(value);
+  const types = typesOf(schema);
+  if (value === null) return types.includes('null');
+  if (typeof value === 'number') {
+    const isInRange = value >= (schema.minimum ?? value) && value <= Number(schema.maximum ?? value);
+    return isInRange && (types.includes('number') || (types.includes('integer') && Number.isInteger(value)));
+  }
+  if (typeof value !== 'string') return types.includes(Array.isArray(value) ? 'array' : typeof value);
+  const isInLength = value.length <= Number(schema.maxLength ?? value.length);
+  return (
+    types.includes('string') && isInLength && (!schema.pattern || new RegExp(schema.pattern).test(value))
   );
-  const rest = schema.additionalProperties;
-  const named = typeof rest === 'object' && Object.keys(rest).length > 0;
-  return properties.length === 0 && named ? { key: exampleOf(rest, schemas, '', depth + 1) } : example;
+}
+
+function numberExample(schema: Schema, name: string): unknown {
+  const known = byName[name];
+  if (typeof known === 'number' && fits(schema, known)) return known;
+  return schema.default ?? Math.max(schema.minimum ?? 1, 1);
 }
 
 function stringExample(schema: Schema, name: string): unknown {
-  if (schema.format && byFormat[schema.format]) return byFormat[schema.format];
+  if (schema.format === 'uuid') return idOf(name);
+  const known = moments[name] ?? byName[name];
+  if (schema.format) {
+    const ofFormat = byFormat[schema.format];
+    return typeof known === 'string' && ofFormat && sameForm(known, ofFormat) ? known : ofFormat;
+  }
   if (schema.default !== undefined) return schema.default;
-  const named = byName[name];
-  if (typeof named === 'string') return named;
-  return name.replaceAll('_', ' ') || 'text';
+  if (byName[name] !== undefined && fits(schema, byName[name])) return byName[name];
+  return undefined;
+}
+
+/** Whether both are dates, both are moments, or both are something else of the same form. */
+const sameForm = (a: string, b: string): boolean => a.replace(/\d/g, '0') === b.replace(/\d/g, '0');
+
+/** An id for each name, so that an example does not show a user and a card under one. */
+function idOf(name: string): string {
+  if (name === 'id' || name === 'card_id') return '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11';
+  let hash = 7;
+  for (const letter of name) hash = (hash * 31 + letter.charCodeAt(0)) % 0x1000000;
+  return `0199a3c4-5f10-7c3e-8a51-2f6f0e${hash.toString(16).padStart(6, '0')}`;
 }

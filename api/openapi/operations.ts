@@ -19,6 +19,7 @@ import {
 import { exampleOf } from './examples.ts';
 import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
 import { bodySchema, describedParameter } from './requests.ts';
+import { capital } from './schema-names.ts';
 
 type Schemas = Record<string, Schema>;
 
@@ -143,7 +144,7 @@ function requestBodyOf(
   const media = collected.requestBody?.content['application/json'];
   if (!media) return undefined;
   const schema = bodySchema(media.schema);
-  const example = spec.bodyExample ?? media.example ?? exampleOf(schema, schemas);
+  const example = spec.bodyExample ?? media.example ?? exampleOf(schema, schemas, capital(spec.id));
   // a body that may be left out is null for the framework
   const required = ![schema.type].flat().includes('null');
   const mediaTypes = ['application/json'];
@@ -171,7 +172,8 @@ function successes(
     Object.entries(spec.answers).map(([status, answer]) => {
       const content = Object.entries(collected.responses[status]?.content ?? {}).map(([mediaType, media]) => {
         const example =
-          answer.example ?? (/[/+]json$/.test(mediaType) ? exampleOf(media.schema, schemas) : undefined);
+          answer.example ??
+          (/[/+]json$/.test(mediaType) ? exampleOf(media.schema, schemas, capital(spec.id)) : undefined);
         return [mediaType, { schema: media.schema, ...(example === undefined ? {} : { example }) }] as const;
       });
       const response: OpenApiResponse = {

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
+import { exampleOf } from '../../../api/openapi/examples.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+let t: TestApp;
+let texts: { where: string; member: string; text: string }[];
+beforeAll(async () => {
+  t = await createTestApp();
+  const { paths } = t.app.swagger() as unknown as OpenApiDocument;
+  texts = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)].flatMap((part) =>
+        Object.values(part?.content ?? {}).flatMap(({ example }) => textsOf(example, operationId)),
+      ),
+    ),
+  );
+});
+afterAll(() => t.close());
+
+function textsOf(value: unknown, where: string, member = ''): typeof texts {
+  if (typeof value === 'string') return [{ where, member, text: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => textsOf(item, where, member));
+  return Object.entries(value).flatMap(([name, part]) => textsOf(part, `${where}.${name}`, name));
+}
+
+test('no text only repeats the name of its member', () => {
+  const words = (text: string) => text.toLowerCase().replaceAll(/[_ ]/g, '').replace(/s$/, '');
+  const repeated = texts.filter(({ member, text }) => member !== '' && words(text) === words(member));
+  // SCIM's description of itself (RFC 7643, 6 and 7) names its members and resources
+  expect(repeated.map(({ where }) => where).sort()).toEqual([
+    'readScimResourceType.meta.resourceType',
+    'readScimSchema.attributes.name',
+  ]);
+});
+
+test('titles name what they belong to, not an error', () => {
+  const titles = texts.filter(({ member }) => member === 'title').map(({ text }) => text);
+  expect(titles.length).toBeGreaterThan(50);
+  expect(titles.filter((text) => /not found/i.test(text))).toEqual([]);
+});
+
+const text: Schema = { type: 'string' };
+const example = (schema: Schema, owner = 'ReadThing', schemas: Record<string, Schema> = {}) =>
+  exampleOf(schema, schemas, owner);
+const object = (properties: Record<string, Schema>): Schema => ({ type: 'object', properties });
+
+test('a text whose meaning is not known is left out', () => {
+  expect(example(object({ name: text, quux: text }))).toEqual({ name: 'Claims Desk' });
+  expect(example({ type: 'array', items: text })).toEqual([]);
+  expect(example(text)).toBeUndefined();
+});
+
+test('a member has the example of its component, of the member that holds it, or of its name', () => {
+  const schemas = { RiskItem: object({ title: text }), Adr: object({ title: text }) };
+  expect(example({ $ref: '#/components/schemas/RiskItem' }, 'ListRisks', schemas)).toEqual({
+    title: 'Claims database out of support',
+  });
+  expect(example({ $ref: '#/components/schemas/Adr' }, 'GetAdr', schemas)).toEqual({
+    title: 'Move the claims database to a managed service',
+  });
+  expect(example(object({ subtypes: { type: 'array', items: object({ key: text }) } }))).toEqual({
+    subtypes: [{ key: 'businessApplication' }],
+  });
+});
+
+test('values that do not fit the schema are not taken', () => {
+  expect(example(object({ data_quality: { type: 'integer', maximum: 50 } }))).toEqual({ data_quality: 1 });
+  expect(example(object({ color: { type: 'string', maxLength: 3 } }))).toEqual({});
+  expect(example(object({ due_date: { type: 'string', format: 'date' } }))).toEqual({ due_date: '2026-03-31' });
+  expect(example(object({ due_date: { type: 'string', format: 'date-time' } }))).toEqual({
+    due_date: '2026-02-03T09:15:00.000Z',
+  });
+});
+
+test('what went wrong, or has ended, is null where it may be', () => {
+  const nullable: Schema = { anyOf: [text, { type: 'null' }] };
+  expect(example(object({ error: nullable, name: nullable }))).toEqual({ error: null, name: 'Claims Desk' });
+});
+
+test('ids of different members differ, and those of one member are the same', () => {
+  const id: Schema = { type: 'string', format: 'uuid' };
+  const made = example(object({ id, owner_id: id, parent_id: id, card_id: id })) as Record<string, string>;
+  expect(new Set(Object.values(made)).size).toBe(3);
+  expect(made.card_id).toBe(made.id);
+  expect(example(object({ owner_id: id }))).toEqual({ owner_id: made.owner_id });
+});
