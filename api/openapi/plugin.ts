@@ -6,6 +6,10 @@ import type { OpenApiDocument, Schema } from './document.ts';
 import { anywhere, otherResponse, problemExamples } from './errors.ts';
 import { headerComponents } from './headers.ts';
 import { describeOperation } from './operations.ts';
+import { plainSchemas } from './plain-schemas.ts';
+import { shareParameters } from './shared.parameters.ts';
+import { shareResponses } from './shared.responses.ts';
+import { shareSchemas } from './shared.schemas.ts';
 import { tags } from './tags.ts';
 
 declare module 'fastify' {
@@ -87,7 +91,7 @@ function complete(
     }),
   );
   const tagsUsed = new Set([...operations.values()].map(({ tag }) => tag));
-  return {
+  const whole = {
     openapi,
     info,
     servers,
@@ -103,6 +107,7 @@ function complete(
       }),
     },
   };
+  return shareResponses(shareParameters(shareSchemas(plainSchemas(whole))));
 }
 
 /** The components that the paths refer to, directly or through others, each kind by name. */

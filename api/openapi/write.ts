@@ -6,6 +6,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createApp } from '../app.ts';
 import { staleness } from './compare.ts';
+import { layoutJson } from './layout.ts';
 
 const given = process.argv.slice(2).find((word) => !word.startsWith('--'));
 const file = path.resolve(given ?? path.join(import.meta.dirname, '../../docs/openapi.json'));
@@ -44,7 +45,7 @@ const services: Services = {
 
 const app = await createApp(services);
 await app.ready();
-const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+const text = `${layoutJson(app.swagger())}\n`;
 await app.close();
 
 if (process.argv.includes('--check')) {

@@ -9,6 +9,7 @@ interface OpenApiOperation {
   responses: Record<string, OpenApiResponse>;
 }
 interface OpenApiResponse {
+  $ref?: string;
   content?: Record<string, MediaType>;
   'x-error-codes'?: string[];
 }
@@ -68,7 +69,9 @@ export function createConformance(document: OpenApiDocument): Conformance {
       const { responses } = found.operations[method.toLowerCase()]!;
       // a service that is not ready or has no space left may answer so anywhere; a fault of the service is right nowhere
       const elsewhere = !(status in responses) && (status === 503 || status === 507);
-      const response = elsewhere ? document.components.responses.Other : responses[String(status)];
+      const given = elsewhere ? { $ref: '#/components/responses/Other' } : responses[String(status)];
+      const shared = given?.$ref?.split('/').at(-1);
+      const response = shared === undefined ? given : document.components.responses[shared];
       const where = `${method} ${found.path} -> ${status}`;
       if (!response) throw new Error(`${where} is not described: ${body.slice(0, 500)}`);
       const media = (contentType ?? '').split(';')[0]!.trim();
@@ -85,8 +88,8 @@ export function createConformance(document: OpenApiDocument): Conformance {
       const code = parsed?.code ?? parsed?.error?.code;
       if (codes && !codes.includes(code!))
         throw new Error(`${where} has the undescribed code ${code}: ${body}`);
-      const place = elsewhere
-        ? ['components', 'responses', 'Other']
+      const place = shared
+        ? ['components', 'responses', shared]
         : ['paths', found.path, method.toLowerCase(), 'responses', String(status)];
       const ref = placeOf(described.schema, pointer(...place, 'content', media, 'schema'));
       const validate = ajv.getSchema(ref) ?? ajv.compile({ $ref: ref });

@@ -1,0 +1,107 @@
+import type { OpenApiDocument, Schema } from './document.ts';
+import { schemaNames } from './names.data.ts';
+import { bodyNameOf, candidateKey, listNameOf, type Place, placeName } from './schema-names.ts';
+import { mapParts, mapSchemas, type Schemas, type Visit } from './walk.ts';
+
+/** One schema that stands at several places, or that has a name wherever it stands. */
+interface Found {
+  places: Place[];
+  /** The name that follows from what the schema is, such as that of a body or of a list. */
+  name?: string;
+}
+
+/**
+ * Moves schemas that occur more than once, bodies and answers of lists to the components.
+ * @throws Error when two schemas would have the same name.
+ */
+export function shareSchemas(document: OpenApiDocument): OpenApiDocument {
+  const schemas = document.components.schemas as Schemas;
+  const found = findSchemas(document, schemas);
+  const names = nameSchemas(found, schemas);
+  const shared: Schemas = {};
+
+  const replace: Visit = (schema, place) => {
+    const key = candidateKey(schema);
+    const name = key === undefined ? undefined : names.get(key);
+    if (name === undefined || (isComponent(place) && place.root === name)) {
+      return mapParts(schema, place, replace);
+    }
+    if (!schemas[name] && !shared[name]) {
+      shared[name] = {}; // a schema that contains itself is described once
+      shared[name] = mapParts(withoutRemarks(schema), place, replace);
+    }
+    return { $ref: `#/components/schemas/${name}`, ...remarksOf(schema) };
+  };
+  const result = mapSchemas(document, replace);
+  return {
+    ...result,
+    components: {
+      ...result.components,
+      schemas: sorted({ ...(result.components.schemas as Schemas), ...shared }),
+    },
+  };
+}
+
+/** Remarks about one place of a schema, which stand beside the reference to it. */
+const remarks = ['description', 'default', 'example', 'examples'] as const;
+
+function remarksOf(schema: Schema): Schema {
+  return Object.fromEntries(
+    remarks.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]),
+  );
+}
+
+function withoutRemarks(schema: Schema): Schema {
+  return Object.fromEntries(
+    Object.entries(schema).filter(([name]) => !(remarks as readonly string[]).includes(name)),
+  );
+}
+
+const isComponent = ({ kind, path }: Place): boolean => kind === 'component' && path.length === 0;
+const isWholeBody = ({ kind, path }: Place): boolean => kind === 'body' && path.length === 0;
+
+function findSchemas(document: OpenApiDocument, schemas: Schemas): Map<string, Found> {
+  const found = new Map<string, Found>();
+  const visit: Visit = (schema, place) => {
+    const key = candidateKey(schema);
+    if (key !== undefined) {
+      const known = found.get(key);
+      if (known) {
+        known.places.push(place);
+        return schema;
+      }
+      const name = (isWholeBody(place) ? bodyNameOf(place) : undefined) ?? listNameOf(schema);
+      found.set(key, { places: [place], ...(name && !isComponent(place) ? { name } : {}) });
+    }
+    return mapParts(schema, place, visit);
+  };
+  // components first: a copy of one elsewhere is known to be one
+  for (const [name, schema] of Object.entries(schemas))
+    visit(schema, { kind: 'component', root: name, path: [] });
+  mapSchemas({ ...document, components: { ...document.components, schemas: {} } }, visit);
+  return found;
+}
+
+function nameSchemas(found: Map<string, Found>, schemas: Schemas): Map<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const [key, { places, name }] of found) {
+    const component = places.find(isComponent);
+    if (component) {
+      names.set(key, component.root);
+      continue;
+    }
+    if (!name && places.length === 1) continue;
+    const derived = name ?? placeName(places);
+    const given = schemaNames[derived] ?? derived;
+    if (taken.has(given) || schemas[given]) {
+      throw new Error(`two schemas would have the name ${given}: name ${derived} in names.data.ts`);
+    }
+    taken.add(given);
+    names.set(key, given);
+  }
+  return names;
+}
+
+const sorted = (schemas: Schemas): Schemas =>
+  Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
