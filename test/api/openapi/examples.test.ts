@@ -68,7 +68,9 @@ test('a member has the example of its component, of the member that holds it, or
 test('values that do not fit the schema are not taken', () => {
   expect(example(object({ data_quality: { type: 'integer', maximum: 50 } }))).toEqual({ data_quality: 1 });
   expect(example(object({ color: { type: 'string', maxLength: 3 } }))).toEqual({});
-  expect(example(object({ due_date: { type: 'string', format: 'date' } }))).toEqual({ due_date: '2026-03-31' });
+  expect(example(object({ due_date: { type: 'string', format: 'date' } }))).toEqual({
+    due_date: '2026-03-31',
+  });
   expect(example(object({ due_date: { type: 'string', format: 'date-time' } }))).toEqual({
     due_date: '2026-02-03T09:15:00.000Z',
   });
