@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compileCalculations } from '../../../../domain/kernel/formulas/calculations.plan.ts';
 import { computeValue } from '../../../../domain/inventory/calculations/calculations.value.ts';
+import { compileCalculations } from '../../../../domain/kernel/formulas/calculations.plan.ts';
 import type { FormulaNames } from '../../../../domain/kernel/formulas/formula.evaluate.ts';
 import { formulaLimits } from '../../../../domain/kernel/formulas/formula.limits.ts';
 import { parseFormula } from '../../../../domain/kernel/formulas/formula.parse.ts';
