@@ -1,11 +1,11 @@
 import { writesBeyond } from './apply.changes.ts';
 import { isLate } from './apply.late.ts';
 import type { Outcome } from './apply.types.ts';
-import type { Book, PairState } from './book.types.ts';
+import type { Agreed, Book, PairState } from './book.types.ts';
 import type { Path, Side } from './mapping.types.ts';
 import { emptyRow } from './plan.draft.ts';
 import type { Plan, PlanRow } from './plan.types.ts';
-import { canonical, type Value } from './values.ts';
+import { canonical, same, type Value } from './values.ts';
 
 /**
  * Makes the plan that takes an applied one back, row by row from its end. It is applied like any other: a row only
@@ -98,22 +98,48 @@ function pairOf(row: PlanRow, outcome: Outcome, book: Book): Pick<PlanRow, 'remo
   return { remoteId: row.remoteId ?? pair?.remoteId ?? null, cardId: row.cardId ?? pair?.cardId ?? null };
 }
 
-/** What a side holds of the fields now, as far as the book knows: that may be another form than what was sent. */
-function heldNow(row: PlanRow, remoteId: string | null, book: Book, side: Side): Record<Path, Value> {
+/**
+ * What both sides have agreed on with the row, as the book has it: the written side may hold another form than what was sent.
+ * Where they have agreed on something else since, it is what the row says, and what is there now no longer fits it.
+ */
+function baseLeft(row: PlanRow, remoteId: string | null, book: Book): Record<Path, Agreed> {
   const base = (remoteId === null ? undefined : book.pairs.get(remoteId))?.base ?? {};
   return Object.fromEntries(
-    Object.entries(row.agreed).map(([path, agreed]) => [
-      path,
-      writesBeyond(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? agreed)[side],
-    ]),
+    Object.entries(row.agreed).flatMap(([path, agreed]) => {
+      const now = base[path];
+      if (!now) return row.before[path] ? [[path, agreed]] : [];
+      return [[path, isLater(row, path, now) ? agreed : now]];
+    }),
   );
+}
+
+/** Whether another run has had both sides agree on something else. A value that its side did not take has changed nothing. */
+function isLater({ side, agreed, before }: PlanRow, path: Path, now: Agreed): boolean {
+  const sides = (['local', 'remote'] as const).filter((one) => one !== side);
+  const isAs = (then: Agreed | null | undefined, over: readonly Side[]) =>
+    Boolean(then) && over.every((one) => same(now[one], then![one]));
+  return !isAs(agreed[path], sides) && !isAs(before[path], ['local', 'remote']);
+}
+
+/** What a side held of the fields once the row was applied. */
+function heldThen(row: PlanRow, remoteId: string | null, book: Book, side: Side): Record<Path, Value> {
+  const base = baseLeft(row, remoteId, book);
+  const agreed = Object.entries(row.agreed).map(([path, both]) => [
+    path,
+    writesBeyond(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
+  ]);
+  // what was written without being agreed on
+  const forgotten = row.forgets.flatMap((path) =>
+    row.diff[path] ? [[path, canonical(row.diff[path].new)]] : [],
+  );
+  return Object.fromEntries([...agreed, ...forgotten]);
 }
 
 function takenBack(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
   const { side } = row;
-  const base = (remoteId === null ? undefined : book.pairs.get(remoteId))?.base ?? {};
-  const paths = Object.keys(row.agreed);
-  const held = side ? heldNow(row, remoteId, book, side) : {};
+  const base = baseLeft(row, remoteId, book);
+  const paths = [...new Set([...Object.keys(row.agreed), ...row.forgets])];
+  const held = side ? heldThen(row, remoteId, book, side) : {};
   const known = paths.filter((path) => row.before[path]);
   return {
     action: row.action,
@@ -139,13 +165,16 @@ function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse
   if (side === 'remote' && remoteId !== null && pair?.origin === 'linked') {
     return { action: 'unlink', expects: { pair: 'linked' }, drops: [remoteId] };
   }
-  const held = heldNow(row, remoteId, book, side);
+  const held = heldThen(row, remoteId, book, side);
   return {
     action: 'delete',
     side,
     diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
+    // for taking that back in its turn
+    origin: pair?.origin ?? null,
+    before: baseLeft(row, remoteId, book),
     expects: {
-      pair: 'linked',
+      pair: row.state?.kind ?? 'linked',
       ...(side === 'local'
         ? { card: { there: true, fields: held } }
         : { record: { there: true, fields: held } }),
@@ -156,16 +185,14 @@ function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse
 
 /**
  * An archived card is restored; a record is made anew, under a new key, and its card stays gone. The other side is gone as it
- * was before, so that the next run proposes the removal again.
+ * was before, so that the next run proposes the removal again. What was made and taken back is a pair again.
  */
 function madeAgain(row: PlanRow, book: Book, runId: string): Omit<Inverse, 'reason'> {
   const agreed = Object.fromEntries(
     Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
   );
   const gone: Side = row.side === 'local' ? 'remote' : 'local';
-  const state: PairState =
-    row.state?.kind === 'removed' ? { ...row.state, kind: 'quarantined' } : { kind: 'ended', gone };
-  const common = { agreed, origin: row.origin, side: row.side, state };
+  const common = { agreed, origin: row.origin, side: row.side, state: stateAgain(row, gone), was: row.state };
   if (row.side === 'local') {
     const pair = row.remoteId !== null && book.pairs.has(row.remoteId) ? 'removed' : 'none';
     return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
@@ -179,15 +206,26 @@ function madeAgain(row: PlanRow, book: Book, runId: string): Omit<Inverse, 'reas
   return { ...common, action: 'create', remoteId: null, diff, restored, expects: { unbound: true } };
 }
 
+/** A removal that is to be proposed again; or, of what was made and taken back, the other side that it was made from. */
+function stateAgain({ state, drops }: PlanRow, gone: Side): PairState {
+  if (state?.kind === 'removed') return { ...state, kind: 'quarantined' };
+  return drops.length > 0 ? { kind: 'linked' } : { kind: 'ended', gone };
+}
+
 /** A card that came back with its record is archived again, and the next run finds that its record is there. */
 function archivedAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
-  const base = (row.remoteId === null ? undefined : book.pairs.get(row.remoteId))?.base ?? {};
-  const held = Object.fromEntries(Object.entries(base).map(([path, { local }]) => [path, local]));
+  const pair = row.remoteId === null ? undefined : book.pairs.get(row.remoteId);
+  const agreed = row.origin === null ? (pair?.base ?? {}) : baseLeft(row, row.remoteId, book);
+  const held = Object.fromEntries(Object.entries(agreed).map(([path, { local }]) => [path, local]));
   return {
     action: 'delete',
     side: 'local',
     diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
-    expects: { pair: 'linked', card: { there: true, fields: held } },
+    expects: { pair: row.state?.kind ?? 'linked', card: { there: true, fields: held } },
+    // for taking that back in its turn
+    origin: row.origin,
+    before: agreed,
     state: row.was,
+    drops: row.was === null && row.remoteId !== null ? [row.remoteId] : [],
   };
 }

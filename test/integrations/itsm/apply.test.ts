@@ -305,6 +305,73 @@ describe('a plan that is taken back', () => {
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
+  it('does not take along what a later run has brought in step', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    const second = sides.create('remote', fields('x', 'k7'));
+    sides.edit('remote', remote, 'name', 'b');
+    const made = plan();
+    await apply(made);
+    const ends = new Map(outcomes);
+    const other = book.pairs.get(second)!.cardId;
+    sides.edit('local', card, 'name', 'c');
+    sides.edit('local', other, 'name', 'd');
+    journal.clear();
+    await apply({ ...plan(), id: 'later' });
+    const back = undoPlan('undo', made, ends, book, sides.now());
+    journal.clear();
+    expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 2 });
+    for (const side of ['local', 'remote'] as const)
+      expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['c', 'd']);
+  });
+
+  it('makes pairs again of what was made, when that is taken back as well', async () => {
+    const { sides, plan, apply, outcomes, book, journal } = await started();
+    sides.create('remote', fields('x', 'k7'));
+    sides.create('local', fields('y', 'k8'));
+    const made = plan();
+    await apply(made);
+    const basesOf = () =>
+      [...book.pairs.values()].map(({ base, origin, state }) => ({ base, origin, state }));
+    const bases = basesOf();
+    const names = (['local', 'remote'] as const).map((side) => sides.shown(side).length);
+    let last = made;
+    for (const [id, count] of [
+      ['undo', 1],
+      ['redo', 3],
+      ['undo again', 1],
+      ['redo again', 3],
+    ] as const) {
+      last = undoPlan(id, last, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(last)).counts).toMatchObject({ applied: 2, stale: 0 });
+      expect(book.pairs.size).toBe(count);
+    }
+    expect(basesOf()).toEqual(bases);
+    expect((['local', 'remote'] as const).map((side) => sides.shown(side).length)).toEqual(names);
+    expect(plan().rows).toEqual([]);
+  });
+
+  it('empties nothing when a first agreement is taken back again and again', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    book.pairs.get(remote)!.base = {};
+    sides.edit('remote', remote, 'name', 'b');
+    const ruled = mapping.fields.map((field) => ({ ...field, rule: 'remote_leads' as const }));
+    let last = plan({ fields: ruled });
+    await apply(last);
+    for (const name of ['a', 'b', 'a', 'b']) {
+      last = undoPlan(`to ${name}`, last, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(last)).counts.stale).toBe(0);
+      expect(sides.cards.get(card)?.fields.name).toBe(name);
+    }
+    // by now it holds something else
+    sides.edit('local', card, 'name', 'c');
+    last = undoPlan('too late', last, new Map(outcomes), book, sides.now());
+    journal.clear();
+    await apply(last);
+    expect(sides.cards.get(card)?.fields.name).toBe('c');
+  });
+
   it('brings back what was removed: a card as it was, a record anew', async () => {
     for (const side of ['local', 'remote'] as const) {
       const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();

@@ -1,3 +1,4 @@
+import type { Outcome } from '../../../../integrations/itsm/engine/apply.types.ts';
 import type { Pair } from '../../../../integrations/itsm/engine/book.types.ts';
 import type {
   FieldMapping,
@@ -7,7 +8,15 @@ import type {
 } from '../../../../integrations/itsm/engine/mapping.types.ts';
 import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
-import type { PersonAct, RunStep, Setting } from './steps.ts';
+import type { PersonAct, RunStep, Setting, UndoStep } from './steps.ts';
+
+/** A run that was taken back, and the plan that took it back. */
+export interface Undone {
+  of: Plan;
+  back: Plan;
+  /** How its rows have ended; undefined when it was interrupted. */
+  outcomes: ReadonlyMap<number, Outcome> | undefined;
+}
 
 /** A card or a record that is there, in the words of its own side. */
 export interface Shown {
@@ -44,6 +53,8 @@ export interface Landscape {
   pending(): Promise<boolean>;
   /** A run, which first goes on with what is pending. @returns the new plan, if it came to one. */
   run(step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan | null>;
+  /** Takes a run back, once what is pending has come to an end. @returns null if it did not come to that. */
+  undo(step: UndoStep, act: (act: PersonAct) => Promise<void>): Promise<Undone | null>;
 }
 
 /** The fields in play besides the key. */

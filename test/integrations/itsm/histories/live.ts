@@ -3,6 +3,7 @@ import { acts, type Plan } from '../../../../integrations/itsm/engine/plan.types
 import { KEY, type Landscape, PATHS, type Shown, spelled, tokenOf } from './landscape.ts';
 import { createLineage, type Lineage } from './lineage.ts';
 import type { History, PersonAct, RunStep } from './steps.ts';
+import { watchedUndo } from './undo.ts';
 
 /** Runs in a row after which everything must have come to rest. */
 const PATIENCE = 40;
@@ -18,6 +19,12 @@ export interface Life {
   removedByPeople: Set<string>;
   /** Keys of things of which a person has removed a side or merged it into another. */
   touchedKeys: Set<string>;
+  /** Cards and records that a run which is taken back has made: they may go with it. */
+  unmade: Set<string>;
+  /** Keys of all such things: they were on both sides, and may come back. */
+  unmadeKeys: Set<string>;
+  /** Records of which both sides agree on what they agreed on before a run that was taken back. */
+  agreedBefore: Set<string>;
   /** Cards and records that were taken apart, with the values they must keep. */
   frozen: Map<string, Record<Path, string | null>>;
   faults: string[];
@@ -42,6 +49,9 @@ export async function live(
     madeByPeople: new Set(),
     removedByPeople: new Set(),
     touchedKeys: new Set(),
+    unmade: new Set(),
+    unmadeKeys: new Set(),
+    agreedBefore: new Set(),
     frozen: new Map(),
     faults: [],
     log: [],
@@ -49,6 +59,7 @@ export async function live(
   const people = createPeople(life);
   for (const step of steps) {
     if (step.do === 'run') await watchedRun(life, step, people);
+    else if (step.do === 'undo') await watchedUndo(life, step, people);
     else await people(step, false);
   }
   await settle(life, people);
@@ -76,7 +87,7 @@ async function settle(life: Life, people: People): Promise<void> {
   life.faults.push(`after ${PATIENCE} runs there is still something to be done`);
 }
 
-type People = (act: PersonAct, inRun: boolean) => Promise<void>;
+export type People = (act: PersonAct, inRun: boolean) => Promise<void>;
 
 const pick = <T>(items: readonly T[], at: number): T | undefined =>
   items.length === 0 ? undefined : items[at % items.length];
@@ -107,7 +118,8 @@ function createPeople(life: Life): People {
       all.filter(({ fields }) => !here.has(fields[KEY] ?? null)),
       at,
     )?.fields[KEY];
-    return key === undefined || life.touchedKeys.has(String(key)) ? undefined : String(key);
+    const wasHere = life.touchedKeys.has(String(key)) || life.unmadeKeys.has(String(key));
+    return key === undefined || wasHere ? undefined : String(key);
   };
   const perform: People = async (act, inRun) => {
     if (act.do === 'create') {
@@ -157,7 +169,10 @@ function createPeople(life: Life): People {
     if (act.do === 'restore') {
       // a card beside another one of its key would be a double that a person has made
       const here = new Set((await landscape.shown('local')).map(({ fields }) => fields[KEY]));
-      const free = (await landscape.archived()).filter(({ key }) => !here.has(key));
+      // so would one of which making it was taken back: it is made again
+      const free = (await landscape.archived()).filter(
+        ({ key }) => !here.has(key) && !life.unmadeKeys.has(String(key)),
+      );
       const card = pick(free, act.at)?.id;
       if (card === undefined) return;
       await landscape.restore(card);
@@ -215,8 +230,8 @@ const tokens = ({ fields }: Shown): Record<Path, string | null> =>
 
 /** A run, with a look at both sides before and after it: what the engine did must be right at once, not only in the end. */
 async function watchedRun(life: Life, step: RunStep, people: People): Promise<Plan | null> {
-  const { landscape, faults } = life;
-  const before = { local: await landscape.shown('local'), remote: await landscape.shown('remote') };
+  const { landscape } = life;
+  const before: Before = { local: await landscape.shown('local'), remote: await landscape.shown('remote') };
   life.log.push(`run ${step.complete ? 'complete' : 'delta'} ${JSON.stringify(step.trouble)}`);
   const plan = await landscape.run(step, async (act) => await people(act, true));
   for (const row of plan?.rows ?? []) {
@@ -225,6 +240,17 @@ async function watchedRun(life: Life, step: RunStep, people: People): Promise<Pl
     );
   }
   if (plan) judgePlan(life, plan);
+  await judgeChanges(life, before);
+  if (plan) life.unmade.clear();
+  return plan;
+}
+
+/** Both sides before something is done to them by the engine. */
+export type Before = Record<Side, Shown[]>;
+
+/** What the engine may not have done, whatever its plan was. */
+export async function judgeChanges(life: Life, before: Before): Promise<void> {
+  const { landscape, faults } = life;
   for (const side of ['local', 'remote'] as const) {
     const after = await landscape.shown(side);
     const known = new Set(before[side].map(({ id }) => id));
@@ -246,11 +272,11 @@ async function watchedRun(life: Life, step: RunStep, people: People): Promise<Pl
       }
     }
   }
-  return plan;
 }
 
 function judgeRemoval(life: Life, one: Shown): void {
   const { mode } = life.landscape.mapping.deletion;
+  if (life.unmade.has(one.id)) return;
   if (!life.touchedKeys.has(String(one.fields[KEY]))) {
     life.faults.push(`${one.id} was removed though nobody removed its counterpart`);
   }
@@ -262,7 +288,7 @@ function judgeRemoval(life: Life, one: Shown): void {
 }
 
 /** Two values are only in conflict when neither was written knowing the other. */
-function judgePlan({ lineage, faults, landscape, setting }: Life, plan: Plan): void {
+function judgePlan({ lineage, faults, landscape, setting, agreedBefore }: Life, plan: Plan): void {
   for (const row of plan.rows) {
     const paths = row.action === 'conflict' ? (row.path === null ? [] : [row.path]) : row.settled;
     for (const path of paths) {
@@ -273,7 +299,8 @@ function judgePlan({ lineage, faults, landscape, setting }: Life, plan: Plan): v
       if (right === null && left !== null && row.action !== 'conflict') lineage.excuse(left);
       if (left === null || right === null) continue;
       // without marks nobody can tell whether a write of which the answer was lost was seen by who wrote next
-      if (setting.marks && (lineage.isBefore(left, right) || lineage.isBefore(right, left))) {
+      const isKnown = setting.marks && !agreedBefore.has(row.remoteId ?? '');
+      if (isKnown && (lineage.isBefore(left, right) || lineage.isBefore(right, left))) {
         faults.push(
           `${row.cardId}: a conflict of '${left}' and '${right}', of which one came from the other`,
         );

@@ -26,8 +26,13 @@ export type Mutant = 'no base' | 'no journal' | 'no check';
 /** The process has come to its end. */
 export class Killed extends Error {}
 
-/** How far each row has come. */
-export type Journal = Map<number, Progress>;
+/** How each row has ended, or that it is begun. */
+export type Journal = Map<number, Outcome | 'begun'>;
+
+const progressIn = (journal: Journal, { no }: PlanRow): Progress => {
+  const entry = journal.get(no) ?? 'pending';
+  return typeof entry === 'string' ? entry : entry.progress;
+};
 
 /** The inventory and the database outside. */
 export interface Sides {
@@ -112,7 +117,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
   };
   const end = ({ row, outcome, changes }: Ending) => {
     commit(changes);
-    journal.set(row.no, outcome.progress);
+    journal.set(row.no, outcome);
     return outcome;
   };
   const read = (id: string): RemoteState => {
@@ -155,7 +160,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
   };
 
   const progressOf = (row: PlanRow): Progress => {
-    const progress = journal.get(row.no) ?? 'pending';
+    const progress = progressIn(journal, row);
     return mutant === 'no journal' && progress === 'begun' ? 'pending' : progress;
   };
 

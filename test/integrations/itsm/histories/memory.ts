@@ -1,4 +1,5 @@
 import { applyPlan } from '../../../../integrations/itsm/engine/apply.ts';
+import type { Outcome } from '../../../../integrations/itsm/engine/apply.types.ts';
 import { emptyBook, writeBook } from '../../../../integrations/itsm/engine/book.ts';
 import type { BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
 import { wantedLooks } from '../../../../integrations/itsm/engine/fate.ts';
@@ -9,11 +10,12 @@ import type {
 } from '../../../../integrations/itsm/engine/observation.types.ts';
 import { makePlan } from '../../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { undoPlan } from '../../../../integrations/itsm/engine/undo.ts';
 import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
-import { evaluate, KEY, type Landscape, mappingOf, places, type Shown } from './landscape.ts';
+import { evaluate, KEY, type Landscape, mappingOf, places, type Shown, type Undone } from './landscape.ts';
 import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
 import { createSides } from './memory.sides.ts';
-import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
+import type { PersonAct, RunStep, Setting, Trouble, UndoStep } from './steps.ts';
 
 /** Both sides, the book and the journal in memory. */
 export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
@@ -22,6 +24,8 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
   const book = emptyBook();
   const resolutions: Resolution[] = [];
   let pending: { plan: Plan; journal: Journal } | null = null;
+  /** Runs that have ended and were not taken back. */
+  const ended: { plan: Plan; outcomes: Map<number, Outcome> }[] = [];
   let newest: Plan | null = null;
   let plans = 0;
 
@@ -82,7 +86,30 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       throw error;
     }
     pending = null;
+    const outcomes = new Map(
+      [...journal].flatMap(([no, one]) => (one === 'begun' ? [] : [[no, one] as const])),
+    );
+    if ([...outcomes.values()].some(({ progress }) => progress === 'applied')) ended.push({ plan, outcomes });
     return true;
+  };
+  const befalling = ({ trouble }: { trouble: Trouble[] }): Trouble[] =>
+    setting.normalising ? trouble.filter(({ kind }) => kind === 'meanwhile') : [...trouble];
+  const undo = async (step: UndoStep, act: (act: PersonAct) => Promise<void>): Promise<Undone | null> => {
+    const troubles = befalling(step);
+    sides.tick();
+    if (!(await apply(troubles, act))) return null;
+    const [one] = ended.splice(ended.length - 1 - (step.at % ended.length), 1);
+    if (!one) return null;
+    plans += 1;
+    const made = undoPlan(`plan${plans}`, one.plan, one.outcomes, book, sides.now());
+    const seenAgain = made.rows.flatMap(({ remoteId }) => remoteId ?? []);
+    const again = [...new Set([...made.closing.again, ...seenAgain])].sort();
+    const back = { ...made, closing: { ...made.closing, again } };
+    pending = { plan: back, journal: new Map() };
+    const { journal } = pending;
+    const isDone = await apply(troubles, act);
+    const outcomes = isDone ? new Map([...journal].map(([no, end]) => [no, end as Outcome])) : undefined;
+    return { of: one.plan, back, outcomes };
   };
 
   return {
@@ -121,9 +148,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       ) ?? false,
     pending: async () => pending !== null,
     run: async (step, act) => {
-      const troubles = setting.normalising
-        ? step.trouble.filter(({ kind }) => kind === 'meanwhile')
-        : [...step.trouble];
+      const troubles = befalling(step);
       sides.tick();
       if (!(await apply(troubles, act))) return null;
       const made = await plan(step, act);
@@ -132,5 +157,6 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       await apply(troubles, act);
       return made;
     },
+    undo,
   };
 }

@@ -30,7 +30,15 @@ export interface RunStep {
   trouble: Trouble[];
 }
 
-export type Step = PersonAct | RunStep;
+/** A run that has ended is taken back. */
+export interface UndoStep {
+  do: 'undo';
+  /** Which one, counted from the newest that can be taken back. */
+  at: number;
+  trouble: Trouble[];
+}
+
+export type Step = PersonAct | RunStep | UndoStep;
 
 /** What differs from history to history besides the steps. */
 export interface Setting {
@@ -91,6 +99,12 @@ const run: fc.Arbitrary<RunStep> = fc.record({
   trouble: fc.array(trouble, { maxLength: 3 }),
 });
 
+const undo: fc.Arbitrary<UndoStep> = fc.record({
+  do: fc.constant('undo' as const),
+  at: fc.oneof(fc.constant(0), fc.nat(5)),
+  trouble: fc.array(trouble, { maxLength: 2 }),
+});
+
 const setting: fc.Arbitrary<Setting> = fc.record({
   rules: fc.array(fc.constantFrom<FieldRule>('remote_leads', 'local_leads', 'newest_wins', 'manual'), {
     minLength: 4,
@@ -105,6 +119,12 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   quarantine: fc.constantFrom(0, 0, 3),
 });
 
+const kindsOfSteps = [
+  { weight: 8, arbitrary: personAct },
+  { weight: 4, arbitrary: run },
+  { weight: 1, arbitrary: undo },
+] satisfies fc.WeightedArbitrary<Step>[];
+
 const first: PersonAct[] = [
   { do: 'create', side: 'local', twin: false },
   { do: 'create', side: 'remote', twin: false },
@@ -115,7 +135,7 @@ const first: PersonAct[] = [
 export const histories: fc.Arbitrary<History> = fc.record({
   setting,
   steps: fc
-    .array(fc.oneof({ weight: 2, arbitrary: personAct }, { weight: 1, arbitrary: run }), {
+    .array(fc.oneof(...kindsOfSteps), {
       minLength: 17,
       maxLength: 57,
       size: 'max',

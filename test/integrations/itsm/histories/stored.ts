@@ -341,6 +341,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       await apply(troubles, act);
       return made;
     },
+    // histories in memory alone take runs back
+    undo: async () => null,
     async close() {
       await remote.close();
       await instance.close();
