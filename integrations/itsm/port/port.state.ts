@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { LocalState } from '../engine/apply.types.ts';
-import { emptyBook, type Identities, identities, writeBook } from '../engine/book.ts';
+import { emptyBook, type Identities, identities, redirected, writeBook } from '../engine/book.ts';
 import type { Book, BookChange, Pair } from '../engine/book.types.ts';
 import type { LocalCard } from '../engine/observation.types.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
@@ -40,7 +40,8 @@ export async function readState(
       if (cardId === null) return { card: null, pair, other: undefined };
       speakers ??= identities(book, redirects);
       apart ??= unmapped(book);
-      const other = [speakers.primary.get(cardId), apart.get(cardId)].find(
+      // a card that was merged into another one has the records of that one
+      const other = [speakers.primary.get(redirected(cardId, redirects)), apart.get(cardId)].find(
         (one) => one && !row.drops.includes(one.remoteId),
       );
       return { card: known.get(cardId) ?? null, pair, other };

@@ -372,6 +372,24 @@ describe('a plan that is taken back', () => {
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
+  it('makes no second record of a card that was merged into another one', async () => {
+    const { sides, plan, apply, outcomes, card, book, journal } = await started();
+    const merged = sides.create('local', fields('y', 'k8'));
+    const made = plan();
+    await apply(made);
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    journal.clear();
+    await apply(back);
+    const ends = new Map(outcomes);
+    journal.clear();
+    await apply({ ...plan(), id: 'made anew' });
+    sides.merge('local', merged, card);
+    const count = sides.records.size;
+    journal.clear();
+    const { counts } = await apply(undoPlan('redo', back, ends, book, sides.now()));
+    expect([counts.stale, sides.records.size]).toEqual([1, count]);
+  });
+
   it('brings back what was removed: a card as it was, a record anew', async () => {
     for (const side of ['local', 'remote'] as const) {
       const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
