@@ -137,6 +137,9 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     else if (write?.kind === 'update') card = sides.writeCard(write.cardId, write.values);
     else if (write?.kind === 'archive' || write?.kind === 'restore') {
       const held = sides.cards.get(write.cardId);
+      if (!held && write.kind === 'restore') {
+        return end({ row, outcome: { progress: 'refused', message: 'There is no such card.' }, changes: [] });
+      }
       if (held) held.archived = write.kind === 'archive';
     }
     const made = write && card && row.cardId === null ? { madeId: card.id } : {};
