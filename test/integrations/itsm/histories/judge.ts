@@ -1,6 +1,6 @@
 import { identities, isLive, unmappedCards } from '../../../../integrations/itsm/engine/book.ts';
 import { KEY, PATHS, type Shown, tokenOf } from './landscape.ts';
-import type { Life } from './live.ts';
+import type { Life } from './life.ts';
 
 /**
  * Judges the end of a history, when nothing is left to be done: both sides agree by the rules, and nothing is lost,

@@ -1,6 +1,6 @@
 import type { PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { KEY, PATHS, type Shown, tokenOf, type Undone } from './landscape.ts';
-import { type Before, judgeChanges, type Life, type People } from './live.ts';
+import { type Before, judgeChanges, type Life, type People } from './life.ts';
 import type { UndoStep } from './steps.ts';
 
 /** A run is taken back, with a look at both sides before and after it. */

@@ -1,0 +1,89 @@
+import type { ApplyOptions } from '../../../integrations/itsm/engine/apply.state.ts';
+import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
+import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
+import type { Book } from '../../../integrations/itsm/engine/book.types.ts';
+import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import { evaluate, mappingOf } from './histories/landscape.ts';
+import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
+import { createSides } from './histories/memory.sides.ts';
+import type { Setting, Trouble } from './histories/steps.ts';
+
+const setting: Setting = {
+  rules: ['remote_leads', 'remote_leads', 'remote_leads'],
+  deletion: 'strict',
+  tombstones: true,
+  looks: true,
+  marks: true,
+  normalising: false,
+
+  quarantine: 0,
+};
+export const mapping = mappingOf(setting);
+
+type Applied = ApplyOptions & { approvals?: Map<number, 'approved' | 'rejected'>; chunk?: number };
+
+/** Two sides with a book and a journal, small enough to follow by hand. */
+export function landscape() {
+  const sides: Sides = createSides(mapping, setting);
+  const book: Book = emptyBook();
+  const journal: Journal = new Map();
+  const outcomes = new Map<number, Outcome>();
+  let plans = 0;
+  const plan = (over: Partial<typeof mapping> = {}): Plan => {
+    plans += 1;
+    journal.clear();
+    outcomes.clear();
+    const remote = {
+      kind: 'complete' as const,
+      records: structuredClone([...sides.records.values()]),
+      tombstones: sides.tombstones,
+      looks: new Map(),
+      watermark: sides.now(),
+    };
+    const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
+    const seen = { remote, local, resolutions: [], decisions: [], now: sides.tick(), remoteAheadMs: 0 };
+    return makePlan(`p${plans}`, { ...mapping, ...over }, book, seen, { score: () => [], evaluate });
+  };
+  const apply = async (
+    of: Plan,
+    troubles: Trouble[] = [],
+    { approvals, chunk = 1, ...options }: Applied = {},
+  ) => {
+    const commit = (changes: Parameters<typeof writeBook>[1]) => writeBook(book, changes);
+    const act = async () => {};
+    const port = memoryPort(
+      { plan: of, chunk, approvals, sides, book, commit, setting, mutant: undefined, mapping, troubles, act },
+      journal,
+    );
+    const { finish, writeLocal } = port;
+    port.finish = async (endings) => {
+      for (const { row, outcome } of endings) outcomes.set(row.no, outcome);
+      await finish(endings);
+    };
+    port.writeLocal = async (steps) => {
+      const ended = await writeLocal(steps);
+      for (const [n, { row }] of steps.entries()) outcomes.set(row.no, ended[n]!);
+      return ended;
+    };
+    return await applyPlan(mapping, of, port, { remoteBatch: chunk, ...options });
+  };
+  return { sides, book, journal, outcomes, plan, apply };
+}
+
+export const fields = (name: string, key: string) => ({
+  name,
+  'attributes.end': null,
+  'attributes.key': key,
+});
+
+/** A pair that both sides agree on, a card that is new, and a record that is. */
+export async function started() {
+  const world = landscape();
+  const { sides } = world;
+  const card = sides.create('local', fields('a', 'k1'));
+  await world.apply(world.plan());
+  const [remote] = [...sides.records.keys()];
+  return { ...world, card, remote: remote! };
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
+import { verifyPlan } from '../../../integrations/itsm/engine/verify.ts';
+import { fields, mapping, started } from './apply.landscape.ts';
+
+describe('a plan that is taken back', () => {
+  it('leaves both sides and the book as they were', async () => {
+    const world = await started();
+    const { sides, plan, apply, outcomes, card, remote, book } = world;
+    sides.edit('local', card, 'name', 'b');
+    sides.edit('remote', remote, 'attributes.end', '2026-01-01 00:00:00');
+    sides.create('remote', { ...fields('x', 'k7') });
+    const second = sides.create('local', fields('y', 'k8'));
+    const was = [structuredClone(book.pairs), sides.shown('local'), sides.shown('remote')];
+    const made = plan();
+    expect((await apply(made)).counts.applied).toBe(4);
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    expect(back.rows).toHaveLength(4);
+    world.journal.clear();
+    expect((await apply(back)).counts).toMatchObject({ applied: 4, stale: 0 });
+    expect([book.pairs, sides.shown('local'), sides.shown('remote')]).toEqual(was);
+    expect(sides.cards.get(second)?.archived).toBe(false);
+  });
+
+  it.each(['remote_leads', 'local_leads'] as const)(
+    'brings back both values of a conflict that was settled, and what was agreed on before both (%s)',
+    async (rule) => {
+      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      const ruled = { fields: mapping.fields.map((field) => ({ ...field, rule })) };
+      sides.edit('local', card, 'name', 'b');
+      sides.edit('remote', remote, 'name', 'c');
+      const was = structuredClone(book.pairs);
+      const names = () =>
+        (['local', 'remote'] as const).map((side) => sides.shown(side).map(({ fields: { name } }) => name));
+      const made = plan(ruled);
+      await apply(made);
+      const winner = rule === 'remote_leads' ? 'c' : 'b';
+      expect(names()).toEqual([[winner], [winner]]);
+      const settled = structuredClone(book.pairs);
+      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect(names()).toEqual([['b'], ['c']]);
+      expect(book.pairs).toEqual(was);
+      const records = new Map(
+        [...sides.records].map(([id, record]) => [id, { kind: 'there', record }] as const),
+      );
+      const present = { outcomes: new Map(outcomes), book, cards: sides.cards, records };
+      expect(verifyPlan(mapping, back, present)).toEqual([]);
+      // that is taken back as well
+      const again = undoPlan('again', back, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(again)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect(names()).toEqual([[winner], [winner]]);
+      expect(book.pairs).toEqual(settled);
+    },
+  );
+
+  it('does not take later changes along', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    sides.edit('remote', remote, 'name', 'b');
+    const made = plan();
+    await apply(made);
+    sides.edit('local', card, 'name', 'c');
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    journal.clear();
+    expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
+    expect(sides.cards.get(card)?.fields.name).toBe('c');
+  });
+
+  it('does not take along what a later run has brought in step', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    const second = sides.create('remote', fields('x', 'k7'));
+    sides.edit('remote', remote, 'name', 'b');
+    const made = plan();
+    await apply(made);
+    const ends = new Map(outcomes);
+    const other = book.pairs.get(second)!.cardId;
+    sides.edit('local', card, 'name', 'c');
+    sides.edit('local', other, 'name', 'd');
+    journal.clear();
+    await apply({ ...plan(), id: 'later' });
+    const back = undoPlan('undo', made, ends, book, sides.now());
+    journal.clear();
+    expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 2 });
+    for (const side of ['local', 'remote'] as const)
+      expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['c', 'd']);
+  });
+
+  it('makes pairs again of what was made, when that is taken back as well', async () => {
+    const { sides, plan, apply, outcomes, book, journal } = await started();
+    sides.create('remote', fields('x', 'k7'));
+    sides.create('local', fields('y', 'k8'));
+    const made = plan();
+    await apply(made);
+    const basesOf = () =>
+      [...book.pairs.values()].map(({ base, origin, state }) => ({ base, origin, state }));
+    const bases = basesOf();
+    const names = (['local', 'remote'] as const).map((side) => sides.shown(side).length);
+    let last = made;
+    for (const [id, count] of [
+      ['undo', 1],
+      ['redo', 3],
+      ['undo again', 1],
+      ['redo again', 3],
+    ] as const) {
+      last = undoPlan(id, last, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(last)).counts).toMatchObject({ applied: 2, stale: 0 });
+      expect(book.pairs.size).toBe(count);
+    }
+    expect(basesOf()).toEqual(bases);
+    expect((['local', 'remote'] as const).map((side) => sides.shown(side).length)).toEqual(names);
+    expect(plan().rows).toEqual([]);
+  });
+
+  it('empties nothing when a first agreement is taken back again and again', async () => {
+    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    book.pairs.get(remote)!.base = {};
+    sides.edit('remote', remote, 'name', 'b');
+    const ruled = mapping.fields.map((field) => ({ ...field, rule: 'remote_leads' as const }));
+    let last = plan({ fields: ruled });
+    await apply(last);
+    for (const name of ['a', 'b', 'a', 'b']) {
+      last = undoPlan(`to ${name}`, last, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(last)).counts.stale).toBe(0);
+      expect(sides.cards.get(card)?.fields.name).toBe(name);
+    }
+    // by now it holds something else
+    sides.edit('local', card, 'name', 'c');
+    last = undoPlan('too late', last, new Map(outcomes), book, sides.now());
+    journal.clear();
+    await apply(last);
+    expect(sides.cards.get(card)?.fields.name).toBe('c');
+  });
+
+  it('makes no second record of a card that was merged into another one', async () => {
+    const { sides, plan, apply, outcomes, card, book, journal } = await started();
+    const merged = sides.create('local', fields('y', 'k8'));
+    const made = plan();
+    await apply(made);
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    journal.clear();
+    await apply(back);
+    const ends = new Map(outcomes);
+    journal.clear();
+    await apply({ ...plan(), id: 'made anew' });
+    sides.merge('local', merged, card);
+    const count = sides.records.size;
+    journal.clear();
+    const { counts } = await apply(undoPlan('redo', back, ends, book, sides.now()));
+    expect([counts.stale, sides.records.size]).toEqual([1, count]);
+  });
+
+  it('brings back what was removed: a card as it was, a record anew', async () => {
+    for (const side of ['local', 'remote'] as const) {
+      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      sides.remove(side === 'local' ? 'remote' : 'local', side === 'local' ? remote : card, true);
+      await apply(plan());
+      const made = plan();
+      await apply(made);
+      expect(sides.shown(side)).toEqual([]);
+      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(back)).counts).toMatchObject({ applied: 1 });
+      expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['a']);
+      // what was agreed on went back as well: the removal is proposed again, and nothing is made
+      expect(plan().rows.map((row) => [row.action, row.side])).toEqual([['delete', side]]);
+    }
+  });
+});
