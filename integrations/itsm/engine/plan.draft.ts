@@ -157,6 +157,14 @@ export function baseOf(base: Record<Path, Agreed>, paths: readonly Path[]): Reco
   return Object.fromEntries(paths.map((path) => [path, base[path] ?? null]));
 }
 
+/** The base of a pair in all mapped fields. */
+export function mappedBase({ mapping }: Planning, { base }: Pair): Record<Path, Agreed | null> {
+  return baseOf(
+    base,
+    mapping.fields.map(({ path }) => path),
+  );
+}
+
 /** The card that a pair is about today, if it is there. */
 export function cardOfPair(planning: Planning, cardId: string): LocalCard | undefined {
   const card = planning.seen.local.cards.get(cardId);

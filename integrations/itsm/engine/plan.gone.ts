@@ -4,7 +4,7 @@ import { type Fate, recordIn } from './fate.ts';
 import type { Side } from './mapping.types.ts';
 import { localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
-import { addRow, baseOf, type Draft, named, type Planning } from './plan.draft.ts';
+import { addRow, type Draft, mappedBase, named, type Planning } from './plan.draft.ts';
 import { type Compared, chosen, movedOn } from './plan.fields.ts';
 
 /** A linked pair of which one side is gone: its record, or else its card. */
@@ -91,7 +91,6 @@ function removal(
   fate: Fate,
   gone: Side,
 ): Draft {
-  const paths = planning.mapping.fields.map(({ path }) => path);
   const read = fate.kind === 'there' ? remoteFields(planning.mapping, fate.record) : undefined;
   const agreed = Object.entries(pair.base).map(([path, { remote }]) => [path, remote] as const);
   const remote = read ?? Object.fromEntries(agreed);
@@ -110,7 +109,7 @@ function removal(
       card: { there: gone === 'remote', fields: local },
       record: { there: gone === 'local', fields: gone === 'local' ? remote : {} },
     },
-    before: baseOf(pair.base, paths),
+    before: mappedBase(planning, pair),
     state: pair.state.kind === 'quarantined' ? { ...pair.state, kind: 'removed' } : null,
     origin: pair.origin,
   };
@@ -228,6 +227,7 @@ function revive(planning: Planning, pair: Pair, cardId: string, card: LocalCard 
       side: 'local',
       reason: 'A person wants the record to have its card again',
       expects: { pair: pair.state.kind, card: { there: false, fields: {} } },
+      before: mappedBase(planning, pair),
       state: { kind: 'linked' },
       was: pair.state,
     });

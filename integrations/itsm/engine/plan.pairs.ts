@@ -3,7 +3,7 @@ import type { Pair, PairState } from './book.types.ts';
 import { type Fate, fateOf } from './fate.ts';
 import type { Side } from './mapping.types.ts';
 import type { LocalCard } from './observation.types.ts';
-import { addRow, cardOfPair, named, type Planning } from './plan.draft.ts';
+import { addRow, cardOfPair, mappedBase, named, type Planning } from './plan.draft.ts';
 import { compareFields, planFields } from './plan.fields.ts';
 import { planGone, planQuarantined } from './plan.gone.ts';
 import { planReclassified } from './plan.reclassified.ts';
@@ -101,7 +101,13 @@ function planRemoved(
     card: { there: card !== undefined, fields: {} },
     record: { there: true, fields: {} },
   } as const;
-  const back = { ...named(pair, cardId), expects, state: { kind: 'linked' }, was: pair.state } as const;
+  const back = {
+    ...named(pair, cardId),
+    expects,
+    before: mappedBase(planning, pair),
+    state: { kind: 'linked' },
+    was: pair.state,
+  } as const;
   if (card)
     addRow(planning, { ...back, action: 'release', reason: 'The card and the record are there again' });
   else if (mapping.direction === 'push') return;

@@ -215,8 +215,12 @@ function stateAgain({ state, drops }: PlanRow, gone: Side): PairState {
 /** A card that came back with its record is archived again, and the next run finds that its record is there. */
 function archivedAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
   const pair = row.remoteId === null ? undefined : book.pairs.get(row.remoteId);
-  const agreed = row.origin === null ? (pair?.base ?? {}) : baseLeft(row, row.remoteId, book);
-  const held = Object.fromEntries(Object.entries(agreed).map(([path, { local }]) => [path, local]));
+  const left = baseLeft(row, row.remoteId, book);
+  // a restore within a pair leaves the base as it was; rows of earlier releases do not say what that was
+  const before = row.origin === null ? { ...pair?.base, ...row.before, ...left } : left;
+  const held = Object.fromEntries(
+    Object.entries(before).flatMap(([path, agreed]) => (agreed ? [[path, agreed.local] as const] : [])),
+  );
   return {
     action: 'delete',
     side: 'local',
@@ -224,7 +228,7 @@ function archivedAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
     expects: { pair: row.state?.kind ?? 'linked', card: { there: true, fields: held } },
     // for taking that back in its turn
     origin: row.origin,
-    before: agreed,
+    before,
     state: row.was,
     drops: row.was === null && row.remoteId !== null ? [row.remoteId] : [],
   };

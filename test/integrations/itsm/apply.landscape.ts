@@ -3,6 +3,7 @@ import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
 import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
 import type { Book } from '../../../integrations/itsm/engine/book.types.ts';
+import type { Resolution } from '../../../integrations/itsm/engine/observation.types.ts';
 import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
@@ -31,7 +32,7 @@ export function landscape() {
   const journal: Journal = new Map();
   const outcomes = new Map<number, Outcome>();
   let plans = 0;
-  const plan = (over: Partial<typeof mapping> = {}): Plan => {
+  const plan = (over: Partial<typeof mapping> = {}, resolutions: Resolution[] = []): Plan => {
     plans += 1;
     journal.clear();
     outcomes.clear();
@@ -43,7 +44,7 @@ export function landscape() {
       watermark: sides.now(),
     };
     const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
-    const seen = { remote, local, resolutions: [], decisions: [], now: sides.tick(), remoteAheadMs: 0 };
+    const seen = { remote, local, resolutions, decisions: [], now: sides.tick(), remoteAheadMs: 0 };
     return makePlan(`p${plans}`, { ...mapping, ...over }, book, seen, { score: () => [], evaluate });
   };
   const apply = async (

@@ -87,6 +87,52 @@ describe('a plan that is taken back', () => {
       expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['c', 'd']);
   });
 
+  it.each(['a person wants it again', 'its record is there again'])(
+    'archives no card whose values a later run has brought in step (restored since %s)',
+    async (cause) => {
+      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      const isWanted = cause === 'a person wants it again';
+      const record = structuredClone(sides.records.get(remote)!);
+      sides.remove('local', card, false);
+      if (isWanted) sides.edit('remote', remote, 'name', 'b');
+      else sides.remove('remote', remote, true);
+      const gone = plan();
+      await apply(gone);
+      const wanted = gone.rows
+        .filter(({ action }) => action === 'conflict')
+        .map(({ diff: { '': values } }) => ({
+          remoteId: remote,
+          path: null,
+          seen: { local: values!.old, remote: values!.new },
+          winner: 'remote' as const,
+        }));
+      if (!isWanted) {
+        sides.tombstones.length = 0;
+        sides.records.set(remote, record);
+      }
+      const made = plan({}, wanted);
+      expect(made.rows).toMatchObject([{ action: 'restore', cardId: card }]);
+      await apply(made);
+      const ends = new Map(outcomes);
+      const then = structuredClone(book.pairs);
+      sides.edit('remote', remote, 'name', 'c');
+      journal.clear();
+      expect((await apply({ ...plan(), id: 'later' })).counts.applied).toBe(1);
+      const late = undoPlan('too late', made, ends, book, sides.now());
+      journal.clear();
+      expect((await apply(late)).counts).toMatchObject({ applied: 0, stale: 1 });
+      expect(sides.shown('local')).toMatchObject([{ id: card, fields: { name: 'c' } }]);
+      // without the later run it is archived again
+      sides.edit('local', card, 'name', 'a');
+      book.pairs.clear();
+      for (const [id, pair] of then) book.pairs.set(id, pair);
+      const back = undoPlan('undo', made, ends, book, sides.now());
+      journal.clear();
+      expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect(sides.shown('local')).toEqual([]);
+    },
+  );
+
   it('makes pairs again of what was made, when that is taken back as well', async () => {
     const { sides, plan, apply, outcomes, book, journal } = await started();
     sides.create('remote', fields('x', 'k7'));
