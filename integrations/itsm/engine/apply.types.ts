@@ -72,7 +72,7 @@ export type RemoteState =
 export interface LocalState {
   card: LocalCard | null;
   pair: Pair | undefined;
-  /** A pair that already speaks for the card, other than the row's own. */
+  /** A pair that the card is half of, besides the row's own and those that end with it. */
   other: Pair | undefined;
 }
 

@@ -101,6 +101,24 @@ function speaksBefore(pair: Pair, other: Pair, card: string): boolean {
   return mine === theirs ? pair.remoteId < other.remoteId : mine < theirs;
 }
 
+/** By card, the pairs that it is half of: live ones, also of cards that were merged into it, and those that a person took apart. */
+export function boundPairs(book: Book, redirects: ReadonlyMap<string, string>): Map<string, Pair[]> {
+  const bound = [...book.pairs.values()].filter((pair) => isLive(pair) || pair.state.kind === 'unmapped');
+  return Map.groupBy(bound, (pair) => (isLive(pair) ? redirected(pair.cardId, redirects) : pair.cardId));
+}
+
+/** A pair that a row's card is half of, besides the row's own and those that end with it. */
+export function otherPair(
+  bound: ReadonlyMap<string, Pair[]>,
+  redirects: ReadonlyMap<string, string>,
+  { cardId, remoteId, drops }: { cardId: string; remoteId: string | null; drops: readonly string[] },
+): Pair | undefined {
+  // a card that was merged into another one has the records of that one
+  const ids = new Set([redirected(cardId, redirects), cardId]);
+  const pairs = [...ids].flatMap((id) => bound.get(id) ?? []);
+  return pairs.find((pair) => pair.remoteId !== remoteId && !drops.includes(pair.remoteId));
+}
+
 /** Cards that a person took out of the synchronisation, by the pairs that were taken apart. */
 export function unmappedCards(book: Book): Set<string> {
   const cards = new Set<string>();

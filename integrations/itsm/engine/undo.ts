@@ -158,7 +158,10 @@ function takenBack(row: PlanRow, remoteId: string | null, book: Book): Omit<Inve
   };
 }
 
-/** Removes what was made, as long as it is as it was made. A record that the remote had before is only let go. */
+/**
+ * Removes what was made, as long as it is as it was made, and no other card was merged into it. A record that the remote had
+ * before is only let go.
+ */
 function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
   const side = row.side ?? 'local';
   const pair = remoteId === null ? undefined : book.pairs.get(remoteId);
@@ -176,7 +179,7 @@ function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse
     expects: {
       pair: row.state?.kind ?? 'linked',
       ...(side === 'local'
-        ? { card: { there: true, fields: held } }
+        ? { unbound: true, card: { there: true, fields: held } }
         : { record: { there: true, fields: held } }),
     },
     drops: remoteId === null ? [] : [remoteId],
@@ -225,7 +228,7 @@ function archivedAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
     action: 'delete',
     side: 'local',
     diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
-    expects: { pair: row.state?.kind ?? 'linked', card: { there: true, fields: held } },
+    expects: { pair: row.state?.kind ?? 'linked', unbound: true, card: { there: true, fields: held } },
     // for taking that back in its turn
     origin: row.origin,
     before,

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { LocalState } from '../engine/apply.types.ts';
-import { emptyBook, type Identities, identities, redirected, writeBook } from '../engine/book.ts';
+import { boundPairs, emptyBook, type Identities, identities, otherPair, writeBook } from '../engine/book.ts';
 import type { Book, BookChange, Pair } from '../engine/book.types.ts';
 import type { LocalCard } from '../engine/observation.types.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
@@ -32,25 +32,21 @@ export async function readState(
   const book: Book = { ...emptyBook(), pairs };
   const known = await cards.byIds(sql, cardIds);
   let speakers: Identities | undefined;
-  let apart: ReadonlyMap<string, Pair> | undefined;
+  let bound: ReadonlyMap<string, Pair[]> | undefined;
   return {
     of(row) {
       const { cardId, remoteId } = row;
       const pair = remoteId === null ? undefined : book.pairs.get(remoteId);
       if (cardId === null) return { card: null, pair, other: undefined };
-      speakers ??= identities(book, redirects);
-      apart ??= unmapped(book);
-      // a card that was merged into another one has the records of that one
-      const other = [speakers.primary.get(redirected(cardId, redirects)), apart.get(cardId)].find(
-        (one) => one && !row.drops.includes(one.remoteId),
-      );
+      bound ??= boundPairs(book, redirects);
+      const other = otherPair(bound, redirects, { ...row, cardId });
       return { card: known.get(cardId) ?? null, pair, other };
     },
     change(changes) {
       if (changes.length === 0) return;
       writeBook(book, changes);
       speakers = undefined;
-      apart = undefined;
+      bound = undefined;
     },
     async reread(ids) {
       for (const id of ids) known.delete(id);
@@ -63,10 +59,3 @@ export async function readState(
     },
   };
 }
-
-const unmapped = (book: Book): Map<string, Pair> =>
-  new Map(
-    [...book.pairs.values()].flatMap((pair) =>
-      pair.state.kind === 'unmapped' ? [[pair.cardId, pair] as const] : [],
-    ),
-  );

@@ -133,6 +133,32 @@ describe('a plan that is taken back', () => {
     },
   );
 
+  it.each(['made', 'restored'])(
+    'archives no card that was %s by the run and that another card was merged into since',
+    async (how) => {
+      const { sides, plan, apply, outcomes, card, book, journal } = await started();
+      const second = sides.create('remote', fields('x', 'k7'));
+      if (how === 'restored') {
+        await apply(plan());
+        const record = structuredClone(sides.records.get(second)!);
+        sides.remove('local', book.pairs.get(second)!.cardId, false);
+        sides.remove('remote', second, true);
+        await apply(plan());
+        sides.tombstones.length = 0;
+        sides.records.set(second, record);
+      }
+      const made = plan();
+      expect(made.rows.map(({ action }) => action)).toEqual([how === 'made' ? 'create' : 'restore']);
+      await apply(made);
+      const into = book.pairs.get(second)!.cardId;
+      sides.merge('local', card, into);
+      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      journal.clear();
+      expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
+      expect(sides.shown('local').map(({ id }) => id)).toEqual([into]);
+    },
+  );
+
   it('makes pairs again of what was made, when that is taken back as well', async () => {
     const { sides, plan, apply, outcomes, book, journal } = await started();
     sides.create('remote', fields('x', 'k7'));

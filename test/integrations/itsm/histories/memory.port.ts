@@ -10,7 +10,7 @@ import type {
   RemoteState,
   RemoteWrite,
 } from '../../../../integrations/itsm/engine/apply.types.ts';
-import { identities, isLive, redirected } from '../../../../integrations/itsm/engine/book.ts';
+import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/book.ts';
 import type { Book, BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
 import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
 import type { LocalCard } from '../../../../integrations/itsm/engine/observation.types.ts';
@@ -103,14 +103,10 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
 
   const stateOf = (row: PlanRow): LocalState => {
     const card = row.cardId === null ? undefined : sides.cards.get(row.cardId);
-    const speaker =
-      row.cardId === null
-        ? undefined
-        : identities(book, sides.redirects).primary.get(redirected(row.cardId, sides.redirects));
-    const apart = [...book.pairs.values()].find(
-      (pair) => !isLive(pair) && pair.state.kind === 'unmapped' && pair.cardId === row.cardId,
-    );
-    const other = [speaker, apart].find((pair) => pair && !row.drops.includes(pair.remoteId));
+    const { redirects } = sides;
+    const { cardId } = row;
+    const other =
+      cardId === null ? undefined : otherPair(boundPairs(book, redirects), redirects, { ...row, cardId });
     return {
       card: card ? structuredClone(card) : null,
       pair: row.remoteId === null ? undefined : structuredClone(book.pairs.get(row.remoteId)),
