@@ -123,8 +123,9 @@ export function openRelationHistories(parts: Parts, clock: VirtualClock): Relati
 export async function relatedWorld(
   { parts, clock, driver }: RelationHistories,
   seed: string,
+  size = SIZE,
 ): Promise<World> {
-  const world = await createWorld(parts, SIZE, { clock, seed });
+  const world = await createWorld(parts, size, { clock, seed });
   for (const { key } of kinds) await driver.run(world, world.mappings[key]);
   return world;
 }
