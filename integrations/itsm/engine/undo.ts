@@ -206,7 +206,9 @@ function madeAgain(row: PlanRow, book: Book, runId: string): Omit<Inverse, 'reas
     ),
   );
   const restored = row.remoteId === null ? null : { runId, no: row.no, remoteId: row.remoteId };
-  return { ...common, action: 'create', remoteId: null, diff, restored, expects: { unbound: true } };
+  // of what was made and taken back, the card may have got another record since, and be gone
+  const card = common.state.kind === 'linked' && { card: { there: true, fields: {} } };
+  return { ...common, action: 'create', remoteId: null, diff, restored, expects: { unbound: true, ...card } };
 }
 
 /** A removal that is to be proposed again; or, of what was made and taken back, the other side that it was made from. */

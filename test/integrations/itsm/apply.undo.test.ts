@@ -225,6 +225,25 @@ describe('a plan that is taken back', () => {
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
+  it('makes no second record of a card that is gone', async () => {
+    const { sides, plan, apply, outcomes, book, journal } = await started();
+    const card = sides.create('local', fields('y', 'k8'));
+    const made = plan();
+    await apply(made);
+    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    journal.clear();
+    await apply(back);
+    const ends = new Map(outcomes);
+    journal.clear();
+    await apply({ ...plan(), id: 'made anew' });
+    sides.remove('local', card, true);
+    await apply(plan({ deletion: { ...mapping.deletion, mode: 'additive' } }));
+    const count = sides.records.size;
+    journal.clear();
+    const { counts } = await apply(undoPlan('redo', back, ends, book, sides.now()));
+    expect([counts.stale, sides.records.size]).toEqual([1, count]);
+  });
+
   it('brings back what was removed: a card as it was, a record anew', async () => {
     for (const side of ['local', 'remote'] as const) {
       const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
