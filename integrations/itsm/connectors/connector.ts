@@ -113,6 +113,8 @@ export interface RightFound {
 export interface Connector {
   /** The column that holds the correlation id of records made here, where records can be read with it. */
   correlationColumn?: string;
+  /** Complete readings do not prove that a record is gone, since the remote does not tell that it hides records. */
+  absenceProvesNothing?: true;
   describeTables(search?: string): Promise<Result<RemoteTable[]>>;
   /**
    * Columns of a table, inherited ones included, by name.

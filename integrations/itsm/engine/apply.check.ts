@@ -37,8 +37,16 @@ export function localObjection(mapping: Mapping, row: PlanRow, state: LocalState
 /** Why the record is no longer as the row was made from; null when it is. */
 export function remoteObjection(mapping: Mapping, row: PlanRow, state: RemoteState): string | null {
   const { record } = row.expects;
-  return record ? objection(mapping, record, state) : null;
+  if (!record || (state.kind === 'unknown' && removesAfterReadings(row))) return null;
+  return objection(mapping, record, state);
 }
+
+/** Whether complete readings have proved that the record is gone: a remote whose looks prove nothing has no other proof. */
+const removesAfterReadings = ({ action, state }: PlanRow): boolean =>
+  action === 'delete' &&
+  state?.kind === 'removed' &&
+  state.gone === 'remote' &&
+  state.evidence === 'readings';
 
 /** Whether a row takes values from a record without expecting anything of it. */
 export const takesFromRecord = ({ action, side, remoteId, expects }: PlanRow): boolean =>

@@ -71,12 +71,13 @@ export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate 
   }
   if (tombstone) return gone('tombstone', tombstone);
   if (reading.kind !== 'complete' || present) return { kind: 'unread' };
-  if (look || mapping.filtered) {
+  const enough = mapping.deletion.completeReads;
+  if (mapping.filtered || enough === 0) {
     return { kind: 'missing', absences, reason: 'the reading is without it, which proves nothing' };
   }
+  // a look at this point has not been answered: it says neither that the record is there nor that it is not
   const readings = absences + 1;
-  const enough = mapping.deletion.completeReads;
-  if (enough > 0 && readings >= enough) return gone('readings', undefined);
+  if (readings >= enough) return gone('readings', undefined);
   return { kind: 'missing', absences: readings, reason: `${readings} complete readings were without it` };
 }
 

@@ -87,7 +87,8 @@ function planRemoved(
 ): void {
   const { seen, index, identities, mapping } = planning;
   if (!seen.local.cards.has(cardId) || identities.primary.has(cardId) || planning.apart.has(cardId)) return;
-  const unknown = fate.kind === 'outside' || index.reading.looks.get(pair.remoteId)?.kind === 'unknown';
+  const isUnanswered = fate.kind !== 'gone' && index.reading.looks.get(pair.remoteId)?.kind === 'unknown';
+  const unknown = fate.kind === 'outside' || isUnanswered;
   if (fate.kind !== 'there') {
     if (card && unknown) {
       planning.reserved.add(cardId);

@@ -59,9 +59,12 @@ export async function planRun(
   let storing = Promise.resolve();
   // what was refused is tried again with each complete reading: its cause may have gone
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
+  const mapping = work.connector.absenceProvesNothing
+    ? { ...loaded.mapping, deletion: { ...loaded.mapping.deletion, completeReads: 0 } }
+    : loaded.mapping;
   const source = planSource(work, { ...(await readWords(db, mappingId)), refusals }, () => storing);
   try {
-    for await (const { rows, ...part } of planInParts(loaded.mapping, source, tools)) {
+    for await (const { rows, ...part } of planInParts(mapping, source, tools)) {
       work.signal.throwIfAborted();
       for (const id of part.again) again.add(id);
       for (const [id, wait] of part.waits) waits.set(id, wait);

@@ -153,6 +153,52 @@ it('synchronises NetBox both ways', async () => {
   expect((await runMapping(t, admin, devices)).stats.planned).toEqual({});
 });
 
+it('archives the cards of rows that a file lacks, after complete readings and within the limits', async () => {
+  const rows = Array.from({ length: 20 }, (_, at) => `R${at},Rack ${at}\n`);
+  const serve = (kept: string[]) => {
+    lists.places.set('/racks/racks.csv', { body: `code,name\n${kept.join('')}` });
+  };
+  serve(rows);
+  const source = { name: 'racks', path: 'racks.csv', format: 'csv', key: 'code' };
+  const connection_id = await connect('http', `${lists.base}/racks`, { sources: [source] });
+  const racks = await create('mappings', {
+    ...always,
+    connection_id,
+    card_type_key: 'ITComponent',
+    remote_table: 'racks',
+    sync_direction: 'pull',
+    sync_mode: 'conservative',
+    complete_reads: 2,
+    max_deletion_ratio: 0.2,
+    field_mappings: [name, { card_field: 'external_id', remote_field: 'code' }],
+  });
+  const pull = async () => {
+    const { status, stats } = await runMapping(t, admin, racks, 'pull', '?complete=true');
+    return [status, stats.planned];
+  };
+  const left = async () =>
+    (await t.services.db('cards').where({ type: 'ITComponent', status: 'ACTIVE' }).pluck('external_id'))
+      .filter((id: string | null) => id?.startsWith('R'))
+      .sort();
+  expect(await pull()).toEqual(['completed', { create: 20 }]);
+  serve(rows.slice(2));
+  expect(await pull()).toEqual(['completed', { skip: 2 }]);
+  expect(await pull()).toEqual(['completed', { quarantine: 2 }]);
+  expect(await left()).toHaveLength(20);
+  expect(await pull()).toEqual(['completed', { delete: 2 }]);
+  const kept = rows.slice(2).map((row) => row.split(',')[0]!);
+  expect(await left()).toEqual(kept.sort());
+
+  // one comes back before its time, and more than the limit waits for a person
+  serve(rows.slice(10));
+  expect(await pull()).toEqual(['completed', { skip: 8 }]);
+  serve(rows.slice(9));
+  const stopped = await runMapping(t, admin, racks, 'pull', '?complete=true');
+  expect(stopped).toMatchObject({ status: 'review', stats: { planned: { quarantine: 7 } } });
+  expect(stopped.stopped).not.toBeNull();
+  expect(await left()).toEqual(kept);
+});
+
 it('pulls lists at addresses, with what they refer to', async () => {
   lists.places.set('/x/apps.csv', { body: 'code,name,part_of\nA1,Payroll,\nA2,=SUM(1),A1\n' });
   const source = { name: 'apps', path: 'apps.csv', format: 'csv', key: 'code' };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { remoteObjection } from '../../../integrations/itsm/engine/apply.check.ts';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
 import type { Pair } from '../../../integrations/itsm/engine/book.types.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/echo.ts';
@@ -44,6 +45,32 @@ describe('what is gone', () => {
     expect(wantedLooks(book, seen({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
     expect(wantedLooks(book, seen({}).remote)).toEqual(['r1']);
     expect(wantedLooks(book, seen({ kind: 'delta' }).remote)).toEqual([]);
+  });
+
+  it('is gone after several complete readings also where looks are not answered, but not while a look shows it', () => {
+    const counting = mapping({ deletion: { ...mapping().deletion, completeReads: 2 } });
+    const read = (absences: number, look: Look, state?: Pair['state']) =>
+      planned(
+        bookOf(pair('r1', 'c1', 'a', { absences, ...(state && { state }) })),
+        { cards, looks: [['r1', look]] },
+        counting,
+      );
+    const unanswered: Look = { kind: 'unknown' };
+    expect(told(read(0, unanswered))).toEqual(['skip c1 r1']);
+    expect(read(0, unanswered).closing.absences).toEqual({ r1: 1 });
+    expect(told(read(1, unanswered))).toEqual(['quarantine c1 r1']);
+    const shown = read(1, { kind: 'there', record: record('r1', 'a') });
+    expect([told(shown), shown.closing.absences]).toEqual([[], { r1: 0 }]);
+    const since = '2026-06-01T11:58:00.000Z';
+    const waiting = { kind: 'quarantined', gone: 'remote', since } as const;
+    const proved = read(1, unanswered, { ...waiting, evidence: 'readings' }).rows[0]!;
+    expect(proved.action).toBe('delete');
+    const state = { kind: 'unknown', message: 'it is not shown' } as const;
+    expect(remoteObjection(counting, proved, state)).toBeNull();
+    expect(remoteObjection(counting, proved, { kind: 'there', record: record('r1', 'a') })).not.toBeNull();
+    const called = read(1, unanswered, { ...waiting, evidence: 'tombstone' }).rows[0]!;
+    expect(called.action).toBe('delete');
+    expect(remoteObjection(counting, called, state)).not.toBeNull();
   });
 
   it('is told in the end of a reading page by page, and not by a page', () => {

@@ -60,6 +60,8 @@ export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } 
 
   return {
     limiter,
+    // objects of organisations that the account does not see, and archived ones, are missing too
+    absenceProvesNothing: true,
     describeTables: description.describeTables,
     describeFields: description.describeFields,
     describeRelationTypes: description.describeRelationTypes,
