@@ -1,4 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
+import type { SyncValue } from './mappings.types.ts';
 import { type NewPlanRow, planColumns } from './runs.plan.ts';
 
 /** How far a row of a plan has come. */
@@ -132,6 +133,28 @@ export async function walkAppliedBack(
     `select ${planColumns}, made_id from itsm_plan_rows where run_id = ? and progress = 'applied' and no < ?
      order by no desc limit ?`,
     [runId, before, limit],
+  );
+  return rows;
+}
+
+/** Values of these cards and their records that an undo has written back, where no later run has written the field. */
+export async function readPutBack(
+  sql: Sql,
+  mappingId: string,
+  cardIds: readonly string[],
+  paths: readonly string[],
+): Promise<{ remoteId: string; path: string; side: 'local' | 'remote'; value: SyncValue }[]> {
+  const { rows } = await sql.raw(
+    `select remote_id as "remoteId", path, side, value from (
+       select distinct on (p.remote_id, f.path) p.remote_id, f.path, p.side, p.action, r.trigger,
+         p.row -> 'diff' -> f.path -> 'new' as value
+       from itsm_plan_rows p join itsm_runs r on r.id = p.run_id and r.mapping_id = ?
+       join unnest(?::text[]) f(path) on jsonb_exists(p.row -> 'diff', f.path)
+       where p.card_id = any(?::uuid[]) and p.remote_id is not null and p.progress = 'applied'
+         and exists (select from itsm_runs u where u.mapping_id = ? and u.trigger = 'undo')
+       order by p.remote_id, f.path, r.id desc, p.no desc
+     ) last where trigger = 'undo' and action = 'update'`,
+    [mappingId, paths, cardIds, mappingId] as never,
   );
   return rows;
 }

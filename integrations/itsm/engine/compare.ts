@@ -14,6 +14,8 @@ export interface FieldState {
   remote: Value;
   /** When each side last changed it, in milliseconds by one clock; null when that is not known. */
   changedAt: { local: number | null; remote: number | null };
+  /** The side whose value an undo has written back: the time of its change is not that of the value. */
+  putBack?: Side | undefined;
   /** A person's word, already checked to be about these very values. */
   winner: Side | undefined;
 }
@@ -86,6 +88,12 @@ function settle(state: FieldState): { winner: Side | undefined; why: string } {
     case 'local_leads':
       return { winner: 'local', why: `${both}; the inventory leads` };
     case 'newest_wins': {
+      if (state.putBack) {
+        // the run that was taken back replaced this value by the newer one of the other side
+        const winner = state.putBack === 'local' ? 'remote' : 'local';
+        const older = `an undo has written the ${sideName(state.putBack)} value back`;
+        return { winner, why: `${both}; the ${sideName(winner)} change is newer, since ${older}` };
+      }
       const { local, remote } = state.changedAt;
       if (local === null || remote === null) {
         return { winner: undefined, why: `${both}, and which change is newer is not known` };

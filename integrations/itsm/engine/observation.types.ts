@@ -80,6 +80,14 @@ export interface Refusal {
   reason: string;
 }
 
+/** A value that an undo has written back, and that no run has replaced since: it is as old as it was before. */
+export interface PutBack {
+  remoteId: string;
+  path: Path;
+  side: Side;
+  value: Value;
+}
+
 /** A person's word on which card a record is; `card: null` says that it is a new one. */
 export interface Decision {
   remoteId: string;
@@ -95,6 +103,8 @@ export interface Observation {
   resolutions: Resolution[];
   decisions: Decision[];
   refusals?: Refusal[];
+  /** Of fields in which newer changes win. */
+  putBack?: PutBack[];
   /** Records that carry the mark of a record which was made for a card: by key, that record and the card. */
   copies?: ReadonlyMap<string, { of: string; cardId: string }>;
   /** The moment of the run; RFC 3339. */

@@ -43,6 +43,12 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
       local,
       remote,
       changedAt: { local: moment(card.changedAt?.[path] ?? card.updatedAt), remote: known(remoteAt) },
+      putBack: seen.putBack?.find(
+        (one) =>
+          one.remoteId === pair.remoteId &&
+          one.path === path &&
+          same(one.value, one.side === 'local' ? local : remote),
+      )?.side,
       winner: chosen(planning, pair.remoteId, path, local, remote),
     };
     const outcome = compareField(state, mapping.direction, around);

@@ -1,5 +1,5 @@
 import { readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
-import { madeUnder } from '../../../domain/exchange/itsm/plan.journal.ts';
+import { madeUnder, readPutBack } from '../../../domain/exchange/itsm/plan.journal.ts';
 import {
   allPairs,
   heardPairs,
@@ -86,6 +86,10 @@ export function planSource(work: RunWork, words: Words, stored: () => Promise<vo
       seen: {
         ...seenOf(readingOf(heard), { cards, redirects }),
         copies: await copiesAmong(work, recordsOf(heard), pairs),
+        putBack:
+          newestPaths(work).length === 0
+            ? []
+            : await readPutBack(db, mappingId, [...wanted], newestPaths(work)),
       },
       beyond: { ...beyond, ...(makesCircle && { makesCircle }) },
     };
@@ -170,14 +174,19 @@ async function copiesAmong(
   );
 }
 
+/** Fields in which newer changes win. */
+const newestPaths = ({ loaded }: RunWork): string[] =>
+  loaded.mapping.fields.flatMap(({ path, rule }) => (rule === 'newest_wins' ? [path] : []));
+
 /** The cards; where newer changes win, with the moments at which single fields were changed. */
 async function cardsWithTimes(
-  { db, cards, loaded }: RunWork,
+  work: RunWork,
   ids: string[],
   pairs: ReadonlyMap<string, Pair>,
 ): Promise<Map<string, LocalCard>> {
+  const { db, cards } = work;
   const found = await cards.byIds(db, ids);
-  const paths = loaded.mapping.fields.flatMap(({ path, rule }) => (rule === 'newest_wins' ? [path] : []));
+  const paths = newestPaths(work);
   if (paths.length === 0 || pairs.size === 0) return found;
   const moments = await cards.changedAt(db, [...found.keys()], paths);
   for (const [id, changedAt] of moments) Object.assign(found.get(id)!, { changedAt });

@@ -69,6 +69,16 @@ describe('a field compared three ways', () => {
     expect(won('newest_wins', times(2, 1))).toMatchObject({ side: 'remote', value: 'b' });
     expect(won('newest_wins', times(1, 2))).toMatchObject({ side: 'local', value: 'c' });
     expect(won('newest_wins', times(1, 1)).kind).toBe('conflict');
+    // what an undo has written is as old as it was before
+    expect(won('newest_wins', { ...times(1, 2), putBack: 'local' })).toMatchObject({
+      side: 'local',
+      value: 'c',
+    });
+    expect(won('newest_wins', { ...times(2, 1), putBack: 'remote' })).toMatchObject({
+      side: 'remote',
+      value: 'b',
+    });
+    expect(won('manual', { ...times(2, 1), putBack: 'remote' }).kind).toBe('conflict');
     expect(won('newest_wins', times(null, 1)).kind).toBe('conflict');
   });
 

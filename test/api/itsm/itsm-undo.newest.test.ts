@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
+import {
+  syncBase as base,
+  connectTo,
+  openSyncTest,
+  runMapping,
+  settled,
+  storeMapping,
+} from '../../support/itsm.ts';
+
+const TABLE = 'cmdb_ci_server';
+
+let t: TestApp;
+let admin: TestClient;
+let instance: ServiceNowEmulator;
+let mapping: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ t, admin, instance, close } = await openSyncTest());
+  mapping = await storeMapping(t, {
+    connectionId: await connectTo(admin, instance),
+    cardType: 'ITComponent',
+    table: TABLE,
+    rule: 'newest_wins',
+  });
+});
+afterAll(() => close());
+
+const run = () => runMapping(t, admin, mapping);
+const undo = async (id: string) => {
+  const started = await admin.post(`${base}/sync/runs/${id}/undo`);
+  expect(started.status, started.text).toBe(202);
+  expect(await settled(t, admin, started.body.id)).toMatchObject({
+    status: 'completed',
+    stats: { errors: 0 },
+  });
+};
+
+/** A pair, and what both sides hold of its description. */
+async function paired(name: string) {
+  const remote = instance.store.insert(TABLE, { name }, 'admin').values.sys_id!;
+  await run();
+  const { card_id } = await t.services.db('itsm_pairs').where({ remote_id: remote }).first('card_id');
+  const held = async () => {
+    const { description } = await t.services.db('cards').where({ id: card_id }).first('description');
+    return [description, instance.store.rows.get(remote)!.values.short_description];
+  };
+  const change = async (description: string) => {
+    const changed = await admin.patch(`/api/v1/cards/${card_id}`, { description });
+    expect(changed.status, changed.text).toBe(200);
+  };
+  return { remote, held, change };
+}
+
+/** Moves the time of the record's last change, which is told in whole seconds. */
+function age(remote: string, seconds: number): void {
+  const { values } = instance.store.rows.get(remote)!;
+  const at = Date.parse(`${values.sys_updated_on!.replace(' ', 'T')}Z`) + seconds * 1_000;
+  values.sys_updated_on = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+it('proposes the newer value of the remote again', async () => {
+  const { remote, held, change } = await paired('Newer there');
+  await change('older');
+  instance.elsewhere.update(remote, { short_description: 'newer' });
+  age(remote, 2);
+  const { id } = await run();
+  expect(await held()).toEqual(['newer', 'newer']);
+  // the undo is later than the change of the record
+  age(remote, -2);
+  await undo(id);
+  expect(await held()).toEqual(['older', 'newer']);
+  age(remote, -60);
+  await run();
+  expect(await held()).toEqual(['newer', 'newer']);
+  // a run has written the field since: times decide again
+  await change('newest');
+  instance.elsewhere.update(remote, { short_description: 'second' });
+  age(remote, -30);
+  await run();
+  expect(await held()).toEqual(['newest', 'newest']);
+});
+
+it('proposes the newer value of the inventory again, and lets a later change win', async () => {
+  const { remote, held, change } = await paired('Newer here');
+  instance.elsewhere.update(remote, { short_description: 'older' });
+  age(remote, -30);
+  await change('newer');
+  const { id } = await run();
+  expect(await held()).toEqual(['newer', 'newer']);
+  await undo(id);
+  expect(await held()).toEqual(['newer', 'older']);
+  age(remote, 5);
+  const again = await run();
+  expect(await held()).toEqual(['newer', 'newer']);
+  await undo(again.id);
+  instance.elsewhere.update(remote, { short_description: 'newest' });
+  age(remote, 5);
+  await run();
+  expect(await held()).toEqual(['newest', 'newest']);
+});
