@@ -37,14 +37,40 @@ export async function askRefused(
   );
 }
 
-/** Values that a side has refused, and that are still asked about. */
+/** A record for which the inventory has refused to make a card. */
+export interface RefusedCard {
+  remote_id: string;
+  /** What the card was to hold, by path. */
+  values: Record<string, SyncValue>;
+  reason: string;
+}
+
+/** Puts records for which no card could be made among the open questions. */
+export async function askRefusedCards(
+  sql: Sql,
+  { mappingId, runId }: { mappingId: string; runId: string },
+  refused: readonly RefusedCard[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  await sql.raw(
+    `insert into itsm_questions as q (mapping_id, kind, remote_id, remote, reason, run_id, refused_side)
+     select ?::uuid, 'match', v.remote_id, v.values, v.reason, ?::uuid, 'local'
+     from json_to_recordset(?::json) as v(remote_id text, values jsonb, reason text)
+     on conflict (mapping_id, kind, coalesce(remote_id, ''), coalesce(card_id::text, ''), coalesce(path, ''))
+     do update set local = null, remote = excluded.remote, reason = excluded.reason, candidates = '[]',
+       run_id = excluded.run_id, refused_side = excluded.refused_side`,
+    [mappingId, runId, JSON.stringify(refused)],
+  );
+}
+
+/** Values and new cards that a side has refused, and that are still asked about; `path` is null for a card. */
 export async function readRefusals(
   sql: Sql,
   mappingId: string,
 ): Promise<
   {
     remoteId: string;
-    path: string;
+    path: string | null;
     side: 'local' | 'remote';
     seen: { local: SyncValue; remote: SyncValue };
     reason: string;
@@ -53,7 +79,7 @@ export async function readRefusals(
   const { rows } = await sql.raw(
     `select remote_id as "remoteId", path, refused_side as side, reason,
        jsonb_build_object('local', local, 'remote', remote) as seen
-     from itsm_questions where mapping_id = ? and refused_side is not null and path is not null`,
+     from itsm_questions where mapping_id = ? and refused_side is not null and remote_id is not null`,
     [mappingId],
   );
   return rows;

@@ -71,10 +71,13 @@ export interface Resolution {
   seen: { local: Value; remote: Value };
 }
 
-/** A value that a side has refused; it is not written again while both sides hold what they held then. */
+/**
+ * A value that a side has refused; it is not written again while both sides hold what they held then. `path: null`: a whole new
+ * card, whose values by path are what the remote held.
+ */
 export interface Refusal {
   remoteId: string;
-  path: Path;
+  path: Path | null;
   side: Side;
   seen: { local: Value; remote: Value };
   reason: string;

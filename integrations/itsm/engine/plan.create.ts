@@ -5,7 +5,7 @@ import type { Path } from './mapping.types.ts';
 import { type LocalView, localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import { addRow, type Planning, wait } from './plan.draft.ts';
-import { canonical, type Value } from './values.ts';
+import { canonical, same, type Value } from './values.ts';
 
 const asNew = (values: Record<Path, Value>) =>
   Object.fromEntries(
@@ -34,12 +34,24 @@ export function planCreateLocal(
   for (const [path, local] of Object.entries(view.fields))
     agreed[path] = { local, remote: remote[path] ?? null };
   const left = problems.length > 0 ? `; left out: ${problems.join(', ')}` : '';
+  const values = defined({ ...mapping.defaults.local, ...defined(view.fields) });
+  const diff = asNew(values);
+  const refusal = planning.seen.refusals?.find(
+    (one) =>
+      one.remoteId === record.id && one.path === null && same(canonical(one.seen.remote), canonical(values)),
+  );
+  if (refusal) {
+    planning.again.add(record.id);
+    const { reason: why, side } = refusal;
+    addRow(planning, { action: 'stage', remoteId: record.id, reason: why, diff, refusedBy: side });
+    return;
+  }
   const row = addRow(planning, {
     action: 'create',
     side: 'local',
     remoteId: record.id,
     reason: `${reason}${left}`,
-    diff: asNew({ ...mapping.defaults.local, ...defined(view.fields) }),
+    diff,
     expects: { pair: book.pairs.get(record.id)?.state.kind ?? 'none' },
     agreed,
     origin: 'pulled',

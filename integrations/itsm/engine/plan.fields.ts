@@ -7,7 +7,7 @@ import { localFields, remoteFields } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import { addRow, baseOf, type Planning, wait } from './plan.draft.ts';
 import type { PlanRow } from './plan.types.ts';
-import { same, told, type Value } from './values.ts';
+import { canonical, same, told, type Value } from './values.ts';
 
 /** A pair whose fields are to be compared. */
 export interface Compared {
@@ -47,7 +47,7 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
         (one) =>
           one.remoteId === pair.remoteId &&
           one.path === path &&
-          same(one.value, one.side === 'local' ? local : remote),
+          same(canonical(one.value), one.side === 'local' ? local : remote),
       )?.side,
       winner: chosen(planning, pair.remoteId, path, local, remote),
     };

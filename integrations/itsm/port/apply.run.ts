@@ -9,7 +9,12 @@ import {
   takesFromRecords,
   walkStandingRows,
 } from '../../../domain/exchange/itsm/plan.journal.ts';
-import { askRefused, type RefusedValue } from '../../../domain/exchange/itsm/questions.refused.ts';
+import {
+  askRefused,
+  askRefusedCards,
+  type RefusedCard,
+  type RefusedValue,
+} from '../../../domain/exchange/itsm/questions.refused.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { inTransaction } from '../../../platform/database.ts';
@@ -148,6 +153,14 @@ function refusedValues({ row, outcome: { left = {}, madeId = '' } }: Ending): Re
   });
 }
 
+/** The record for which no card was made. */
+function refusedCards({ row: { action, side, remoteId, diff }, outcome }: Ending): RefusedCard[] {
+  if (action !== 'create' || side !== 'local' || remoteId === null || outcome.progress !== 'refused')
+    return [];
+  const values = Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
+  return [{ remote_id: remoteId, values, reason: `No card can be made: ${outcome.message}` }];
+}
+
 /** Records that have changed since they were read for the plan; null where that cannot be told. */
 async function movedSince(
   connector: Connector,
@@ -212,7 +225,9 @@ function databasePort(
     }));
     // one does not wait for the other, so that it is put into words while the database works
     await Promise.all([storeBook(sql, mappingId, changes), noteEnded(sql, runId, ends)]);
-    if (!isUndo) await askRefused(sql, { mappingId, runId }, endings.flatMap(refusedValues));
+    if (isUndo) return;
+    await askRefused(sql, { mappingId, runId }, endings.flatMap(refusedValues));
+    await askRefusedCards(sql, { mappingId, runId }, endings.flatMap(refusedCards));
   };
   const tell = async (ended: number) => {
     done += ended;

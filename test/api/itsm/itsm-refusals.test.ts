@@ -158,3 +158,48 @@ it('a reference to a record that is known to be gone is not pushed, and waits', 
   expect(recordOf(child!).short_description).toBe('pushed');
   expect(await rows(first.id)).toContainEqual(expect.stringContaining('parent_id'));
 });
+
+describe('a card that the inventory does not take', () => {
+  it('is a question with its reason, and is not tried again by each run', async () => {
+    const table = 'cmdb_ci_appl';
+    const hosts = await storeMapping(t, {
+      connectionId: await connectTo(admin, instance),
+      cardType: 'Application',
+      table,
+      more: { max_deletion_ratio: 1 },
+      fields: [
+        { card_field: 'external_id', remote_field: 'short_description' },
+        { card_field: 'name', remote_field: 'name', is_identity: true },
+      ],
+    });
+    const add = (name: string, short_description: string): string =>
+      instance.store.insert(table, { name, short_description }, 'admin').values.sys_id!;
+    const pull = (query = '?complete=false') => runMapping(t, admin, hosts, 'run', query);
+    const open = async () => (await admin.get(`${base}/questions?mapping_id=${hosts}`)).body.items;
+    add('Payroll', 'S-1');
+    await pull();
+    const double = add('Ledger of 2019', 'S-1');
+    expect(await pull()).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
+    const [asked] = await open();
+    expect(asked).toMatchObject({
+      kind: 'match',
+      remote_id: double,
+      record_name: 'Ledger of 2019',
+      remote: { external_id: 'S-1' },
+      reason: expect.stringContaining('No card can be made'),
+    });
+    const again = await pull();
+    expect(again).toMatchObject({ stats: { planned: { stage: 1 }, already_open: 1, errors: 0 } });
+    expect(await open()).toMatchObject([{ id: asked.id, reason: asked.reason }]);
+    // a complete reading tries again, as an answer does
+    expect(await pull('?complete=true')).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
+    const [{ id }] = await open();
+    const answered = await admin.post(`${base}/questions/${id}/answer`, { card_id: null });
+    expect(answered.status, answered.text).toBeLessThan(300);
+    expect(await pull()).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
+    // once the record has another number it gets its card
+    instance.elsewhere.update(double, { short_description: 'S-2' });
+    expect(await pull()).toMatchObject({ stats: { created: 1, errors: 0 } });
+    expect(await open()).toEqual([]);
+  });
+});
