@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { EstateError } from '../../platform/errors.ts';
@@ -38,14 +39,16 @@ export const heldLimits = {
  */
 export function registerBodies(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
-  const options = { parseAs: 'string' as const };
-  app.addContentTypeParser<string>('application/json', options, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else parse(request, body, done);
+  const options = { parseAs: 'buffer' as const };
+  app.addContentTypeParser<Buffer>('application/json', options, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else if (!isUtf8(body)) done(notUtf8());
+    else parse(request, body.toString('utf8'), done);
   });
-  app.addContentTypeParser<string>('application/merge-patch+json', options, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else if (request.method === 'PATCH') parse(request, body, done);
+  app.addContentTypeParser<Buffer>('application/merge-patch+json', options, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else if (!isUtf8(body)) done(notUtf8());
+    else if (request.method === 'PATCH') parse(request, body.toString('utf8'), done);
     else done(unsupported());
   });
   app.removeContentTypeParser('text/plain');
@@ -66,6 +69,10 @@ export function registerBodies(app: App): void {
     done();
   });
 }
+
+/** JSON is UTF-8 (RFC 8259, 8.1); other bytes would be stored as replacement characters. */
+export const notUtf8 = (): EstateError =>
+  new EstateError('bad_body', 'The body holds bytes that are not UTF-8; send it as UTF-8.');
 
 const unsupported = (): EstateError =>
   new EstateError(

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import Type, { type TSchema } from 'typebox';
 import {
   described,
@@ -22,6 +23,7 @@ import {
 } from '../../domain/access/scim/scim.users.commands.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { operation } from '../operation.ts';
+import { notUtf8 } from '../plugins/bodies.ts';
 import { checkBySchema } from '../plugins/validation.ts';
 import {
   ScimBody,
@@ -54,10 +56,11 @@ export async function registerScimRoutes(root: App): Promise<void> {
   await root.register(async (app) => {
     checkBySchema(app);
     const parse = app.getDefaultJsonParser('error', 'error');
-    app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'string' }, (request, body, done) => {
+    app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'buffer' }, (request, body, done) => {
       // some clients name a type although they send nothing
-      if (body === '') done(null, undefined);
-      else parse(request, body as string, done);
+      if (body.length === 0) done(null, undefined);
+      else if (!isUtf8(body as Buffer)) done(notUtf8());
+      else parse(request, body.toString('utf8'), done);
     });
     registerDiscovery(app);
     registerResources(app, users);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
@@ -116,7 +117,9 @@ async function readText(zip: ZipFile, entry: Entry | undefined): Promise<string>
   const chunks: Buffer[] = [];
   // a stream that yields more than its entry said ends with an error of its own
   for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  const bytes = Buffer.concat(chunks);
+  if (!isUtf8(bytes)) throw new ArchiveFault('manifest.json is no UTF-8.');
+  return bytes.toString('utf8');
 }
 
 /** The parts that the manifest names, where they are those of the archive. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
@@ -11,6 +11,7 @@ import { openContent, recordFile, storeContent } from '../../kernel/files/files.
 import { endOf } from '../../kernel/jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
+import { decodeXml } from '../../modelling/bpm/bpmn.encoding.ts';
 import { isClash } from '../imports/imports.apply-batches.ts';
 import { BatchConflict, type Outcome } from '../imports/imports.types.ts';
 import type { ArchimateImport } from './archimate.jobs.ts';
@@ -87,9 +88,9 @@ export async function runModelImport(
 }
 
 async function readModel({ blobs }: Services, fileId: string): Promise<Model> {
-  const xml = await text(await openContent(blobs, fileId));
+  const bytes = await buffer(await openContent(blobs, fileId));
   try {
-    return await readModelAside(xml.replace(/^\uFEFF/, ''));
+    return await readModelAside(decodeXml(bytes).text.replace(/^\uFEFF/, ''));
   } catch (error) {
     if (error instanceof EstateError) throw error;
     const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);

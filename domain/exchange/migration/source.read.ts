@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { EstateError } from '../../../platform/errors.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { csvRecords } from '../imports/imports.csv-records.ts';
-import { utf8Chunks } from '../imports/imports.utf8.ts';
+import { badText, utf8Chunks } from '../imports/imports.utf8.ts';
 import { createSheet, type Sheet } from './source.blocks.ts';
 import {
   MAX_CELL,
@@ -80,8 +80,20 @@ async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<Sheet
       if (cells.length > MAX_COLUMNS) throw new Error(`line ${line} has more than ${MAX_COLUMNS} cells`);
       if (cells.some((cell) => cell.length > MAX_CELL))
         throw new Error(`line ${line} has a cell that is too long`);
+      const strange = cells.find((cell) => cell.includes('\0'));
+      if (strange !== undefined) throw strangeText(line, strange);
       return { row: line, cells: cells.map(restore) };
     });
     yield { sheet: name.slice(0, 100) || 'table', rows };
   }
+}
+
+/** A cell with what no text may hold; bytes that are not UTF-8 are marked so. */
+function strangeText(line: number, cell: string): EstateError {
+  const { code, message } = badText('file', cell)!;
+  return invalidField(
+    'file',
+    code,
+    `The file cannot be read: line ${line} ${message}. Save the file as UTF-8 and upload it again.`,
+  );
 }

@@ -40,7 +40,7 @@ async function exported(place: Place, client = place.admin, body: object = {}): 
   await untilStatus(place.t.services, answer.body.job_id, 'succeeded');
   return (await client.get(`/api/v1/jobs/${answer.body.job_id}/result`)).text;
 }
-async function imported(place: Place, xml: string, query = '', status = 'succeeded') {
+async function imported(place: Place, xml: string | Buffer, query = '', status = 'succeeded') {
   const answer = await place.admin.request({
     method: 'POST',
     url: `/api/v1/archimate/imports?report=all${query}`,
@@ -224,6 +224,21 @@ describe('a model of another tool', () => {
     const [first] = (await from.admin.get('/api/v1/cards?search=Billing%20desk')).body.items;
     const relations = (await from.admin.get(`/api/v1/relations?card_id=${first.id}`)).body.items;
     expect(relations).toMatchObject([{ type: 'relAppToDataObj', source_id: first.id }]);
+  });
+
+  it('is read in the encoding that it declares, and refused where its bytes are not in it', async () => {
+    const text = (encoding: string, name: string) =>
+      Buffer.from(
+        model(`<elements>${element('a1', 'ApplicationComponent', name)}</elements>`).replace(
+          'encoding="UTF-8"',
+          `encoding="${encoding}"`,
+        ),
+        'latin1',
+      );
+    const { report } = await imported(from, text('windows-1252', 'K\xe4se desk'));
+    expect(report[0]).toMatchObject({ name: 'Käse desk', outcome: 'created' });
+    const { job } = await imported(from, text('UTF-8', 'K\xe4se desk 2'), '', 'failed');
+    expect(job.error?.message ?? job.error).toMatch(/its bytes are not utf-8/);
   });
 
   it('is refused whole where it is none', async () => {

@@ -155,6 +155,34 @@ describe('an upload', () => {
     expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204);
   });
 
+  it.each([
+    [
+      Buffer.from('id;name\nA-1;Tea\nA-2;K\xe4se\n', 'latin1'),
+      /line 3 holds bytes that are not UTF-8\. Save .+UTF-8/,
+    ],
+    [Buffer.from('id;N\xe4me\nA-1;Tea\n', 'latin1'), /line 1 holds bytes that are not UTF-8/],
+    [
+      Buffer.concat([Buffer.from('id;name\n'), Buffer.from('\ufeffA;K\xe4se\n', 'utf16le')]),
+      /line 2 holds bytes/,
+    ],
+    [Buffer.from('id;name\nA;B\n', 'utf16le'), /line 1 holds a NUL/],
+    [Buffer.from('\ufeffid;name\nA;B\n', 'utf16le'), /UTF-16/],
+  ])('of a table that is not UTF-8 fails and names the line: %#', async (content, message) => {
+    const { body } = await upload(admin, content, { source_key: 'sheet', fileName: 'Applications.csv' });
+    await untilStatus(t.services, body.job_id, 'failed');
+    const failed = (await admin.get(`${url}/${body.id}`)).body;
+    expect(failed).toMatchObject({ status: 'failed', error_message: expect.stringMatching(message) });
+    expect(await records(admin, body.id)).toEqual([]);
+  });
+
+  it('keeps a replacement character that the file itself holds', async () => {
+    const made = await staged(t.services, admin, '\ufeffid;name\nR-1;K\ufffdse\n', {
+      source_key: 'sheet',
+      fileName: 'Platforms.csv',
+    });
+    expect(await actions(made.id)).toEqual({ 'K\ufffdse': 'create' });
+  });
+
   it('is listed, by source too', async () => {
     const { body } = await admin.get(`${url}?source_type=sheet&fields=source_type&sort_by=name`);
     expect(body.items.length).toBeGreaterThan(0);

@@ -25,6 +25,22 @@ const writes = () =>
 /** Operations that the token of the test would not outlive. */
 const endsSessions = /^(logout|loginWith|login$|resetPassword|refreshToken)/;
 
+describe('a body that is not UTF-8', () => {
+  it.each([
+    ['POST', '/api/v1/cards', 'application/json'],
+    ['PATCH', `/api/v1/cards/${nowhere}`, 'application/merge-patch+json'],
+  ] as const)('is refused: %s %s', async (method, url, type) => {
+    const { statusCode, body } = await t.app.inject({
+      method,
+      url,
+      headers: { authorization: `Bearer ${admin.token}`, 'content-type': type },
+      payload: Buffer.from('{"type":"Application","name":"K\xe4se"}', 'latin1'),
+    });
+    expect([statusCode, JSON.parse(body)]).toMatchObject([400, { code: 'bad_body' }]);
+    expect(body).toContain('UTF-8');
+  });
+});
+
 describe('an empty body', () => {
   it.each(['application/json; charset=utf-8', 'text/xml'])(
     'of %s is no body for any operation that takes no files',

@@ -186,6 +186,14 @@ describe('a file', () => {
   });
 });
 
+test('lines of JSON that are not UTF-8 are refused as a whole', async () => {
+  lists.places.set('/exports/sites.ndjson', {
+    body: Buffer.from('{"code":"a","name":"M\xfcller"}\n', 'latin1'),
+  });
+  const failed = await failure(remote.readPage({ table: 'sites', fields: [], limit: 9, cursor: null }));
+  expect([failed.code, failed.what]).toEqual(['bad_rows', 'sites is not UTF-8 text']);
+});
+
 describe('a list', () => {
   const rows = Array.from({ length: 7 }, (_, at) => ({
     id: `A${at}`,

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { csvRecords } from '../../../../domain/exchange/imports/imports.csv-records.ts';
 import { badText, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
@@ -20,6 +21,8 @@ export async function parseRows(source: HttpSource, body: Buffer, where: string)
   let rows: { row: Row; place: string }[];
   let document: unknown;
   let header: readonly string[] | undefined;
+  // a file of comma-separated values names the line
+  if (source.format !== 'csv' && !isUtf8(body)) return bad('is not UTF-8 text');
   switch (source.format) {
     case 'csv': {
       const read = await parseCsv(source, body);

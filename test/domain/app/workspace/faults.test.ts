@@ -77,6 +77,16 @@ const offsetOf = (archive: Buffer, name: string) => archive.readUInt32LE(archive
 describe('an archive is refused', () => {
   const faults: [string, () => Promise<Buffer>, RegExp][] = [
     ['that is no zip', async () => Buffer.from('PK\u0003\u0004 and nothing more'), /cannot be read/],
+    [
+      'whose manifest is not UTF-8',
+      async () => {
+        const text = Buffer.from(parts.get('manifest.json')!).toString('latin1');
+        return await pack(
+          new Map([...parts, ['manifest.json', Buffer.from(text.replace('{', '{"K\xe4se": 1,'), 'latin1')]]),
+        );
+      },
+      /^manifest\.json is no UTF-8\.$/,
+    ],
     ['that ends early', async () => (await pack(parts)).subarray(0, -200), /cannot be read/],
     ['without a manifest', () => pack(without('manifest.json')), /no manifest/],
     ['of something else', () => pack(told((m) => ({ ...m, format: 'other' }))), /no archive of a workspace/],
