@@ -49,8 +49,9 @@ export class QuestionDraft implements UnreadQuestion {
     if (said === 0 && this.intent !== 'count') return undefined;
     const asksForGroups = this.dimensions.length > 0 && !this.top;
     const names = lists && !asksForGroups;
+    // several cards may have one name: the id keeps them apart
     const dimensions = names
-      ? [{ field: 'name' }, ...(this.top ? this.dimensions : this.shown)]
+      ? [{ field: 'name' }, ...(this.top ? this.dimensions : this.shown), { field: 'id' }]
       : this.dimensions;
     const measures: QueryMeasure[] = this.measures.length > 0 ? this.measures : [{ fn: 'count' }];
     const from = this.subject.length > 0 ? this.subject : common(this.typesOfFields);

@@ -52,9 +52,39 @@ describe('by rules', () => {
 
   it('lists, and takes the first so many', async () => {
     const list = await ask(viewer, 'Which applications are ending before 2028?');
-    expect(list.body.answer.rows).toEqual([['Payroll', '2027-05-01', 1]]);
+    expect(list.body.answer.rows).toEqual([['Payroll', '2027-05-01', expect.any(String), 1]]);
     const top = await ask(admin, 'top 1 applications by total annual cost');
-    expect(top.body).toMatchObject({ query: { page_size: 1 }, answer: { rows: [['Ledger', 300]] } });
+    expect(top.body).toMatchObject({
+      query: { page_size: 1 },
+      answer: { rows: [['Ledger', expect.any(String), 300]] },
+    });
+  });
+
+  it('lists cards of one name one by one', async () => {
+    const ids = new Map<number, string>();
+    for (const costTotalAnnual of [180, 170]) {
+      const parent = await admin.post('/api/v1/cards', {
+        type: 'Application',
+        name: `Suite ${costTotalAnnual}`,
+      });
+      const card = await admin.post('/api/v1/cards', {
+        type: 'Application',
+        name: 'Twin',
+        parent_id: parent.body.id,
+        attributes: { costTotalAnnual },
+      });
+      ids.set(costTotalAnnual, card.body.id);
+    }
+    const top = await ask(admin, 'top 2 applications by total annual cost');
+    expect(top.body.answer.rows).toEqual([
+      ['Ledger', expect.any(String), 300],
+      ['Twin', ids.get(180), 180],
+    ]);
+    const list = await ask(admin, 'list applications with a total annual cost over 150');
+    expect(list.body.answer.rows.filter(([name]: [string]) => name === 'Twin')).toEqual([
+      ['Twin', 170, ids.get(170), 1],
+      ['Twin', 180, ids.get(180), 1],
+    ]);
   });
 
   it('only shows the query where that is asked', async () => {

@@ -128,7 +128,7 @@ describe('amounts', () => {
     expect(await read('Top 5 applications by total annual cost')).toMatchObject({
       limit: 5,
       query: {
-        dimensions: [{ field: 'name' }],
+        dimensions: [{ field: 'name' }, { field: 'id' }],
         measures: [{ fn: 'sum', field: 'attributes.costTotalAnnual' }],
         sort: [{ column: 'sum(attributes.costTotalAnnual)', dir: 'desc' }],
       },
@@ -151,7 +151,7 @@ describe('questions as they are asked', () => {
     expect(await read(question)).toMatchObject({
       limit: 10,
       query: {
-        dimensions: [{ field: 'name' }],
+        dimensions: [{ field: 'name' }, { field: 'id' }],
         measures: [{ fn, field: 'attributes.costTotalAnnual' }],
         sort: [{ column: `${fn}(attributes.costTotalAnnual)`, dir }],
       },
@@ -209,7 +209,7 @@ describe('days', () => {
     const { query } = await read(`Which applications are ending ${when}?`);
     expect(query).toMatchObject({
       filter,
-      dimensions: [{ field: 'name' }, { field: 'lifecycle.endOfLife' }],
+      dimensions: [{ field: 'name' }, { field: 'lifecycle.endOfLife' }, { field: 'id' }],
     });
   });
 
