@@ -241,10 +241,13 @@ async function note(
 
 async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, number>> {
   const { rows } = await sql.raw(
-    `select count(*)::int as total, (count(*) filter (where status = 'applied'))::int as applied,
-       (count(*) filter (where status = 'error'))::int as failed
-     from migration_records where migration_id = ? and entity_kind in ('card', 'relation', 'document', 'comment')
-       and action in ('create', 'update')`,
+    `select (count(*) filter (where written))::int as total,
+       (count(*) filter (where written and status = 'applied'))::int as applied,
+       (count(*) filter (where written and status = 'error'))::int as failed,
+       (count(*) filter (where action = 'conflict')
+         + coalesce(sum(jsonb_array_length(left_out)), 0))::int as left_out
+     from migration_records, lateral (select entity_kind in ('card', 'relation', 'document', 'comment')
+       and action in ('create', 'update') as written) w where migration_id = ?`,
     [migrationId],
   );
   return rows[0];
@@ -272,7 +275,7 @@ async function finish({ job, migration }: Applying): Promise<JobResult> {
       work.emit(migrationEvent('migration.applied', migration, after, { counts, recipients }));
     }
     const result: JobResult = {
-      message: `${counts.applied} of ${counts.total} records applied, ${counts.failed} failed`,
+      message: `${counts.applied} of ${counts.total} records applied, ${counts.failed} failed, ${counts.left_out} left out`,
       counts,
       result: { migration_id: migration.id },
     };

@@ -10,13 +10,14 @@ export type JobEnd =
 
 /**
  * The one rule for all kinds of jobs: a job fails if it says so, or if each of its rows has failed; one of which some rows
- * failed is partial. Rows are counted by `total` and `failed`; kinds without rows have neither.
+ * failed, or that left out something it was given, is partial. Rows are counted by `total` and `failed`; kinds without rows
+ * have neither. `left_out` counts what was not taken over and is no row of the job.
  */
 export function endOf({ counts, error }: JobResult): JobEnd {
   if (error) return { status: 'failed', outcome: null, error };
-  const { total = 0, failed = 0 } = counts ?? {};
+  const { total = 0, failed = 0, left_out = 0 } = counts ?? {};
   if (failed > 0 && failed === total) return { status: 'failed', outcome: null, error: allFailed(total) };
-  return { status: 'succeeded', outcome: failed > 0 ? 'partial' : 'complete', error: null };
+  return { status: 'succeeded', outcome: failed + left_out > 0 ? 'partial' : 'complete', error: null };
 }
 
 /** The error of a job that wrote nothing since rows of it failed. */

@@ -25,7 +25,7 @@ export interface JobResult {
   /** A stored file that is served as the job's download. */
   fileId?: string | null;
   message?: string;
-  /** Of kinds that work on rows, `total` and `failed` decide about the job's status and outcome. */
+  /** Of kinds that work on rows, `total`, `failed` and `left_out` decide about the job's status and outcome. */
   counts?: JobCounts;
   /** Why the job has failed although it has a report to show. */
   error?: { code: string; message: string };

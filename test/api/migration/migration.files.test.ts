@@ -107,6 +107,12 @@ describe('any table', () => {
       Gruppe: expect.stringMatching(/^conflict/),
     });
     expect((await errorsOf(admin, made.id)).at(-1)).toContain('Gruppe');
+    const { job_id } = await applied(t.services, admin, made.id);
+    const { outcome, counts } = (await admin.get(`/api/v1/jobs/${job_id}`)).body;
+    expect({ outcome, counts }).toMatchObject({
+      outcome: 'partial',
+      counts: { applied: 1, failed: 0, left_out: 1 },
+    });
   });
 });
 

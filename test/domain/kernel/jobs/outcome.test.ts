@@ -8,6 +8,11 @@ describe('the end of a job', () => {
     expect(endOf({ counts: { total: 0, failed: 0 } })).toEqual(complete);
     expect(endOf({ counts: { total: 3, failed: 0 } })).toEqual(complete);
     expect(endOf({ counts: { total: 3, failed: 2 } })).toEqual({ ...complete, outcome: 'partial' });
+    expect(endOf({ counts: { total: 3, failed: 0, left_out: 0 } })).toEqual(complete);
+    expect(endOf({ counts: { total: 3, failed: 0, left_out: 1 } })).toEqual({
+      ...complete,
+      outcome: 'partial',
+    });
     // a kind that does not count rows
     expect(endOf({ counts: { failed: 2 } })).toMatchObject({ status: 'succeeded', outcome: 'partial' });
     expect(endOf({ counts: { total: 3, failed: 3 } })).toMatchObject({
