@@ -79,7 +79,8 @@ function length([value]: FormulaValue[]): number {
   if (value !== null && typeof value === 'object') {
     return Array.isArray(value) ? value.length : Object.keys(value).length;
   }
-  return text(value!).length;
+  // characters as names count them, not UTF-16 units
+  return [...text(value!)].length;
 }
 
 const many = 1_000;
