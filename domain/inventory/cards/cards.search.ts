@@ -46,8 +46,9 @@ export interface Found {
 export async function searchCards({ sql, where, plain, text }: CardSearch): Promise<Found> {
   const folded = (await foldText(sql, text)).trim();
   const words = queryWords(folded);
-  if (words.length === 0) return { ids: [], more: false };
   const gathered = gather(sql, where, plain);
+  if (words.length === 0)
+    return folded === '' ? { ids: [], more: false } : await searchSigns(gathered, folded);
   const rank = () => rankCandidates(folded, words, [...gathered.candidates.values()]);
 
   await gathered.add(WORDS, [allWords(words)], true);
@@ -66,6 +67,16 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
     ids: ranked.slice(0, MOST_FOUND).map(({ id }) => id),
     more: gathered.more || ranked.length > MOST_FOUND,
   };
+}
+
+/** A text without a letter or digit has no words: it is looked for in names as it is. */
+async function searchSigns(gathered: Gathered, folded: string): Promise<Found> {
+  const pattern = `%${folded.replace(/[\\%_]/g, '\\$&')}%`;
+  await gathered.add('c.name_key like ?', [pattern], true);
+  const found = [...gathered.candidates.values()].sort((a, b) =>
+    a.name < b.name ? -1 : a.name > b.name ? 1 : 0,
+  );
+  return { ids: found.slice(0, MOST_FOUND).map(({ id }) => id), more: gathered.more };
 }
 
 async function searchMisspelt(

@@ -134,3 +134,15 @@ describe('search', () => {
     expect(misspelt.body.items[0].name).toBe('Vendor system 777');
   });
 });
+
+it('finds names by a text without a letter or digit', async () => {
+  await putCard(t, { name: 'Bank 🏦 core' });
+  for (const text of ['🏦', ' 🏦 ']) {
+    const { status, body } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}`);
+    expect([status, body.total, body.items[0]?.name]).toEqual([200, 1, 'Bank 🏦 core']);
+  }
+  for (const text of ['🚀', '%%', '_', '\\']) {
+    const { status, body } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}`);
+    expect([status, body.items]).toEqual([200, []]);
+  }
+});
