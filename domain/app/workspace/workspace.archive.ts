@@ -78,9 +78,11 @@ export async function openArchive(
 /** A fault of the format, as the library words it; anything else is none of the archive's. */
 function unreadable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  return code === undefined
-    ? new ArchiveFault(`The archive cannot be read: ${message.slice(0, 200)}.`)
-    : error;
+  if (code !== undefined) return error;
+  const why = /end of central directory|truncated/i.test(message)
+    ? 'it is not a zip file, or its end is missing'
+    : message.slice(0, 200).replace(/\.+$/, '');
+  return new ArchiveFault(`The archive cannot be read: ${why}.`);
 }
 
 const NAME =

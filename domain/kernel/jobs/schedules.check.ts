@@ -4,6 +4,15 @@ import { nextSlot } from './schedules.slots.ts';
 
 const FIELDS = ['minute', 'hour', 'day of month', 'month', 'day of week'];
 
+/** What stands in a field besides `*`, lists, ranges and steps. */
+const RANGES: Readonly<Record<string, string>> = {
+  minute: '0 to 59',
+  hour: '0 to 23',
+  'day of month': '1 to 31',
+  month: '1 to 12 or a name such as jan',
+  'day of week': '0 to 7 or a name such as mon',
+};
+
 /** The faults of a schedule's cron expression and time zone. */
 export function scheduleFaults(cron: string, timeZone: string): FieldError[] {
   const faults = [...cronFaults(cron), ...timeZoneFaults(timeZone)];
@@ -25,11 +34,11 @@ function cronFaults(cron: string): FieldError[] {
     return [{ field: 'cron', code: 'bad_cron', message }];
   }
   const { errors } = validateDetailed(cron.trim());
-  return errors.map(({ field, value, message }) => ({
-    field: 'cron',
-    code: 'bad_cron',
-    message: `"${value ?? cron}" is not valid as ${field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}: ${message}`,
-  }));
+  return errors.map(({ field, value }) => {
+    const name = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const range = RANGES[name] ? `, which takes ${RANGES[name]}` : '';
+    return { field: 'cron', code: 'bad_cron', message: `"${value ?? cron}" is not valid as ${name}${range}` };
+  });
 }
 
 /** The fault of a name that is no IANA time zone, as the field `time_zone`. */

@@ -80,6 +80,14 @@ it.each([
   expect(await t.services.db('job_schedules').orderBy('key')).toEqual(before);
 });
 
+it.each([
+  ['61 * * * *', '"61" is not valid as minute, which takes 0 to 59'],
+  ['0 24 * * *', '"24" is not valid as hour, which takes 0 to 23'],
+])('says what the field of %s takes', async (cron, message) => {
+  const { body } = await admin.patch(`${url}/kpi_snapshot`, { cron });
+  expect(body.errors).toEqual([{ field: 'cron', code: 'bad_cron', message }]);
+});
+
 it('refuses unknown members, unknown schedules and those without the permission', async () => {
   expect((await admin.patch(`${url}/kpi_snapshot`, { kind: 'export' })).status).toBe(422);
   expect((await admin.patch(`${url}/nothing`, { enabled: false })).status).toBe(404);

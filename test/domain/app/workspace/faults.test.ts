@@ -76,7 +76,11 @@ const offsetOf = (archive: Buffer, name: string) => archive.readUInt32LE(archive
 
 describe('an archive is refused', () => {
   const faults: [string, () => Promise<Buffer>, RegExp][] = [
-    ['that is no zip', async () => Buffer.from('PK\u0003\u0004 and nothing more'), /cannot be read/],
+    [
+      'that is no zip',
+      async () => Buffer.from('PK\u0003\u0004 and nothing more'),
+      /^The archive cannot be read: it is not a zip file, or its end is missing\.$/,
+    ],
     [
       'whose manifest is not UTF-8',
       async () => {
