@@ -1,4 +1,5 @@
 import type { Ctx } from '../domain/kernel/context.ts';
+import { may } from '../domain/kernel/permissions/policy.ts';
 import type { PastScope } from './past/past.events.ts';
 import type { Reads } from './past/past.reads.ts';
 import type { ReportQuestion } from './report.question.ts';
@@ -6,10 +7,11 @@ import type { ReportQuestion } from './report.question.ts';
 /** Cards and relations that a report reads, as it tells by the topics that it depends on. */
 export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): PastScope {
   // a filter that looks beyond the card itself may look anywhere
-  if (filtered && looksBeyond(cards.sql)) return {};
-  if (report.fewRows?.(params) && !looksBeyond(cards.sql)) return { rowwise: true };
+  const costs = may(ctx.caller, 'costs.view');
+  if (filtered && looksBeyond(cards.sql)) return { costs };
+  if (report.fewRows?.(params) && !looksBeyond(cards.sql)) return { rowwise: true, costs };
   const reads = report.reads && { reads: withCondition(report.reads, cards.sql) };
-  if (report.uncached) return { ...reads };
+  if (report.uncached) return { ...reads, costs };
   const { cardTypes, relationTypes } = ctx.metamodel;
   const read = (topic: string, keys: Iterable<string>) =>
     [...keys].filter((key) => report.dependsOn(`${topic}:${key}`, params));
@@ -17,6 +19,7 @@ export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQ
   const relationKeys = read('relations', relationTypes.keys());
   return {
     ...reads,
+    costs,
     ...(cardKeys.length < cardTypes.size ? { cardTypes: cardKeys } : {}),
     ...(relationKeys.length < relationTypes.size ? { relationTypes: relationKeys } : {}),
   };

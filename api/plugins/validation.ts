@@ -18,7 +18,8 @@ const options: Options = {
 
 /**
  * Request checks: bodies as they are sent, never converted; query and path values converted from text.
- * Every fault is looked for, not only the first; a problem document names the first hundred.
+ * Every fault is looked for, not only the first; a problem document names the first hundred. Of bodies with very many members only the
+ * first fault is named.
  */
 export function registerValidation(app: App): void {
   registerStorable(app);
@@ -42,7 +43,39 @@ function createChecks(more: Options = {}) {
   };
 }
 
-const exact = createChecks();
+/** Bodies with more members and items than this are checked up to their first fault. */
+const MANY_MEMBERS = 5_000;
+
+/** Whether a JSON value holds more than {@link MANY_MEMBERS} members and items. */
+function holdsMany(value: unknown): boolean {
+  let left = MANY_MEMBERS;
+  const pending = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    left -= members.length;
+    if (left < 0) return true;
+    for (const member of members) pending.push(member);
+  }
+  return false;
+}
+
+const everyFault = createChecks();
+const firstFault = createChecks({ allErrors: false });
+
+/** The check of bodies: describing a fault costs more than finding it, so bodies with very many members get only the first. */
+function exact(schema: object): ValidateFunction {
+  const all = everyFault(schema);
+  const check = ((value: unknown) => {
+    const chosen = holdsMany(value) ? firstFault(schema) : all;
+    const fits = chosen(value);
+    check.errors = chosen.errors ?? null;
+    return fits;
+  }) as ValidateFunction;
+  return check;
+}
+
 const fromText = createChecks({ coerceTypes: 'array' });
 
 /** The compiler of these checks, which a part of the application with parsers of its own does not inherit. */

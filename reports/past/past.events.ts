@@ -11,6 +11,8 @@ export interface PastScope {
   reads?: Reads;
   /** Few rows of cards and relations are read, by their ids and ends, and of no other table. */
   rowwise?: boolean;
+  /** The reader sees costs; without it the values of fields that once were costs are hidden. */
+  costs?: boolean;
 }
 
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;

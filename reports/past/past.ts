@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import { type Db, PATIENT_READER } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
+import { hideFormerCosts } from './past.costs.ts';
 import type { PastScope } from './past.events.ts';
 import { shadowRowwise } from './past.rowwise.ts';
 import { collectTouched } from './past.touched.ts';
@@ -42,6 +43,7 @@ export async function atMoment<T>(
       const touched = await collectTouched(sql, position, scope);
       await shadowTables(sql, touched, position, asOf, scope.reads);
     }
+    if (!scope.costs) await hideFormerCosts(sql);
     await sql.raw('set transaction read only');
     return await read(sql);
   } finally {

@@ -1,7 +1,21 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { Db } from '../../platform/database.ts';
 import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
 import { atMoment } from '../past/past.ts';
 import { tooLong } from './query.guard.ts';
+
+/** The moment that a query reads: now, unless `asOf` names another. */
+export interface QueryMoment {
+  asOf: string | undefined;
+  /** Whether the reader sees costs. */
+  costs: boolean;
+}
+
+export const momentOf = (ctx: Ctx, query: { as_of?: string }): QueryMoment => ({
+  asOf: query.as_of,
+  costs: may(ctx.caller, 'costs.view'),
+});
 
 /**
  * Runs `work` on one snapshot, of now or of a moment in the past, with bounds and memory for aggregates over all cards.
@@ -10,7 +24,7 @@ import { tooLong } from './query.guard.ts';
  */
 export async function withMoment<T>(
   db: Db,
-  asOf: string | undefined,
+  { asOf, costs }: QueryMoment,
   timeLimit: number,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
@@ -23,8 +37,11 @@ export async function withMoment<T>(
   };
   try {
     if (asOf === undefined) return await withSnapshot(db, bounded);
-    return await atMoment(db, new Date(asOf), async (sql) =>
-      bounded(snapshotOn(await sql.client.acquireConnection())),
+    return await atMoment(
+      db,
+      new Date(asOf),
+      async (sql) => bounded(snapshotOn(await sql.client.acquireConnection())),
+      { costs },
     );
   } catch (error) {
     throw tooLong(error, timeLimit);

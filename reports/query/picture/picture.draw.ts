@@ -6,7 +6,7 @@ import { snapshotPosition } from '../../extraction/extraction.plan.ts';
 import { render } from '../../rendering/rendering.queue.ts';
 import { workspaceLook } from '../../report.look.ts';
 import { TIME_LIMITS } from '../query.guard.ts';
-import { withMoment } from '../query.moment.ts';
+import { momentOf, withMoment } from '../query.moment.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { queryChart } from './picture.chart.ts';
 import { readPictureCells } from './picture.read.ts';
@@ -43,7 +43,7 @@ export async function drawQuery(
 ): Promise<DrawnQuery> {
   const shape = shapeOf(query, plan);
   const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.atOnce;
-  const { read, position } = await withMoment(services.db, query.as_of, limit, async (snapshot) => ({
+  const { read, position } = await withMoment(services.db, momentOf(ctx, query), limit, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
     read: await readPictureCells(snapshot, query, plan, shape, !forJob),
   }));

@@ -84,3 +84,11 @@ describe('a kept answer', () => {
     expect(again.text).not.toContain('4711');
   });
 });
+
+describe('a body of very many members', () => {
+  it('is refused for the first fault', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
+    const answer = await admin.post('/api/v1/cards', { type: 'Application', name: 'Many', ...unknown });
+    expect([answer.status, answer.body.errors.length]).toEqual([422, 1]);
+  });
+});

@@ -44,7 +44,7 @@ async function drawn(asked: Partial<ReportQuery>): Promise<Chart> {
   const ctx = await t.ctx();
   const plan = await planQuery(ctx, query);
   const shape = shapeOf(query, plan);
-  const read = await withMoment(t.services.db, undefined, 20_000, (snapshot) =>
+  const read = await withMoment(t.services.db, { asOf: undefined, costs: true }, 20_000, (snapshot) =>
     readPictureCells(snapshot, query, plan, shape, true),
   );
   return queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });

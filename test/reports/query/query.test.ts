@@ -228,7 +228,7 @@ describe('guard', () => {
   });
 
   it('ends a statement at its limit', async () => {
-    const sleep = withMoment(t.services.db, undefined, 20, (snapshot) =>
+    const sleep = withMoment(t.services.db, { asOf: undefined, costs: true }, 20, (snapshot) =>
       snapshot.query('select pg_sleep(9)'),
     );
     await expect(sleep).rejects.toMatchObject({ code: 'query_too_heavy' });

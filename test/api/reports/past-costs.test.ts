@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+
+let t: TestApp;
+let admin: TestClient;
+let noCosts: TestClient;
+let past: string;
+
+const section = (...fields: object[]) => [{ section: 'a', fields }];
+const secret = { key: 'secret', label: 'Secret', type: 'cost' };
+const number = { key: 'number', label: 'Number', type: 'number' };
+const COST = 565_656.5;
+
+beforeAll(async () => {
+  t = await createTestApp();
+  admin = await t.as('admin');
+  const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
+  await t.services.db('roles').insert({
+    key: 'nocosts',
+    label: 'No costs',
+    permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
+  });
+  noCosts = await t.as('nocosts');
+  await admin.post('/api/v1/metamodel/types', {
+    key: 'Engine',
+    label: 'Engine',
+    fields_schema: section(secret, number),
+  });
+  const made = await admin.post('/api/v1/cards', {
+    type: 'Engine',
+    name: 'first',
+    attributes: { secret: COST, number: 7 },
+    lifecycle: { active: '2020-01-01' },
+  });
+  expect(made.status).toBe(201);
+  const { rows } = await t.services.db.raw('select utc(clock_timestamp()) as now');
+  past = rows[0].now;
+});
+
+afterAll(() => t.close());
+
+async function shown(client: TestClient): Promise<string> {
+  const texts: string[] = [];
+  for (const path of ['roadmap', 'landscape', 'portfolio', 'dependencies', 'app-portfolio']) {
+    const answer = await client.get(`/api/v1/reports/${path}?type=Engine&as_of=${past}`);
+    texts.push(answer.text);
+  }
+  const query = await client.post('/api/v1/reports/query', {
+    from: ['Engine'],
+    as_of: past,
+    dimensions: [{ field: 'name' }],
+    measures: [{ fn: 'max', field: 'attributes.secret', as: 'c' }],
+  });
+  return [...texts, query.text].join('\n');
+}
+
+it.each([
+  ['removed', section(number)],
+  ['made again as a number', section(number, { ...secret, type: 'number' })],
+])('shows no past costs of a field that is %s', async (_, fields) => {
+  const change = await admin.patch('/api/v1/metamodel/types/Engine', { fields_schema: fields });
+  expect(change.status).toBe(200);
+  expect(await shown(noCosts)).not.toContain('565656');
+  // what was no cost is shown, and costs to those who see costs
+  const roadmap = `/api/v1/reports/roadmap?type=Engine&as_of=${past}`;
+  expect((await noCosts.get(roadmap)).text).toContain('first');
+  expect((await admin.get(roadmap)).text).toContain('565656');
+});
