@@ -44,7 +44,7 @@ function createChecks(more: Options = {}) {
 }
 
 /** Bodies with more members and items than this are checked up to their first fault. */
-const MANY_MEMBERS = 5_000;
+const MANY_MEMBERS = 10_000;
 
 /** Whether a JSON value holds more than {@link MANY_MEMBERS} members and items. */
 function holdsMany(value: unknown): boolean {

@@ -229,7 +229,7 @@ describe('a model of another tool', () => {
   it('is read in the encoding that it declares, and refused where its bytes are not in it', async () => {
     const text = (encoding: string, name: string) =>
       Buffer.from(
-        model(`<elements>${element('a1', 'ApplicationComponent', name)}</elements>`).replace(
+        model(`<elements>${element('encoded', 'ApplicationComponent', name)}</elements>`).replace(
           'encoding="UTF-8"',
           `encoding="${encoding}"`,
         ),

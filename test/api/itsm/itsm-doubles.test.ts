@@ -77,13 +77,17 @@ it('is a question as well where no field tells records apart', async () => {
   repeat(name);
   for (const complete of [false, true]) await runMapping(t, admin, mapping, 'run', `?complete=${complete}`);
   expect([named(name).length, await cardsNamed(name)]).toEqual([2, 1]);
-  const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
+  // records of the tests before have no card of this mapping: each is a question too, since its name is taken
+  const questions = async () => {
+    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
+    return body.items.filter(({ reason }: { reason: string }) => !reason.startsWith('No card can be made'));
+  };
   const double = named(name).find(({ values }) => values.sys_id !== made!.values.sys_id)!.values.sys_id;
-  expect(body.items).toMatchObject([
+  expect(await questions()).toMatchObject([
     { kind: 'match', remote_id: double, reason: expect.stringContaining(made!.values.sys_id!) },
   ]);
   // once it is removed there, nothing is left of it
   instance.elsewhere.remove(double!);
   await runMapping(t, admin, mapping, 'run', '?complete=true');
-  expect((await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items).toEqual([]);
+  expect(await questions()).toEqual([]);
 });
