@@ -38,7 +38,7 @@ const sorts = [
 const text = (description: string, maxLength = 500) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }));
 const paged = {
-  page: Type.Integer({ minimum: 1, default: 1 }),
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
   page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
 };
 /** Without `inventory.view` a stakeholder role on the card may give the right to see it. */

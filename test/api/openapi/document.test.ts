@@ -218,3 +218,21 @@ test('components are named after what they are, and nothing of the framework sho
   );
   expect(JSON.stringify(document)).not.toMatch(/def-\d|"\$id"|~kind|fastify/);
 });
+
+test('every number in an address or a query has bounds, or one would reach the database that it cannot hold', () => {
+  const unbounded = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations as Record<string, { parameters?: { name: string; schema: Schema }[] }>).flatMap(
+      ([method, { parameters = [] }]) =>
+        parameters.flatMap((given) => {
+          const { name, schema } = resolve(given);
+          const { type, minimum, maximum } = schema as { type?: unknown; minimum?: number; maximum?: number };
+          const isNumber = [type].flat().some((one) => one === 'integer' || one === 'number');
+          // RFC 7644 takes numbers below the least for the least
+          const least = minimum !== undefined || path.startsWith('/scim/');
+          const bounded = least && maximum !== undefined;
+          return isNumber && !bounded ? [`${method} ${path} ${name}`] : [];
+        }),
+    ),
+  );
+  expect(unbounded).toEqual([]);
+});
