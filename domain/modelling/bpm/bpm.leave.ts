@@ -1,3 +1,4 @@
+import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { assessmentEvent, diagramEvent, flowEvent, linkEvent } from './bpm.events.ts';
@@ -8,26 +9,17 @@ import { BPM_TOPIC, type DiagramRow, type FlowRow, type LinkRow, linkKinds } fro
  * the flow versions that plan them, so that the events, undone backwards, find these there.
  */
 export async function deleteOfProcesses(work: Work, cardIds: readonly string[]): Promise<void> {
-  const links = await leaving<LinkRow>(work, 'process_element_links', cardIds);
+  const links = await deleteRowsOfCards<LinkRow>(work, 'process_element_links', cardIds, 'process_id');
   for (const row of links) work.emit(linkEvent(row, null));
-  for (const row of await leaving<FlowRow>(work, 'process_flow_versions', cardIds)) {
+  for (const row of await deleteRowsOfCards<FlowRow>(work, 'process_flow_versions', cardIds, 'process_id')) {
     work.emit(flowEvent(row, null));
   }
-  const diagrams = await leaving<DiagramRow>(work, 'process_diagrams', cardIds);
+  const diagrams = await deleteRowsOfCards<DiagramRow>(work, 'process_diagrams', cardIds, 'process_id');
   for (const row of diagrams) work.emit(diagramEvent(row, true));
-  for (const row of await leaving<StoredRow>(work, 'process_assessments', cardIds)) {
+  for (const row of await deleteRowsOfCards<StoredRow>(work, 'process_assessments', cardIds, 'process_id')) {
     work.emit(assessmentEvent(row, null));
   }
   if (links.length + diagrams.length > 0) work.raise(BPM_TOPIC);
-}
-
-async function leaving<T>(work: Work, table: string, cardIds: readonly string[]): Promise<T[]> {
-  const { rows } = await work.sql.raw(
-    `with gone as (delete from ${table} t where t.process_id = any(?::uuid[]) returning t.id, to_jsonb(t) as row)
-     select row from gone order by id`,
-    [cardIds] as never,
-  );
-  return rows.map(({ row }: { row: T }) => row);
 }
 
 /** Takes cards that are deleted out of the links of elements, in force or planned; the rest of a link stays. */
