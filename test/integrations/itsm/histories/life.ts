@@ -12,6 +12,8 @@ export interface Life {
   /** Objects that a person has made, changed the last word of, or removed, by id. */
   madeByPeople: Set<string>;
   removedByPeople: Set<string>;
+  /** Archived cards that the answer to a conflict restores, also beside another card of the same key. */
+  restoredByDecision: Set<string>;
   /** Keys of things of which a person has removed a side or merged it into another. */
   touchedKeys: Set<string>;
   /** Cards and records that a run which is taken back has made: they may go with it. */
@@ -44,6 +46,7 @@ export async function judgeChanges(life: Life, before: Before): Promise<void> {
     const known = new Set(before[side].map(({ id }) => id));
     for (const made of after) {
       if (known.has(made.id) || life.madeByPeople.has(made.id)) continue;
+      if (life.restoredByDecision.has(made.id)) continue;
       const double = after.find(({ id, fields }) => id !== made.id && fields[KEY] === made.fields[KEY]);
       if (double && !life.frozen.has(double.id)) {
         faults.push(`${made.id} was made beside ${double.id} of the same key`);

@@ -25,6 +25,7 @@ export async function live(
     lineage: createLineage(),
     madeByPeople: new Set(),
     removedByPeople: new Set(),
+    restoredByDecision: new Set(),
     touchedKeys: new Set(),
     unmade: new Set(),
     unmadeKeys: new Set(),
@@ -134,6 +135,7 @@ function createPeople(life: Life): People {
         lineage.excuse(tokenOf(row.path, act.winner === 'local' ? other : old) ?? '');
         return;
       }
+      if (act.winner === 'remote' && row.cardId !== null) life.restoredByDecision.add(row.cardId);
       for (const side of ['local', 'remote'] as const) {
         const id = side === 'local' ? row.cardId : row.remoteId;
         const shown = (await landscape.shown(side)).find((one) => one.id === id);
