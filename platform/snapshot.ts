@@ -2,8 +2,8 @@ import os from 'node:os';
 import type { PoolClient } from 'pg';
 import { type CopiedLines, type CopyForm, copyOut, type Taking } from './copy-out.ts';
 import type { Db } from './database.ts';
-import { inLanes } from './lanes.ts';
 import { literal, withLiterals } from './literals.ts';
+import { copyInOrder } from './ordered-copy.ts';
 
 /** A statement with `?` for its values. */
 export interface Statement {
@@ -78,25 +78,25 @@ const WAITING = 32;
  */
 const BY_ID = 'set local seq_page_cost = 0.01; set local random_page_cost = 0.01';
 /** Connections of one snapshot: more would be more than a file's writer can take. */
-const LANES = Math.min(4, os.availableParallelism());
+const CONNECTIONS = Math.min(4, os.availableParallelism());
 
 /** Connections, at most so many, that see the same moment as `client`, which goes first. */
-type Lanes = (
+type Connections = (
   client: PoolClient,
   most: number,
 ) => Promise<{ clients: PoolClient[]; release(): Promise<void> }>;
 
-const alone: Lanes = async (client) => ({ clients: [client], release: async () => undefined });
+const alone: Connections = async (client) => ({ clients: [client], release: async () => undefined });
 
 /** Reads through a connection that is in a transaction which sees one moment of the database. */
-export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
+export function snapshotOn(client: PoolClient, connections: Connections = alone): Snapshot {
   let cursors = 0;
-  let foreseen: ReturnType<Lanes> | undefined;
+  let foreseen: ReturnType<Connections> | undefined;
   /** Those that were foreseen, and with them connections that are too many. */
-  const lanesFor = async (most: number) => {
+  const connectionsFor = async (most: number) => {
     const ready = foreseen;
     foreseen = undefined;
-    if (!ready) return await lanes(client, most);
+    if (!ready) return await connections(client, most);
     const { clients, release } = await ready;
     return { clients: clients.slice(0, Math.max(most, 1)), release };
   };
@@ -129,20 +129,20 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
     lines: (form, text, values, taking = 'lines') =>
       copyOut(client, form, withLiterals(text, values))[taking](),
     async *ranges(form, table, statement, taking) {
-      const { clients, release } = await lanes(client, LANES);
+      const { clients, release } = await connections(client, CONNECTIONS);
       let after: string | undefined;
       let last = false;
       try {
-        for (const lane of clients) await lane.query(BY_ID);
-        yield* inLanes(
+        for (const client of clients) await client.query(BY_ID);
+        yield* copyInOrder(
           clients,
-          async (lane) => {
+          async (client) => {
             if (last) return undefined;
             const from = after;
-            after = await endOfRange(lane, table, from);
+            after = await endOfRange(client, table, from);
             last = after === undefined;
             const { sql, bindings } = statement(idRange(from, after));
-            return copyOut(lane, form, withLiterals(sql, bindings), WAITING);
+            return copyOut(client, form, withLiterals(sql, bindings), WAITING);
           },
           taking,
         );
@@ -151,14 +151,14 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
       }
     },
     async *parts(form, most, statements, taking) {
-      const { clients, release } = await lanesFor(Math.min(most, LANES));
+      const { clients, release } = await connectionsFor(Math.min(most, CONNECTIONS));
       const waiting = statements(clients.length);
       try {
-        yield* inLanes(
+        yield* copyInOrder(
           clients,
-          async (lane) => {
+          async (client) => {
             const next = waiting.shift();
-            return next && copyOut(lane, form, withLiterals(next.sql, next.bindings), WAITING);
+            return next && copyOut(client, form, withLiterals(next.sql, next.bindings), WAITING);
           },
           taking,
         );
@@ -167,7 +167,7 @@ export function snapshotOn(client: PoolClient, lanes: Lanes = alone): Snapshot {
       }
     },
     foresee(most) {
-      foreseen ??= lanes(client, Math.min(most, LANES));
+      foreseen ??= connections(client, Math.min(most, CONNECTIONS));
       // met by whoever asks for the parts
       foreseen.catch(() => undefined);
     },
@@ -215,13 +215,13 @@ export function hasSpare({ client: { pool } }: Db): boolean {
 }
 
 /** Takes connections that the pool has to spare. */
-function poolLanes(db: Db): Lanes {
+function poolConnections(db: Db): Connections {
   return async (client, most) => {
     const more: PoolClient[] = [];
     const release = async () => {
-      for (const lane of more) {
-        await lane.query('rollback').catch(() => undefined);
-        await db.client.releaseConnection(lane);
+      for (const client of more) {
+        await client.query('rollback').catch(() => undefined);
+        await db.client.releaseConnection(client);
       }
     };
     try {
@@ -231,7 +231,7 @@ function poolLanes(db: Db): Lanes {
       if (more.length > 0) {
         const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
         const moment = `begin isolation level repeatable read read only; set transaction snapshot ${literal(rows[0]!.id)}`;
-        await Promise.all(more.map((lane) => lane.query(`${moment}; ${SETTINGS}`)));
+        await Promise.all(more.map((client) => client.query(`${moment}; ${SETTINGS}`)));
       }
     } catch (error) {
       await release();
@@ -247,7 +247,7 @@ function poolLanes(db: Db): Lanes {
  */
 export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const client: PoolClient = await db.client.acquireConnection();
-  const snapshot = snapshotOn(client, poolLanes(db));
+  const snapshot = snapshotOn(client, poolConnections(db));
   try {
     await client.query(`begin isolation level repeatable read read only; ${SETTINGS}`);
     const result = await work(snapshot);

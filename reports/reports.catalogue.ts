@@ -1,29 +1,32 @@
-import { adminDashboardReport } from './admin-dashboard/admin-dashboard.report.ts';
-import { appPortfolioReport } from './app-portfolio/app-portfolio.report.ts';
-import { bpmCapabilityHeatmapReport } from './bpm/capability-heatmap.report.ts';
-import { bpmDashboardReport } from './bpm/dashboard.report.ts';
-import { processDependenciesReport } from './bpm/dependencies.report.ts';
-import { elementApplicationMapReport } from './bpm/element-application-map.report.ts';
-import { capabilityProcessMatrixReport, processApplicationMatrixReport } from './bpm/matrices.report.ts';
-import { processMapReport } from './bpm/process-map.report.ts';
-import { valueStreamMatrixReport } from './bpm/value-stream-matrix.report.ts';
-import { capabilityHeatmapReport } from './capability-heatmap/capability-heatmap.report.ts';
-import { costReport } from './cost/cost.report.ts';
-import { costTreemapReport } from './cost-treemap/cost-treemap.report.ts';
-import { dashboardReport } from './dashboard/dashboard.report.ts';
-import { dataQualityReport } from './data-quality/data-quality.report.ts';
-import { dependenciesReport } from './dependencies/dependencies.report.ts';
-import { eolReport } from './eol/eol.report.ts';
-import { landscapeReport } from './landscape/landscape.report.ts';
-import { matrixReport } from './matrix/matrix.report.ts';
-import { myWorkspaceReport } from './my-workspace/my-workspace.report.ts';
-import { portfolioReport } from './portfolio/portfolio.report.ts';
-import { ppmDashboardReport } from './ppm/ppm-dashboard.report.ts';
-import { ppmGanttReport } from './ppm/ppm-gantt.report.ts';
-import { ppmGroupOptionsReport } from './ppm/ppm-group-options.report.ts';
-import type { Report } from './report.ts';
-import { roadmapReport } from './roadmap/roadmap.report.ts';
-import { stakeholderDirectoryReport } from './stakeholder-directory/stakeholder-directory.report.ts';
+import { dependenciesReport } from './analysis/dependencies/dependencies.report.ts';
+import { adminDashboardReport } from './collaboration/admin-dashboard/admin-dashboard.report.ts';
+import { myWorkspaceReport } from './collaboration/my-workspace/my-workspace.report.ts';
+import { stakeholderDirectoryReport } from './collaboration/stakeholder-directory/stakeholder-directory.report.ts';
+import { eolReport } from './governance/eol/eol.report.ts';
+import { appPortfolioReport } from './inventory/app-portfolio/app-portfolio.report.ts';
+import { capabilityHeatmapReport } from './inventory/capability-heatmap/capability-heatmap.report.ts';
+import { costReport } from './inventory/cost/cost.report.ts';
+import { costTreemapReport } from './inventory/cost-treemap/cost-treemap.report.ts';
+import { dashboardReport } from './inventory/dashboard/dashboard.report.ts';
+import { dataQualityReport } from './inventory/data-quality/data-quality.report.ts';
+import { landscapeReport } from './inventory/landscape/landscape.report.ts';
+import { matrixReport } from './inventory/matrix/matrix.report.ts';
+import { portfolioReport } from './inventory/portfolio/portfolio.report.ts';
+import { roadmapReport } from './inventory/roadmap/roadmap.report.ts';
+import type { Report } from './kernel/report.ts';
+import { bpmCapabilityHeatmapReport } from './modelling/bpm/capability-heatmap.report.ts';
+import { bpmDashboardReport } from './modelling/bpm/dashboard.report.ts';
+import { processDependenciesReport } from './modelling/bpm/dependencies.report.ts';
+import { elementApplicationMapReport } from './modelling/bpm/element-application-map.report.ts';
+import {
+  capabilityProcessMatrixReport,
+  processApplicationMatrixReport,
+} from './modelling/bpm/matrices.report.ts';
+import { processMapReport } from './modelling/bpm/process-map.report.ts';
+import { valueStreamMatrixReport } from './modelling/bpm/value-stream-matrix.report.ts';
+import { ppmDashboardReport } from './modelling/ppm/ppm-dashboard.report.ts';
+import { ppmGanttReport } from './modelling/ppm/ppm-gantt.report.ts';
+import { ppmGroupOptionsReport } from './modelling/ppm/ppm-group-options.report.ts';
 
 /** Every report, in the order of the API's description. */
 export const reportCatalogue: readonly Report[] = [

@@ -4,10 +4,14 @@ import type { Ctx } from '../domain/kernel/context.ts';
 import { type JobResult, processes, type RunningJob } from '../domain/kernel/jobs/jobs.running.ts';
 import { createContext, type Services } from '../domain/kernel/services.ts';
 import { inTransaction } from '../platform/database.ts';
-import { failRun, succeedRun } from '../reports/schedules/extraction-runs.finish.ts';
-import { makeRunFiles } from '../reports/schedules/extraction-runs.make.ts';
-import { beginRun, type ExtractionRun, runToEnd } from '../reports/schedules/extraction-runs.store.ts';
-import { EXTRACTIONS } from '../reports/schedules/extraction-schedules.queries.ts';
+import { failRun, succeedRun } from '../reports/exchange/schedules/extraction-runs.finish.ts';
+import { makeRunFiles } from '../reports/exchange/schedules/extraction-runs.make.ts';
+import {
+  beginRun,
+  type ExtractionRun,
+  runToEnd,
+} from '../reports/exchange/schedules/extraction-runs.store.ts';
+import { EXTRACTIONS } from '../reports/exchange/schedules/extraction-schedules.queries.ts';
 import { deliverFiles } from './extraction/extraction.deliver.ts';
 import { mailRun, requireMailServer } from './extraction/extraction.mail.ts';
 import { removeOutdated } from './extraction/extraction.retention.ts';

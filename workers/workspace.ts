@@ -6,7 +6,7 @@ import {
   workspaceParseJob,
 } from '../domain/app/workspace/workspace.jobs.ts';
 import { processes } from '../domain/kernel/jobs/jobs.running.ts';
-import { runWorkspaceExport } from '../reports/workspace/workspace.export.ts';
+import { runWorkspaceExport } from '../reports/app/workspace/workspace.export.ts';
 
 export const workspaceExportProcessor = processes(workspaceExportJob, runWorkspaceExport);
 export const workspaceParseProcessor = processes(workspaceParseJob, runParse, noteFailure);

@@ -11,7 +11,7 @@ import {
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { readAdrFile } from '../../reports/documents/paper.adr.ts';
+import { readAdrFile } from '../../reports/governance/documents/document.adr.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';

@@ -8,7 +8,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { wordArchitecture } from '../../integrations/models/word-architecture.ts';
-import { readObjectiveDependencies } from '../../reports/dependencies/dependencies.objectives.ts';
+import { readObjectiveDependencies } from '../../reports/analysis/dependencies/dependencies.objectives.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/architect.ts';

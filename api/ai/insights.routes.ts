@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { Services } from '../../domain/kernel/services.ts';
 import { rewordInsights } from '../../integrations/models/insights.ts';
-import { readPortfolioInsights } from '../../reports/portfolio-insights/portfolio-insights.ts';
+import { readPortfolioInsights } from '../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { operation } from '../operation.ts';
 import { InsightsBody, PortfolioInsightsSchema } from '../schemas/insights.ts';
 import { settingsOf } from '../settings/settings.routes.ts';

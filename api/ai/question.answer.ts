@@ -6,10 +6,10 @@ import type { Services } from '../../domain/kernel/services.ts';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { type ModelReading, readByModel } from '../../integrations/models/question.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { planQuery } from '../../reports/query/query.plan.ts';
-import { runQuery } from '../../reports/query/query.run.ts';
-import { readInventoryQuestion } from '../../reports/question/question.ask.ts';
-import type { UnreadQuestion } from '../../reports/question/question.draft.ts';
+import { planQuery } from '../../reports/analysis/query/query.plan.ts';
+import { runQuery } from '../../reports/analysis/query/query.run.ts';
+import { readInventoryQuestion } from '../../reports/analysis/question/question.ask.ts';
+import type { UnreadQuestion } from '../../reports/analysis/question/question.draft.ts';
 
 /** Groups on the page that is answered, where the question does not say. */
 const PAGE_SIZE = 1_000;

@@ -8,7 +8,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { startModelExport } from '../../reports/archimate/archimate.export.ts';
+import { startModelExport } from '../../reports/exchange/archimate/archimate.export.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';

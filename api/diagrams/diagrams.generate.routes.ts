@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { createDiagram } from '../../domain/modelling/diagrams/diagrams.commands.ts';
-import { generateDrawing } from '../../reports/diagrams/generate.ts';
+import { generateDrawing } from '../../reports/modelling/diagrams/generate.ts';
 import { sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { GenerateBody, GeneratedDrawingSchema } from '../schemas/diagrams.ts';

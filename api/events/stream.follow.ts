@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { readFeed } from '../../domain/kernel/events/feed.read.ts';
 import { OBSERVER } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { createTurns } from '../../platform/turns.ts';
+import { createSemaphore } from '../../platform/semaphore.ts';
 import { eventFrame } from './stream.frames.ts';
 import type { StreamHub } from './stream.hub.ts';
 import { streamLimits } from './stream.limits.ts';
@@ -25,7 +25,7 @@ export interface Followed {
  * buffers, and nothing else.
  */
 export function createFollower(services: Services): (followed: Followed, hub: StreamHub) => Promise<void> {
-  const inTurn = createTurns(streamLimits.replays);
+  const limited = createSemaphore(streamLimits.replays);
 
   /** Sends one page. @returns the position of the last event that was passed over. */
   async function sendPage({ subscriber, response }: Followed, after: number, last: number): Promise<number> {
@@ -68,7 +68,7 @@ export function createFollower(services: Services): (followed: Followed, hub: St
         return;
       }
       if (position >= hub.position()) position = await hub.follow(subscriber);
-      else position = await inTurn(() => sendPage(followed, position, hub.position()));
+      else position = await limited(() => sendPage(followed, position, hub.position()));
     }
   };
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { StartedStream } from '../../reports/extraction/exports.stream.ts';
+import type { StartedStream } from '../../reports/exchange/extraction/exports.stream.ts';
 
 /** Sends a file while it is being written. */
 export function sendStream(reply: FastifyReply, started: StartedStream, out: Readable): FastifyReply {

@@ -5,9 +5,15 @@ import {
   deleteSchedule,
   patchSchedule,
   runSchedule,
-} from '../../reports/schedules/extraction-schedules.commands.ts';
-import { listSchedules, readSchedule } from '../../reports/schedules/extraction-schedules.queries.ts';
-import { ScheduleCreate, SchedulePatch } from '../../reports/schedules/extraction-schedules.types.ts';
+} from '../../reports/exchange/schedules/extraction-schedules.commands.ts';
+import {
+  listSchedules,
+  readSchedule,
+} from '../../reports/exchange/schedules/extraction-schedules.queries.ts';
+import {
+  ScheduleCreate,
+  SchedulePatch,
+} from '../../reports/exchange/schedules/extraction-schedules.types.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';

@@ -1,7 +1,7 @@
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply } from 'fastify';
-import type { Paper, PaperFormat } from '../../reports/documents/paper.types.ts';
-import { render } from '../../reports/rendering/rendering.queue.ts';
+import type { Paper, PaperFormat } from '../../reports/kernel/documents/document.types.ts';
+import { render } from '../../reports/kernel/rendering/rendering.queue.ts';
 import { clientGone } from '../gone.ts';
 
 /** The media types of documents. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { EstateError } from '../../platform/errors.ts';
-import { invalidQuery } from '../../reports/odata/odata.errors.ts';
-import type { MetadataLevel, Wire } from '../../reports/odata/odata.wire.ts';
+import { invalidQuery } from '../../reports/exchange/odata/odata.errors.ts';
+import type { MetadataLevel, Wire } from '../../reports/exchange/odata/odata.wire.ts';
 
 /** Where the service stands. */
 export const ODATA_PATH = '/odata/v4';

@@ -4,10 +4,14 @@ import Type from 'typebox';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { etagOf } from '../../domain/kernel/etag.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
-import { answerOData } from '../../reports/odata/odata.answer.ts';
-import { metadataDocument, pbidsFile, serviceDocument } from '../../reports/odata/odata.documents.ts';
-import type { Wire } from '../../reports/odata/odata.wire.ts';
-import type { SentOptions } from '../../reports/odata/query/query.options.ts';
+import { answerOData } from '../../reports/exchange/odata/odata.answer.ts';
+import {
+  metadataDocument,
+  pbidsFile,
+  serviceDocument,
+} from '../../reports/exchange/odata/odata.documents.ts';
+import type { Wire } from '../../reports/exchange/odata/odata.wire.ts';
+import type { SentOptions } from '../../reports/exchange/odata/query/query.options.ts';
 import { operation } from '../operation.ts';
 import { checkBySchema } from '../plugins/validation.ts';
 import { ODataAnswerSchema, ODataErrorSchema, ODataServiceSchema } from '../schemas/odata.ts';

@@ -4,12 +4,12 @@ import type { ReportFormat } from '../../domain/exchange/exports/report.options.
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
-import { streamKpiFile } from '../../reports/kpis/kpis.files.ts';
-import { kpiChart, readKpiSeries } from '../../reports/kpis/kpis.series.ts';
-import { KPI_TOPIC, listKpiSnapshots } from '../../reports/kpis/kpis.snapshots.ts';
-import { render } from '../../reports/rendering/rendering.queue.ts';
-import { workspaceLook } from '../../reports/report.look.ts';
-import type { ReportRunner } from '../../reports/report.runner.ts';
+import { streamKpiFile } from '../../reports/inventory/kpis/kpis.files.ts';
+import { kpiChart, readKpiSeries } from '../../reports/inventory/kpis/kpis.series.ts';
+import { KPI_TOPIC, listKpiSnapshots } from '../../reports/inventory/kpis/kpis.snapshots.ts';
+import { render } from '../../reports/kernel/rendering/rendering.queue.ts';
+import { workspaceLook } from '../../reports/kernel/report.rendering.ts';
+import type { ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { acceptedMedia } from '../accept.ts';
 import { clientGone } from '../gone.ts';
 import { sendJson } from '../json.ts';

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
-import { render } from '../../reports/rendering/rendering.queue.ts';
-import { type RenderedAnswer, renderingOf } from '../../reports/report.look.ts';
-import type { ReportRunner } from '../../reports/report.runner.ts';
+import { render } from '../../reports/kernel/rendering/rendering.queue.ts';
+import { type RenderedAnswer, renderingOf } from '../../reports/kernel/report.rendering.ts';
+import type { ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { clientGone } from '../gone.ts';
 
 /** Media types of the formats of reports. */

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Report } from '../../reports/report.ts';
+import type { Report } from '../../reports/kernel/report.ts';
 import { reportCatalogue } from '../../reports/reports.catalogue.ts';
 import * as bpm from '../schemas/reports.bpm.ts';
 import { PortfolioReportSchema, RoadmapReportSchema } from '../schemas/reports.cards.ts';

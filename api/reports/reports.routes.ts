@@ -1,9 +1,9 @@
 import type { Services } from '../../domain/kernel/services.ts';
-import { createReportRunner } from '../../reports/report.runner.ts';
+import { createReportRunner } from '../../reports/kernel/report.runner.ts';
 import type { App } from '../types.ts';
 import { registerKpiRoutes } from './kpis.routes.ts';
-import { KeptAnswers } from './report.kept.ts';
 import { reportOperation } from './report.operation.ts';
+import { KeptAnswers } from './report.response-cache.ts';
 import { reports } from './reports.list.ts';
 
 /** The reports, and the series of the key figures. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Destination } from '../../reports/schedules/extraction-schedules.types.ts';
+import { Destination } from '../../reports/exchange/schedules/extraction-schedules.types.ts';
 import { Position, Timestamp } from './common.ts';
 
 const RunStatus = Type.Union(

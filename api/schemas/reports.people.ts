@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { figures as workspaceFigures } from '../../reports/my-workspace/my-workspace.report.ts';
+import { figures as workspaceFigures } from '../../reports/collaboration/my-workspace/my-workspace.report.ts';
 import { Position, Timestamp } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });

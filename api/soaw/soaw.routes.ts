@@ -9,7 +9,7 @@ import {
 import { soawKind } from '../../domain/governance/soaw/soaw.kind.ts';
 import { listSoawRevisions, listSoaws, type SoawFilter } from '../../domain/governance/soaw/soaw.list.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { readSoawFile } from '../../reports/documents/paper.soaw.ts';
+import { readSoawFile } from '../../reports/governance/documents/document.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

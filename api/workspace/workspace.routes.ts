@@ -12,7 +12,7 @@ import { archiveLimits } from '../../domain/app/workspace/workspace.archive.ts';
 import { WorkspaceExport } from '../../domain/app/workspace/workspace.jobs.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { startWorkspaceExport, streamWorkspace } from '../../reports/workspace/workspace.export.ts';
+import { startWorkspaceExport, streamWorkspace } from '../../reports/app/workspace/workspace.export.ts';
 import { sendStream } from '../exports/exports.send.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

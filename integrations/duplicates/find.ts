@@ -1,5 +1,5 @@
 import type { CardRecord } from '../../domain/analysis/duplicates/duplicates.records.ts';
-import { startThread } from '../../platform/threads.ts';
+import { startThread } from '../../platform/worker-threads.ts';
 import type { Decision, MatchField } from '../matching/matching.types.ts';
 import { type Answer, type Found, type Packed, type Question, type Stage, stages } from './find.types.ts';
 

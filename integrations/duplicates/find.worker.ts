@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { Answered } from '../../platform/threads.ts';
+import type { Answered } from '../../platform/worker-threads.ts';
 import { Search } from './find.thread.ts';
 import type { Answer, Question } from './find.types.ts';
 

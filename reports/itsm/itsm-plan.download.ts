@@ -4,8 +4,8 @@ import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
 import { walkPlanRows } from '../../domain/exchange/itsm/runs.rows.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
-import type { Cell, Column } from '../extraction/extraction.types.ts';
-import { writeXlsx } from '../extraction/writers/xlsx.ts';
+import type { Cell, Column } from '../kernel/formats/formats.types.ts';
+import { writeXlsx } from '../kernel/formats/xlsx.ts';
 
 const CHUNK = 500;
 

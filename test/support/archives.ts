@@ -10,7 +10,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { streamWorkspace } from '../../reports/workspace/workspace.export.ts';
+import { streamWorkspace } from '../../reports/app/workspace/workspace.export.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import { createTestApp, type TestApp } from './harness.ts';
 import { until } from './until.ts';

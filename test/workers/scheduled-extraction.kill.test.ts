@@ -6,7 +6,7 @@ import {
   createSchedule,
   runSchedule,
   type StartedRun,
-} from '../../reports/schedules/extraction-schedules.commands.ts';
+} from '../../reports/exchange/schedules/extraction-schedules.commands.ts';
 import { type S3Emulator, startS3 } from '../emulators/s3.ts';
 import type { Child } from '../support/child.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';

@@ -2,8 +2,8 @@ import { openContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { OutgoingFile, Storage } from '../../integrations/storage/storage.types.ts';
 import { notFound } from '../../platform/errors.ts';
-import { runNames } from '../../reports/schedules/extraction-runs.names.ts';
-import { type ExtractionRun, isOvertaken } from '../../reports/schedules/extraction-runs.store.ts';
+import { runNames } from '../../reports/exchange/schedules/extraction-runs.names.ts';
+import { type ExtractionRun, isOvertaken } from '../../reports/exchange/schedules/extraction-runs.store.ts';
 
 /**
  * Brings the files of a run to a storage: the file before the manifest that tells of it, and both before they become the

@@ -4,7 +4,7 @@ import { enqueueMails, type Mail } from '../../domain/kernel/mail/mail.enqueue.t
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import type { ExtractionRun } from '../../reports/schedules/extraction-runs.store.ts';
+import type { ExtractionRun } from '../../reports/exchange/schedules/extraction-runs.store.ts';
 
 /** Larger files are linked to: many mail servers take no more. */
 const MAX_ATTACHED_BYTES = 10 * 1000 * 1000;

@@ -8,7 +8,7 @@ import {
   outdatedRuns,
   removeOldRuns,
   schedulesWithFiles,
-} from '../../reports/schedules/extraction-runs.retention.ts';
+} from '../../reports/exchange/schedules/extraction-runs.retention.ts';
 import { storageOf } from './extraction.storage.ts';
 
 /** Halves of files, and folders without a schedule, are left alone for so long: somebody may be writing. */

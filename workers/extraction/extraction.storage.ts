@@ -2,8 +2,11 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { openStorage } from '../../integrations/storage/storage.open.ts';
 import type { Storage } from '../../integrations/storage/storage.types.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { endpointOf, secretContext } from '../../reports/schedules/extraction-schedules.destination.ts';
-import type { StoredDestination } from '../../reports/schedules/extraction-schedules.types.ts';
+import {
+  endpointOf,
+  secretContext,
+} from '../../reports/exchange/schedules/extraction-schedules.destination.ts';
+import type { StoredDestination } from '../../reports/exchange/schedules/extraction-schedules.types.ts';
 
 /** The storage that a schedule's files go to; undefined for mail. */
 export async function storageOf(

@@ -1,10 +1,10 @@
-import { aside } from '../../../platform/aside.ts';
+import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import { checkSvg } from './svg.check.ts';
 
 /** Characters up to which an image is checked at once: that takes less than 50 ms. */
 const AT_ONCE = 64 * 1024;
 
-const ask = aside<string, string | null>({
+const ask = boundedThreadPool<string, string | null>({
   module: new URL('./svg.worker.ts', import.meta.url),
   what: 'large SVG images',
 });

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { Answered } from '../../../platform/threads.ts';
+import type { Answered } from '../../../platform/worker-threads.ts';
 import { checkSvg } from './svg.check.ts';
 
 /** Checks SVG images outside the thread that answers requests. Answers why a text is none; null when it is one. */

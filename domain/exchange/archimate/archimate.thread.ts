@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
-import { aside } from '../../../platform/aside.ts';
+import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import type { Model } from './archimate.parse.ts';
 
 /** How long reading one model may take, in milliseconds: ten times what one of the largest size takes. */
@@ -16,7 +16,7 @@ export interface PackedModel extends Omit<Model, keyof Lists> {
   pieces: Uint8Array<ArrayBuffer>[];
 }
 
-const ask = aside<string, PackedModel | { fault: string }>({
+const ask = boundedThreadPool<string, PackedModel | { fault: string }>({
   module: new URL('./archimate.worker.ts', import.meta.url),
   what: 'large models',
   limitMs: LIMIT_MS,

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { Answered } from '../../../platform/threads.ts';
+import type { Answered } from '../../../platform/worker-threads.ts';
 import { parseModel } from './archimate.parse.ts';
 import { type PackedModel, packModel } from './archimate.thread.ts';
 

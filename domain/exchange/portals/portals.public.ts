@@ -1,5 +1,5 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { createTurns } from '../../../platform/turns.ts';
+import { createSemaphore } from '../../../platform/semaphore.ts';
 import { byAddress, throttle } from '../../access/access.throttle.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { createKeptIds, idCount, orderIds, sliceIds } from '../../inventory/cards/cards.list.ids.ts';
@@ -60,7 +60,7 @@ export function createPublicPortals(): PublicPortals {
   const answers = createKept<string>(KEPT_LENGTH, (text) => 2 * text.length);
   const totals = createKept<number>(KEPT_TOTALS_BYTES, () => 8);
   const orders = createKeptIds();
-  const inTurn = createTurns(AT_ONCE);
+  const limited = createSemaphore(AT_ONCE);
 
   /** The ids of one page, and how many cards there are. What no index yields in order is found once for all its pages. */
   async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked, state: unknown) {
@@ -89,7 +89,7 @@ export function createPublicPortals(): PublicPortals {
       const ctx = asReader(caller);
       const state = stateOf(ctx, version, row, shown, topics);
       const keep = (asked: unknown, make: () => Promise<string>) =>
-        answers.get(JSON.stringify([state, asked]), () => inTurn(make));
+        answers.get(JSON.stringify([state, asked]), () => limited(make));
       return {
         indexed: row.card_config.indexed ?? false,
         definition: () => keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),

@@ -1,4 +1,4 @@
-import { aside } from '../../../platform/aside.ts';
+import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import { readContent } from './bpmn.model.ts';
 
 /** Characters up to which a model is read at once: that takes less than to ask a thread, and keeps nobody waiting. */
@@ -8,7 +8,7 @@ const TAGS_AT_ONCE = 4_000;
 
 type Content = Awaited<ReturnType<typeof readContent>>;
 
-const ask = aside<string, Content>({
+const ask = boundedThreadPool<string, Content>({
   module: new URL('./bpmn.worker.ts', import.meta.url),
   what: 'large models',
 });

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { Answered } from '../../../platform/threads.ts';
+import type { Answered } from '../../../platform/worker-threads.ts';
 import { readContent } from './bpmn.model.ts';
 
 /** Reads models beside the thread that answers requests. */

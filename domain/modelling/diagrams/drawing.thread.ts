@@ -1,5 +1,5 @@
-import { aside } from '../../../platform/aside.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import type { CardFact, ReadDrawing } from './drawing.types.ts';
 import { type DrawingAnswer, type DrawingQuestion, workOn } from './drawing.work.ts';
 
@@ -12,7 +12,7 @@ const mayBePacked = (xml: string): boolean => />\s*[^<\s]/.test(xml) || xml.incl
 const isShort = (xml: string): boolean =>
   xml.length <= PACKED_AT_ONCE || (xml.length <= AT_ONCE && !mayBePacked(xml));
 
-const ask = aside<DrawingQuestion, DrawingAnswer>({
+const ask = boundedThreadPool<DrawingQuestion, DrawingAnswer>({
   module: new URL('./drawing.worker.ts', import.meta.url),
   what: 'large drawings',
 });

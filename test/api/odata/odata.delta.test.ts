@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Landscape, randomChanges } from '../../reports/extraction/random-changes.ts';
+import { type Landscape, randomChanges } from '../../reports/exchange/extraction/random-changes.ts';
 import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
 import { ask, createLandscape, follow } from './odata.fixture.ts';
 

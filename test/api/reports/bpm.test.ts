@@ -1,7 +1,7 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { meeting, readPicture } from '../../reports/charts/boxes.ts';
+import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 import { chain } from '../bpm/models.ts';
 

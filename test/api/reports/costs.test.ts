@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import type { TreemapChart } from '../../../reports/charts/charts.types.ts';
-import { costTreemapChart } from '../../../reports/cost-treemap/cost-treemap.chart.ts';
-import { groupOfField } from '../../../reports/cost-treemap/cost-treemap.sql.ts';
-import { reachPosition } from '../../../reports/report.position.ts';
+import { costTreemapChart } from '../../../reports/inventory/cost-treemap/cost-treemap.chart.ts';
+import { groupOfField } from '../../../reports/inventory/cost-treemap/cost-treemap.sql.ts';
+import type { TreemapChart } from '../../../reports/kernel/charts/charts.types.ts';
+import { reachPosition } from '../../../reports/kernel/report.position.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 let t: TestApp;

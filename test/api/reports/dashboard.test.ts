@@ -1,7 +1,7 @@
 // @redis
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { takeKpiSnapshot } from '../../../reports/kpis/kpis.snapshots.ts';
+import { takeKpiSnapshot } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 let t: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { readKpiSeries } from '../../../reports/kpis/kpis.series.ts';
-import { KPI_TOPIC } from '../../../reports/kpis/kpis.snapshots.ts';
+import { readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
+import { KPI_TOPIC } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const SVG = { accept: 'image/svg+xml' };

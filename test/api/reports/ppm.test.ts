@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { meeting, readPicture } from '../../reports/charts/boxes.ts';
+import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

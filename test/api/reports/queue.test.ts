@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Paper } from '../../../reports/documents/paper.types.ts';
-import { render } from '../../../reports/rendering/rendering.queue.ts';
+import type { Paper } from '../../../reports/kernel/documents/document.types.ts';
+import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 let t: TestApp;

@@ -11,9 +11,9 @@ import { createMetamodelStore, loadMetamodel } from '../../../domain/kernel/meta
 import { openDatabase } from '../../../platform/database.ts';
 import { createPasswords } from '../../../platform/passwords.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
-import { planExtraction } from '../../../reports/extraction/extraction.plan.ts';
-import type { Cell, ColumnType } from '../../../reports/extraction/extraction.types.ts';
-import { readTables } from '../../../reports/extraction/extraction.write.ts';
+import { planExtraction } from '../../../reports/exchange/extraction/extraction.plan.ts';
+import { readTables } from '../../../reports/exchange/extraction/extraction.write.ts';
+import type { Cell, ColumnType } from '../../../reports/kernel/formats/formats.types.ts';
 
 /** What the process prints. */
 export interface XlsxFloor {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { openDatabase } from '../../../platform/database.ts';
-import { atMoment } from '../../../reports/past/past.ts';
+import { atMoment } from '../../../reports/kernel/as-of/as-of.ts';
 import { type Row, under } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
 import { median } from '../harness/stats.ts';

@@ -1,0 +1,195 @@
+import Type from 'typebox';
+import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { streamedItems } from '../../kernel/report.lines.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { defineReport, type StreamInput } from '../../kernel/report.ts';
+import { cardsAround } from './dependencies.around.ts';
+import { dependenciesChart } from './dependencies.chart.ts';
+import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
+
+interface Node {
+  id: string;
+  name: string;
+  type: string;
+  parent_id: string | null;
+  path: string[];
+}
+
+interface Edge {
+  source: string;
+  target: string;
+  type: string;
+  label: string;
+  description: string | null;
+}
+
+interface Answer {
+  nodes: Node[];
+  edges: Edge[];
+}
+
+const nodeColumns = [
+  column('id', 'key'),
+  column('name'),
+  column('type', 'key'),
+  column('parent_id', 'key'),
+  column('path'),
+];
+const edgeColumns = [
+  column('source', 'key'),
+  column('target', 'key'),
+  column('type', 'key'),
+  column('label'),
+  column('description'),
+];
+const between = ' / ';
+/** Cards in a picture of the whole graph. */
+const DRAWN = { cards: 80, hubs: 8, peers: 9 };
+
+/** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
+const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
+
+/** Cards and how they depend on each other. */
+export const dependenciesReport = defineReport<GraphParams, Answer>({
+  name: 'dependencies',
+  id: 'readDependenciesReport',
+  summary: 'Read cards and the relations among them as a graph',
+  description:
+    'With `center_id` the cards within `depth` relations of one, which `filter` narrows; the card itself is always among them. Without it the whole graph, which is streamed and never cut. `path` holds the names of the ancestors, root first.',
+  permission: 'reports.ea_dashboard',
+  permissionNote: 'relations.view',
+  errors: ['not_found'],
+  params: {
+    center_id: Type.Optional(
+      Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$', description: 'The card in the middle' }),
+    ),
+    depth: Type.Integer({
+      minimum: 1,
+      maximum: 3,
+      default: 2,
+      description: 'How many relations away from `center_id`',
+    }),
+    type: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Key of a card type: leaves its cards, and those that are related to them',
+      }),
+    ),
+  },
+  timeTravel: true,
+  reads: { cards: 'any', relations: 'any', others: false },
+  fewRows: ({ center_id }) => center_id !== undefined,
+  check(ctx, { type }) {
+    if (type !== undefined) typeOf(ctx, 'type', type);
+    if (!may(ctx.caller, 'relations.view')) throw forbidden('relations.view');
+  },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql: db, ctx, params, cards, visible, forPicture }) {
+    const { center_id, depth, type } = params;
+    await db.raw(`set local work_mem = '64MB'`);
+    const around =
+      center_id === undefined
+        ? undefined
+        : await cardsAround(db, ctx, { centers: [center_id], depth }, cards, visible);
+    if (around?.ids.length === 0) throw notFound('card', center_id!);
+    const graph = graphOf(ctx, { type, around }, cards, visible);
+    if (forPicture) return await mostRelated(db, graph);
+    const nodes = listOf(graph.node);
+    const edges = listOf(graph.edge);
+    const statement = sql`${graph.tables}
+      select '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
+        || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
+    const { rows } = await db.raw(statement.sql, statement.bindings as never);
+    return rows[0].answer;
+  },
+  chart: (answer, params, context) => dependenciesChart(answer, params, context),
+  tables: ({ nodes, edges }) => [
+    {
+      name: 'edges',
+      columns: edgeColumns,
+      rows: edges.map((edge) => [edge.source, edge.target, edge.type, edge.label, edge.description]),
+    },
+    {
+      name: 'nodes',
+      columns: nodeColumns,
+      rows: nodes.map((node) => [node.id, node.name, node.type, node.parent_id, node.path.join(between)]),
+    },
+  ],
+  stream: {
+    applies: ({ center_id }) => center_id === undefined,
+    open(input) {
+      const graph = graphOf(input.ctx, { type: input.params.type }, input.cards, input.visible);
+      const select = (list: string, from: string) => sql`${graph.tables} select ${raw(`${list} ${from}`)}`;
+      return {
+        json: jsonOf(
+          input,
+          select(`',' || ${graph.node}`, graph.nodes),
+          select(`',' || ${graph.edge}`, graph.edges),
+        ),
+        tables: [
+          {
+            name: 'edges',
+            columns: edgeColumns,
+            cells: ['e.source_id', 'e.target_id', 'e.type', 't.label', 'e.description'],
+            before: graph.tables,
+            from: graph.edges,
+          },
+          {
+            name: 'nodes',
+            columns: nodeColumns,
+            cells: ['c.id', 'c.name', 'c.type', 'c.parent_id', `array_to_string(w.path, '${between}')`],
+            before: graph.tables,
+            from: graph.nodes,
+          },
+        ],
+      };
+    },
+  },
+});
+
+/**
+ * What a picture of the whole graph has room for: the cards with the most relations, the most related cards that each
+ * of them is joined to (alone they may have nothing to do with each other), and of the rest the most related.
+ */
+async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
+  const statement = sql`${tables},
+    d as materialized (select id, count(*) as relations
+      from (select source_id as id from e union all select target_id from e) ends group by id),
+    h as materialized (select id from d order by relations desc, id limit ${DRAWN.hubs}),
+    j as (select h.id as hub, e.target_id as id from h join e on e.source_id = h.id
+      union select h.id, e.source_id from h join e on e.target_id = h.id),
+    s as (select id from (
+        select j.id, row_number() over (partition by j.hub order by d.relations desc, d.id) as place from j join d on d.id = j.id
+      ) peers where place <= ${DRAWN.peers}),
+    m as materialized (select k.id from k left join d on d.id = k.id
+      order by k.id in (select id from h) desc, k.id in (select id from s) desc, coalesce(d.relations, 0) desc, k.id
+      limit ${DRAWN.cards})
+    select json_build_object(
+      'nodes', (select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)), '[]')
+        from m join cards c on c.id = m.id),
+      'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id)), '[]')
+        from e where e.source_id in (select id from m) and e.target_id in (select id from m)),
+      'total_nodes', (select count(*) from k))::text as answer`;
+  const { rows } = await db.raw(statement.sql, statement.bindings as never);
+  return rows[0].answer;
+}
+
+type Statement = ReturnType<typeof sql>;
+
+/** The answer piece by piece, as lines that the database writes. */
+async function* jsonOf(
+  { snapshot, position }: StreamInput<GraphParams>,
+  nodes: Statement,
+  edges: Statement,
+): AsyncGenerator<string | Buffer> {
+  yield '{"nodes":[';
+  yield* streamedItems(snapshot.json(nodes.sql, nodes.bindings));
+  yield '],"edges":[';
+  yield* streamedItems(snapshot.json(edges.sql, edges.bindings));
+  yield `],"position":"${position}"}`;
+}

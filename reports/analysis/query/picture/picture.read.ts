@@ -1,0 +1,110 @@
+import type { ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
+import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
+import type { Snapshot } from '../../../../platform/snapshot.ts';
+import { numbered } from '../../../exchange/extraction/extraction.sql.ts';
+import { compileQuery } from '../query.compile.ts';
+import type { QueryPlan } from '../query.plan.ts';
+import { guardStatement } from '../query.run.ts';
+import { isAdditive, type PictureShape } from './picture.shape.ts';
+
+export type Value = string | number | boolean | null;
+
+/** What a picture shows of one row and one series; of those taken together, what they add up to. */
+export interface PictureCell {
+  /** From 1; null: the others. */
+  row: number | null;
+  series: number | null;
+  /** Of the dimensions, by their place in the question; null too for the others. */
+  names: Value[];
+  /** In the order of the shape's measures. */
+  values: Value[];
+}
+
+/** The groups of a query as far as a picture shows them. */
+export interface PictureCells {
+  cells: PictureCell[];
+  /** How many rows, series and groups there are. */
+  rows: number;
+  series: number;
+  groups: number;
+}
+
+/**
+ * Reads what a picture shows, however many groups there are: rows and series are ranked in the database, and what goes
+ * beyond the bounds comes added up.
+ * @param guarded whether a heavy query is refused before it begins.
+ * @throws EstateError `query_too_heavy`.
+ */
+export async function readPictureCells(
+  snapshot: Snapshot,
+  query: ReportQuery,
+  plan: QueryPlan,
+  shape: PictureShape,
+  guarded: boolean,
+): Promise<PictureCells> {
+  const statement = cellsStatement(query, plan, shape);
+  if (guarded) await guardStatement(snapshot, statement);
+  const [answer] = await snapshot.query<{ cells: string; rows: number; series: number; groups: number }>(
+    numbered(statement.sql),
+    statement.bindings,
+  );
+  const { cells, ...counts } = answer!;
+  const items = JSON.parse(cells) as [number | null, number | null, Value[], Value[]][];
+  return { cells: items.map(([row, series, names, values]) => ({ row, series, names, values })), ...counts };
+}
+
+function cellsStatement(query: ReportQuery, plan: QueryPlan, shape: PictureShape): Fragment {
+  const { groups, outputs, order } = compileQuery(plan);
+  const { axis, series, measures } = shape;
+  const columns = (of: number[]) => of.map((n) => plan.dimensions[n]!.column);
+  const by = (of: number[]) => (of.length > 0 ? `over (partition by ${columns(of).join(', ')})` : 'over ()');
+  const measured = (n: number) => plan.columns[plan.dimensions.length + n]!.type;
+  const [first] = measures;
+  // the greatest of averages is told by the greatest one: together they are no average
+  const weight = (of: number[]) => {
+    if (shape.kind === 'figures') return '0';
+    return `${isAdditive(query.measures[first!]!) ? 'sum' : 'max'}(q${first}) ${by(of)}`;
+  };
+  const kept = {
+    row: `row_place <= case when row_count > ${shape.most.rows} then ${shape.most.rows - 1} else row_count end`,
+    series: `series_place <= case when series_count > ${shape.most.series} then ${shape.most.series - 1} else series_count end`,
+  };
+  const names = plan.dimensions.map(
+    (_, n) => `case when ${kept[series.includes(n) ? 'series' : 'row']} then ${outputs[n]} end`,
+  );
+  const values = measures.map((n) => {
+    const output = outputs[plan.dimensions.length + n];
+    return measured(n) === 'number' ? `sum(${output})` : `max(${output})`;
+  });
+  const keys = [
+    `case when ${kept.row} then row_place end`,
+    `case when ${kept.series} then series_place end`,
+    ...names,
+  ];
+  const cells = [
+    ...keys.map((key, n) => `${key} as c${n}`),
+    ...values.map((value, n) => `${value} as v${n}`),
+  ];
+  const list = (letter: string, from: number, count: number) =>
+    `json_build_array(${Array.from({ length: count }, (_, n) => `${letter}${from + n}`).join(', ')})`;
+  return sql`${groups}, ${raw(`
+    o as (select h.*, row_number() over (${order.sql}) as n from h),
+    t as (select o.*, ${weight(axis)} as row_weight, min(n) ${by(axis)} as row_n,
+      ${weight(series)} as series_weight, min(n) ${by(series)} as series_n from o),
+    u as (select t.*, dense_rank() over (order by ${rowOrder(plan, shape)}) as row_place,
+      dense_rank() over (order by series_weight desc nulls last, series_n) as series_place from t),
+    m as (select coalesce(max(row_place), 0) as row_count, coalesce(max(series_place), 0) as series_count,
+      count(*) as groups from u),
+    w as (select ${cells.join(', ')} from u cross join m group by ${keys.map((_, n) => n + 1).join(', ')})
+    select (select coalesce(json_agg(json_build_array(c0, c1, ${list('c', 2, names.length)}, ${list('v', 0, values.length)})
+        order by c0 nulls last, c1 nulls last), '[]') from w)::text as cells,
+      row_count::int as rows, series_count::int as series, groups::int as groups from m`)}`;
+}
+
+function rowOrder(plan: QueryPlan, { order, axis }: PictureShape): string {
+  if (order === 'asked') return 'row_n';
+  if (order === 'greatest') return 'row_weight desc nulls last, row_n';
+  const { column, type } = plan.dimensions[axis[0]!]!;
+  // what has no date is told of, however many dates there are
+  return `${column} is not null, ${column}${type === 'datetime' ? '' : ' collate "C"'} desc`;
+}

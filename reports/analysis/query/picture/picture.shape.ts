@@ -1,0 +1,72 @@
+import type { QueryMeasure, ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
+import type { TimeStep } from '../../../kernel/charts/charts.types.ts';
+import type { QueryPlan } from '../query.plan.ts';
+
+/** Rows or moments and series that one picture shows, and bars in all where they stand beside each other. */
+const MOST = { rows: 200, moments: 500, series: 10, bars: 400, figures: 40 };
+
+/** How the groups of a query are to be drawn: dimensions and measures by their place in the question. */
+export interface PictureShape {
+  kind: 'figures' | 'bars' | 'lines';
+  /** What makes the rows, or the one dimension of time. */
+  axis: number[];
+  /** What makes the parts of a bar, or the lines; none: the measures do. */
+  series: number[];
+  measures: number[];
+  /** Measures that no length can show, or for which there is no room. */
+  undrawn: number[];
+  /** Which rows come first. */
+  order: 'asked' | 'greatest' | 'latest';
+  most: { rows: number; series: number };
+  /** Of the moments of lines. */
+  step?: TimeStep | 'day';
+}
+
+/** Whether the values of several groups may be added up. */
+export const isAdditive = ({ fn }: QueryMeasure): boolean => fn === 'count' || fn === 'sum';
+
+const isTime = (type: string): boolean => type === 'date' || type === 'datetime';
+
+/**
+ * Chooses the picture by the question: without a dimension figures, with one bars by its measures, over time lines, with
+ * several bars of the last within rows of the others.
+ */
+export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
+  const dimensions = query.dimensions.map((_, n) => n);
+  const all = query.measures.map((_, n) => n);
+  const numbers = all.filter((n) => plan.columns[dimensions.length + n]!.type === 'number');
+  const asked = query.sort.length > 0;
+  if (dimensions.length === 0 || numbers.length === 0) {
+    const most = { rows: Math.max(1, Math.floor(MOST.figures / all.length)), series: 1 };
+    return {
+      kind: 'figures',
+      axis: dimensions,
+      series: [],
+      measures: all,
+      undrawn: [],
+      order: 'asked',
+      most,
+    };
+  }
+  const time = dimensions.find((n) => query.dimensions[n]!.bucket || isTime(plan.dimensions[n]!.type));
+  const others = dimensions.filter((n) => n !== time);
+  const axis = time === undefined ? (others.length > 1 ? others.slice(0, -1) : others) : [time];
+  const series = dimensions.filter((n) => !axis.includes(n));
+  const measures = numbers.slice(0, series.length > 0 ? 1 : MOST.series);
+  const common = { axis, series, measures, undrawn: all.filter((n) => !measures.includes(n)) };
+  if (time !== undefined) {
+    const { bucket } = query.dimensions[time]!;
+    const step = bucket ?? (plan.dimensions[time]!.type === 'date' ? ('day' as const) : undefined);
+    const most = { rows: MOST.moments, series: MOST.series };
+    return { kind: 'lines', ...common, order: 'latest', most, ...(step ? { step } : {}) };
+  }
+  const beside =
+    series.length === 0 ? measures.length : isAdditive(query.measures[measures[0]!]!) ? 1 : MOST.series;
+  const rows = Math.min(MOST.rows, Math.floor(MOST.bars / beside));
+  return {
+    kind: 'bars',
+    ...common,
+    order: asked ? 'asked' : 'greatest',
+    most: { rows, series: MOST.series },
+  };
+}

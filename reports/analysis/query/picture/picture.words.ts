@@ -1,0 +1,74 @@
+import type { ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
+import type { Metamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { withNote } from '../../../kernel/charts/charts.parts.ts';
+import { formatCount, formatDate } from '../../../kernel/charts/charts.text.ts';
+import type { ChartUnit, ChartWorkspace } from '../../../kernel/charts/charts.types.ts';
+import type { QueryColumn, QueryPlan } from '../query.plan.ts';
+import { dimensionTitle, measureTitle, valueTitle } from '../query.titles.ts';
+import type { PictureCells, Value } from './picture.read.ts';
+import type { PictureShape } from './picture.shape.ts';
+
+/** All that a picture of a query is made of. */
+export interface QueryPicture extends PictureCells {
+  query: ReportQuery;
+  plan: QueryPlan;
+  shape: PictureShape;
+  metamodel: Pick<Metamodel, 'cardTypes' | 'relationTypes'>;
+  workspace: ChartWorkspace;
+}
+
+/** The column of a measure. */
+export const measureColumn = ({ plan }: QueryPicture, n: number): QueryColumn =>
+  plan.columns[plan.dimensions.length + n]!;
+
+/** How the values of a measure are written. */
+export function unitOf({ query, ...picture }: QueryPicture, n: number): ChartUnit {
+  const { unit } = measureColumn({ query, ...picture }, n);
+  const { fn } = query.measures[n]!;
+  return unit ?? (fn === 'count' || fn === 'distinct' ? 'count' : 'number');
+}
+
+export const titleOfMeasure = (picture: QueryPicture, n: number): string =>
+  measureTitle(picture.metamodel, picture.query.measures[n]!, measureColumn(picture, n));
+
+/** The title of dimensions that stand together. */
+export const titleOf = ({ metamodel, query, plan }: QueryPicture, dimensions: number[]): string =>
+  dimensions.map((n) => dimensionTitle(metamodel, query.dimensions[n]!, plan.columns[n]!)).join(' · ');
+
+/** The values of dimensions that stand together, in words. */
+export const nameOf = ({ metamodel, plan }: QueryPicture, dimensions: number[], names: Value[]): string =>
+  dimensions.map((n) => valueTitle(metamodel, plan.columns[n]!, names[n])).join(' · ');
+
+/** A number, which `min` and `max` of dates are not. */
+export const numberOf = (value: Value | undefined): number | null =>
+  typeof value === 'number' ? value : null;
+
+/** What the picture shows, in words below its title. */
+export function noteOf(picture: QueryPicture, more: (string | undefined)[]): { note?: string } {
+  const { query, shape, metamodel, workspace } = picture;
+  const types = query.from.map((key) => metamodel.cardTypes.get(key)?.label ?? key);
+  const parts = [
+    types.length > 0 && types.length <= 4 ? types.join(', ') : undefined,
+    query.filter.trim() === '' ? undefined : 'filtered',
+    query.as_of ? `as of ${formatDate(Date.parse(query.as_of), workspace)}` : undefined,
+    ...more,
+    shape.undrawn.length > 0
+      ? `Not drawn: ${shape.undrawn.map((n) => titleOfMeasure(picture, n)).join(', ')}`
+      : undefined,
+  ];
+  const note = parts.reduce<string | undefined>(withNote, undefined);
+  return note === undefined ? {} : { note };
+}
+
+/** What is drawn by what, as the title says it. */
+export function headOf(picture: QueryPicture, measures: number[]): string {
+  const drawn = measures.map((n) => titleOfMeasure(picture, n)).join(', ');
+  const by = [picture.shape.axis, picture.shape.series].filter(({ length }) => length > 0);
+  return by.length > 0 ? `${drawn} by ${by.map((of) => titleOf(picture, of)).join(' and ')}` : drawn;
+}
+
+/** What is said of groups for which there is no room. */
+export const firstOf = (drawn: number, all: number): string | undefined =>
+  drawn < all
+    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; the other formats hold all`
+    : undefined;

@@ -1,0 +1,158 @@
+import { filterError } from '../../../domain/inventory/filters/filters.errors.ts';
+import {
+  FILTER_HOPS,
+  type FilterField,
+  type FilterTarget,
+  type RelationStep,
+  resolveField,
+} from '../../../domain/inventory/filters/filters.fields.ts';
+import { parsePath } from '../../../domain/inventory/filters/filters.parser.ts';
+import type { FilterSchema } from '../../../domain/inventory/filters/filters.schema.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import type { FilterWord } from '../../../domain/inventory/filters/filters.types.ts';
+import type { createNodes, Entity, Place, QueryNode } from './query.tree.ts';
+import { phase, scalar, typeOf, type ValueType } from './query.values.ts';
+
+/** What fields are resolved with. */
+export interface FieldScope {
+  schema: FilterSchema;
+  /** The types of the cards that the query is about. */
+  types: ReadonlySet<string>;
+  root: Place;
+  nodes: ReturnType<typeof createNodes>;
+}
+
+/** A field of a query, with its place among the nodes. */
+export interface QueryField {
+  /** Absent: the cards themselves. */
+  node?: QueryNode;
+  entity: Entity;
+  /** Absent: whatever the way leads to. */
+  value?: Fragment;
+  type: ValueType;
+  /** Whether one card may have several. */
+  isList: boolean;
+  /** Whether people are asked for. */
+  people: boolean;
+  relations: boolean;
+  cost: boolean;
+  unit?: 'currency' | 'percent';
+  /** What stands at the end of the way, for those who read the answer. */
+  shows: ShownField;
+}
+
+/** The end of a path, without the way there. */
+export interface ShownField {
+  /** Absent: the relations themselves, or the lifecycle phase on a day. */
+  target?: FilterTarget;
+  isPhase: boolean;
+  /** The card types that it may belong to, or the relation type. */
+  of: { cards: ReadonlySet<string> } | { relation: string };
+  /** Whether relations lead there. */
+  isFar: boolean;
+}
+
+/** The alias under which the cards of a query stand. */
+export const ROOT = 'c';
+
+const oppositeOf = (end: 'source' | 'target') => (end === 'source' ? 'target' : 'source');
+
+/** Whether the path ends in the computed field `phase`, not in a name of the metamodel. */
+function endsInPhase(path: FilterWord[]): boolean {
+  const before = path.at(-2)?.text;
+  const isField = path.length === 1 || (path.length >= 4 && (before === 'source' || before === 'target'));
+  return path.at(-1)!.text === 'phase' && isField;
+}
+
+/**
+ * Resolves the path of a dimension or measure.
+ * @param at the day of a lifecycle phase, YYYY-MM-DD.
+ * @throws EstateError `filter_syntax`, `filter_unknown_field`, `filter_limit`.
+ */
+export function resolveQueryField(text: string, at: string, scope: FieldScope): QueryField {
+  const path = parsePath(text);
+  const isPhase = endsInPhase(path);
+  const way = isPhase ? path.slice(0, -1) : path;
+  const field: FilterField =
+    way.length > 0 ? resolveField(way, scope.schema) : { steps: [], rules: [], cost: false };
+  const { node, place, alias, entity, types } = follow(field.steps, path, scope);
+  const last = field.steps.at(-1);
+  const common = {
+    entity,
+    people: field.target?.kind === 'people',
+    relations: field.steps.length > 0,
+    cost: field.cost,
+    isList: false,
+    shows: {
+      ...(field.target ? { target: field.target } : {}),
+      isPhase,
+      of: last?.about === 'relation' ? { relation: last.type } : { cards: types },
+      isFar: last !== undefined,
+    },
+  };
+  const onNode = node ? { node } : {};
+  if (isPhase) return { ...common, ...onNode, type: 'key', value: phase(alias, at) };
+  const { target } = field;
+  if (!target) return { ...common, ...onNode, type: 'key' };
+  const type = typeOf(field);
+  const listed = (list: QueryNode): QueryField => ({
+    ...common,
+    node: list,
+    entity: 'card',
+    value: list.member!,
+    type: target.kind === 'tags' ? 'text' : 'key',
+    isList: true,
+  });
+  if (target.kind === 'tags') return listed(scope.nodes.tags(place, target.group?.id));
+  if (target.kind === 'people') return listed(scope.nodes.people(place, target.role));
+  if (target.kind === 'attribute' && field.rules.some(({ kind }) => kind === 'keys')) {
+    return listed(scope.nodes.options(place, target.key));
+  }
+  const isQuality = target.kind === 'column' && target.column === 'data_quality';
+  return {
+    ...common,
+    ...onNode,
+    type,
+    value: scalar(alias, target, type),
+    ...(field.cost ? { unit: 'currency' } : isQuality ? { unit: 'percent' } : {}),
+  };
+}
+
+/** Goes along the relations, making the nodes on the way. */
+function follow(steps: RelationStep[], path: FilterWord[], scope: FieldScope) {
+  let place = scope.root;
+  let types = scope.types;
+  let node: QueryNode | undefined;
+  let alias = ROOT;
+  let entity: Entity = 'card';
+  for (const [hop, step] of steps.entries()) {
+    const near = (['source', 'target'] as const).filter(
+      (end) => types.has(step.ends[end]) && step.other !== end,
+    );
+    if (near.length === 0) {
+      // each hop takes three words: relation, its type and a direction
+      const word = path[Math.min(hop, FILTER_HOPS) * 3 + 1] ?? path[0]!;
+      throw filterError(
+        'filter_unknown_field',
+        `no card of the types asked for has a relation "${step.type}" in this direction`,
+        word.position,
+      );
+    }
+    // seen from one side alone, a relation has one other end, named or not
+    const other = step.other ?? (near.length === 1 ? oppositeOf(near[0]!) : undefined);
+    node = scope.nodes.relation(place, { ...step, ...(other ? { other } : {}) });
+    entity = step.about;
+    alias = `${step.about === 'card' ? 'c' : 'r'}${node.n}`;
+    place = placeIn(node, alias);
+    types = new Set(other ? [step.ends[other]] : [step.ends.source, step.ends.target]);
+  }
+  return { place, node, alias, entity, types };
+}
+
+/** The place of a node's cards, or of the relations that lead there. */
+const placeIn = (node: QueryNode, alias: string): Place => ({
+  id: raw(`${alias}.id`),
+  name: alias,
+  children: node.children,
+  attribute: (key) => sql`${raw(alias)}.attributes -> ${key}::text`,
+});

@@ -1,0 +1,120 @@
+import type { QueryDimension, QueryMeasure } from '../../../domain/exchange/exports/report-query.job.ts';
+import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
+import type { ShownField } from './query.fields.ts';
+import type { QueryColumn } from './query.plan.ts';
+
+type Named = Pick<Metamodel, 'cardTypes' | 'relationTypes'>;
+
+/** What stands in a picture where a group has no value. */
+const NOT_SET = 'not set';
+
+const words = (key: string): string => {
+  const text = key.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+/** The declared field, of the first type that has it. */
+function fieldOf(metamodel: Named, { target, of }: ShownField): CompiledField | undefined {
+  if (target?.kind !== 'attribute') return undefined;
+  if ('relation' in of) return metamodel.relationTypes.get(of.relation)?.fields.get(target.key);
+  for (const type of of.cards) {
+    const field = metamodel.cardTypes.get(type)?.fields.get(target.key);
+    if (field) return field;
+  }
+  return undefined;
+}
+
+/** What the field is called by itself. */
+function ownTitle(metamodel: Named, shows: ShownField): string {
+  const { target } = shows;
+  if (shows.isPhase) return 'Lifecycle phase';
+  switch (target?.kind) {
+    case undefined:
+      return 'Relations';
+    case 'column':
+      return words(target.column);
+    case 'attribute':
+      return fieldOf(metamodel, shows)?.label ?? words(target.key);
+    case 'lifecycle':
+      return phaseLabel(target.phase);
+    case 'tags':
+      return target.group?.name ?? 'Tags';
+    case 'people':
+      return target.role === undefined ? 'Stakeholders' : words(target.role);
+  }
+}
+
+/** What the field is called: at the other end of relations with the type that stands there. */
+function titleOf(metamodel: Named, shows: ShownField): string {
+  const own = ownTitle(metamodel, shows);
+  if (!shows.isFar) return own;
+  if ('relation' in shows.of) {
+    const type = metamodel.relationTypes.get(shows.of.relation);
+    const end = (key: string | undefined) => metamodel.cardTypes.get(key ?? '')?.label ?? key;
+    return `${own} of ${end(type?.source_type_key)} to ${end(type?.target_type_key)}`;
+  }
+  const types = [...shows.of.cards].map((key) => metamodel.cardTypes.get(key)?.label ?? key).join(', ');
+  if (shows.target?.kind === 'column' && shows.target.column === 'name') return types;
+  return shows.target || shows.isPhase ? `${own} of ${types}` : types;
+}
+
+/** The title of a dimension: the name that was asked for, or what it shows. */
+export function dimensionTitle(metamodel: Named, asked: QueryDimension, { shows }: QueryColumn): string {
+  const title = asked.as ?? titleOf(metamodel, shows!);
+  return asked.bucket && asked.as === undefined ? `${title} (${asked.bucket})` : title;
+}
+
+/** The title of a measure, likewise. */
+export function measureTitle(metamodel: Named, asked: QueryMeasure, { shows, type }: QueryColumn): string {
+  if (asked.as !== undefined) return asked.as;
+  if (!shows) return 'Cards';
+  const title = titleOf(metamodel, shows);
+  const isTime = type === 'date' || type === 'datetime';
+  switch (asked.fn) {
+    case 'count':
+      return shows.target || shows.isPhase ? `With ${title}` : title;
+    case 'distinct':
+      return `Different ${title}`;
+    case 'sum':
+      return `Sum of ${title}`;
+    case 'avg':
+      return `Average of ${title}`;
+    case 'min':
+      return `${isTime ? 'Earliest' : 'Least'} ${title}`;
+    case 'max':
+      return `${isTime ? 'Latest' : 'Greatest'} ${title}`;
+    case 'percentile':
+      return asked.p === 0.5 ? `Median of ${title}` : `${title}, quantile ${asked.p}`;
+  }
+}
+
+/** A value of a dimension in words: labels of options, types and phases. */
+export function valueTitle(metamodel: Named, { shows }: QueryColumn, value: unknown): string {
+  if (value === null || value === undefined || value === '') return NOT_SET;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const key = String(value);
+  if (!shows) return key;
+  if (shows.isPhase) return phaseLabel(key);
+  const { target, of } = shows;
+  if (target?.kind === 'attribute') return fieldOf(metamodel, shows)?.optionLabels.get(key) ?? key;
+  if (target?.kind !== 'column') return key;
+  if (target.column === 'type') return metamodel.cardTypes.get(key)?.label ?? key;
+  if (target.column === 'subtype' && 'cards' in of) {
+    for (const type of of.cards) {
+      const subtype = metamodel.cardTypes.get(type)?.subtypes.find((one) => one.key === key);
+      if (subtype) return subtype.label;
+    }
+  }
+  if (target.column === 'status' || target.column === 'approval_status') return words(key.toLowerCase());
+  return key;
+}
+
+/** Where a value stands among others: options and phases as the metamodel has them, all others behind. */
+export function valuePlace(metamodel: Named, { shows }: QueryColumn, value: unknown): number {
+  if (!shows) return 0;
+  const keys = shows.isPhase ? lifecyclePhases : [...(fieldOf(metamodel, shows)?.optionLabels.keys() ?? [])];
+  const place = keys.indexOf(String(value) as never);
+  return place < 0 ? keys.length : place;
+}

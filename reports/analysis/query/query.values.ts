@@ -1,0 +1,117 @@
+import type {
+  FilterColumn,
+  FilterField,
+  FilterTarget,
+} from '../../../domain/inventory/filters/filters.fields.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { phaseOn } from '../../inventory/kpis/kpis.counts.ts';
+
+/** What a column of an answer holds. A key is one of a closed list, or an id. */
+export type ValueType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime';
+
+/** How PostgreSQL holds values of a type; days stay texts. */
+export const sqlTypes: Record<ValueType, string> = {
+  text: 'text',
+  key: 'text',
+  number: 'numeric',
+  boolean: 'boolean',
+  date: 'text',
+  datetime: 'timestamptz',
+};
+
+/** The type in which a field's values are read; text where card types disagree about it. */
+export function typeOf({ rules }: Pick<FilterField, 'rules'>): ValueType {
+  const kinds = new Set(rules.map(({ kind }) => kind));
+  const [kind] = kinds;
+  if (kinds.size !== 1) return 'text';
+  switch (kind) {
+    case 'number':
+    case 'boolean':
+    case 'date':
+    case 'text':
+      return kind;
+    case 'moment':
+      return 'datetime';
+    case 'tag':
+      return 'text';
+    default:
+      return 'key';
+  }
+}
+
+const IDS: ReadonlySet<FilterColumn> = new Set(['id', 'parent_id', 'created_by', 'updated_by']);
+const TEXTS: ReadonlySet<FilterColumn> = new Set(['subtype', 'alias', 'description', 'external_id']);
+
+/** The value of a field that has one: NULL where it is empty or of another type. */
+export function scalar(
+  alias: string,
+  target: Exclude<FilterTarget, { kind: 'tags' | 'people' }>,
+  type: ValueType,
+): Fragment {
+  switch (target.kind) {
+    case 'column': {
+      const column = raw(`${alias}.${target.column}`);
+      if (IDS.has(target.column)) return sql`${column}::text`;
+      return TEXTS.has(target.column) ? sql`nullif(${column}, '')` : column;
+    }
+    case 'lifecycle':
+      return day(sql`${raw(alias)}.lifecycle ->> ${target.phase}::text`);
+    case 'attribute':
+      return member(raw(`${alias}.attributes`), target.key, type);
+  }
+}
+
+/** A member of a `jsonb` object in the given type. */
+function member(object: Fragment, key: string, type: ValueType): Fragment {
+  const text = sql`${object} ->> ${key}::text`;
+  const json = sql`jsonb_typeof(${object} -> ${key}::text)`;
+  switch (type) {
+    case 'number':
+      return sql`case when ${json} = 'number' then (${text})::numeric end`;
+    case 'boolean':
+      return sql`case when ${json} = 'boolean' then (${text})::boolean end`;
+    case 'date':
+      return day(text);
+    default:
+      return sql`nullif(${text}, '')`;
+  }
+}
+
+/** A text that is a day, else NULL. */
+const day = (text: Fragment): Fragment => sql`substring(${text} from '^[0-9]{4}-[0-9]{2}-[0-9]{2}$')`;
+
+/** The phase of a card's lifecycle on a day, YYYY-MM-DD. */
+export function phase(alias: string, on: string): Fragment {
+  return {
+    sql: phaseOn(`${alias}.lifecycle`),
+    bindings: lifecyclePhases.map(() => on),
+    total: true,
+  };
+}
+
+export type Bucket = 'year' | 'quarter' | 'month' | 'day';
+
+const formats: Record<Bucket, string> = {
+  year: 'YYYY',
+  quarter: 'YYYY"-Q"Q',
+  month: 'YYYY-MM',
+  day: 'YYYY-MM-DD',
+};
+
+/** The span of time that a day or moment lies in: `2026`, `2026-Q3`, `2026-07`, `2026-07-31`. */
+export function bucketed(value: Fragment, type: 'date' | 'datetime', bucket: Bucket): Fragment {
+  if (type === 'datetime') {
+    return sql`to_char(${value} at time zone 'UTC', ${raw(`'${formats[bucket]}'`)})`;
+  }
+  switch (bucket) {
+    case 'year':
+      return sql`left(${value}, 4)`;
+    case 'quarter':
+      return sql`left(${value}, 4) || '-Q' || (substr(${value}, 6, 2)::int + 2) / 3`;
+    case 'month':
+      return sql`left(${value}, 7)`;
+    case 'day':
+      return value;
+  }
+}

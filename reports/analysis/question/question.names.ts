@@ -1,0 +1,151 @@
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { QuestionCursor } from './question.cursor.ts';
+import type { QuestionDraft } from './question.draft.ts';
+import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
+
+export type FieldMeaning = Extract<Meaning, { kind: 'field' }>;
+export type OptionMeaning = Extract<Meaning, { kind: 'option' }>;
+
+/** Takes names of the metamodel from a question, as far as they fit the types that it is about. */
+export class QuestionNames {
+  readonly #vocabulary: Vocabulary;
+  readonly #cursor: QuestionCursor;
+  readonly #draft: QuestionDraft;
+
+  constructor(vocabulary: Vocabulary, cursor: QuestionCursor, draft: QuestionDraft) {
+    this.#vocabulary = vocabulary;
+    this.#cursor = cursor;
+    this.#draft = draft;
+  }
+
+  /** What begins here and is of the kind, longest phrase first. */
+  see<K extends Meaning['kind']>(kind: K, further = 0) {
+    const { subject } = this.#draft;
+    const fits = (meaning: Meaning) =>
+      meaning.kind === kind &&
+      (subject.length === 0 ||
+        kind === 'type' ||
+        !('types' in meaning) ||
+        meaning.types.some((type) => subject.includes(type)));
+    const found = lookUp(this.#vocabulary, this.#cursor.norms, this.#cursor.at + further, fits);
+    return found && { length: found.length, meanings: found.meanings as Extract<Meaning, { kind: K }>[] };
+  }
+
+  /** Takes a field; notes where it may be one of several. */
+  takeField(fits: (field: FieldMeaning) => boolean = () => true): FieldMeaning | undefined {
+    const start = this.#cursor.at;
+    const found = this.see('field');
+    if (!found) return undefined;
+    const meanings = found.meanings.filter(fits);
+    if (meanings.length === 0) return undefined;
+    this.#cursor.at += found.length;
+    if (new Set(meanings.map(({ path }) => path)).size > 1) {
+      this.#note(start, meanings);
+      return undefined;
+    }
+    const field = meanings[0]!;
+    if (field.path.startsWith('attributes.')) this.#draft.typesOfFields.push(field.types);
+    return field;
+  }
+
+  /** Takes one or several options of one field, such as `tolerate or invest`; of the given field, if any. */
+  takeOptions(path?: string): { path: string; values: OptionMeaning[] } | undefined {
+    const start = this.#cursor.at;
+    const first = this.#optionsHere(path);
+    if (!first) return undefined;
+    this.#cursor.at += first.length;
+    const paths = new Set(first.meanings.map((option) => option.path));
+    const named = paths.size > 1 ? this.#fieldBehind(paths) : undefined;
+    if (paths.size > 1 && !named) {
+      this.#note(start, first.meanings);
+      return undefined;
+    }
+    const chosen = named ?? first.meanings[0]!.path;
+    const values = [first.meanings.find((option) => option.path === chosen)!];
+    for (;;) {
+      const joint = this.#cursor.at;
+      // a card has one value of most fields, so that "and" can only join alternatives; of tags it has many
+      const joints = chosen.startsWith('tags.') ? [', or', 'or'] : [', or', 'or', 'and', ','];
+      if (!this.#cursor.takeAny(joints)) break;
+      const next = this.#optionsHere(chosen);
+      if (!next) {
+        this.#cursor.at = joint;
+        break;
+      }
+      this.#cursor.at += next.length;
+      values.push(next.meanings[0]!);
+    }
+    // "mission critical business criticality" names the field twice over
+    if (!named && path === undefined) this.#fieldBehind(new Set([chosen]));
+    if (chosen.startsWith('attributes.')) this.#draft.typesOfFields.push(values[0]!.types);
+    return { path: chosen, values };
+  }
+
+  /** A phase or a field that holds days. */
+  takeDay(): { path: string; label: string } | undefined {
+    const phase = this.see('phase');
+    if (phase) {
+      this.#cursor.at += phase.length;
+      const { phase: key, label } = phase.meanings[0]!;
+      return { path: `lifecycle.${key}`, label };
+    }
+    return this.takeField(({ holds }) => holds === 'date' || holds === 'moment');
+  }
+
+  /** The related cards of a type that is named here, where there is one way to them. */
+  takeRelated(): { path: string; label: string } | undefined {
+    const found = this.takeWays();
+    if (!found) return undefined;
+    if (found.ways.length === 1) return { path: found.ways[0]!.path, label: found.label };
+    const meanings = found.ways.map(({ label, path }) => `${label} (${path})`);
+    if (found.ways.length > 1) this.#draft.ambiguous.push({ text: found.label, meanings });
+    else this.#draft.unknown.push(found.label);
+    return undefined;
+  }
+
+  /** A type that is named here, with the ways to its cards from those asked about. */
+  takeWays(): { label: string; ways: { path: string; label: string }[] } | undefined {
+    const { subject } = this.#draft;
+    const found = this.see('type');
+    if (!found || subject.length !== 1) return undefined;
+    const { type, label } = found.meanings[0]!;
+    this.#cursor.at += found.length;
+    return { label, ways: waysTo(this.#vocabulary.metamodel, subject[0]!, type) };
+  }
+
+  #optionsHere(path: string | undefined) {
+    const found = this.see('option');
+    if (!found || path === undefined) return found;
+    const meanings = found.meanings.filter((option) => option.path === path || isTagOf(path, option));
+    return meanings.length > 0 ? { ...found, meanings } : undefined;
+  }
+
+  /** The field that follows, if it is one of those. */
+  #fieldBehind(paths: ReadonlySet<string>): string | undefined {
+    const found = this.see('field');
+    const field = found?.meanings.find(({ path }) => paths.has(path));
+    if (!field) return undefined;
+    this.#cursor.at += found!.length;
+    return field.path;
+  }
+
+  #note(start: number, meanings: Meaning[]): void {
+    const labels = [...new Set(meanings.map((meaning) => told(meaning)))];
+    this.#draft.ambiguous.push({ text: this.#cursor.textFrom(start), meanings: labels });
+  }
+}
+
+/** Any tag is an option of `tags`. */
+const isTagOf = (path: string, option: OptionMeaning) => path === 'tags' && option.path.startsWith('tags.');
+
+const told = (meaning: Meaning): string =>
+  'path' in meaning ? `${meaning.label} (${meaning.path})` : meaning.label;
+
+/** The ways from cards of one type to related cards of another, as paths of the filter language. */
+export function waysTo(metamodel: Metamodel, from: string, to: string): { path: string; label: string }[] {
+  return metamodel.visibleRelationTypes.flatMap((key) => {
+    const { source_type_key: source, target_type_key: target, label } = metamodel.relationTypes.get(key)!;
+    if (source === from && target === to) return [{ path: `relation.${key}.target`, label }];
+    return target === from && source === to ? [{ path: `relation.${key}.source`, label }] : [];
+  });
+}

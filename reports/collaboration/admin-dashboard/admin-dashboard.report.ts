@@ -1,0 +1,221 @@
+import Type from 'typebox';
+import type { Sql } from '../../../platform/database.ts';
+import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { adminDashboardChart } from './admin-dashboard.chart.ts';
+
+/** Days without a login after which an account is idle. */
+const IDLE_DAYS = 90;
+/** Days over which activity is counted, and after which an untouched draft is stuck. */
+const ACTIVE_DAYS = 30;
+
+interface Params {
+  top: number;
+}
+
+interface Answer {
+  kpis: Record<string, number>;
+  top_contributors: { user_id: string; display_name: string; count: number }[];
+  stakeholder_coverage: { type: string; total: number; with_stakeholders: number; missing: number }[];
+  idle_users: { id: string; display_name: string; email: string; last_login: string | null }[];
+  approval_pipeline: { type: string; draft: number; approved: number; rejected: number; broken: number }[];
+  recent_activity: {
+    created_at: string;
+    event_type: string;
+    card_id: string;
+    card_name: string | null;
+    user_display_name: string | null;
+  }[];
+  oldest_overdue_todos: {
+    id: string;
+    description: string;
+    due_date: string;
+    card_id: string | null;
+    card_name: string | null;
+    assignee_name: string | null;
+  }[];
+}
+
+type Input = ReportInput<Params>;
+
+/** The first row's `answer`. */
+async function one<T>(sql: Sql, text: string, bindings: unknown[]): Promise<T> {
+  const { rows } = await sql.raw(text, bindings as never);
+  return rows[0].answer;
+}
+
+interface CardFigures {
+  kpis: Record<string, number>;
+  stakeholder_coverage: Answer['stakeholder_coverage'];
+  approval_pipeline: Answer['approval_pipeline'];
+}
+
+/** One pass over the cards. */
+const cardFigures = ({ sql, cards, moment }: Input): Promise<CardFigures> =>
+  one(
+    sql,
+    `with counted as (
+       select c.type, count(*) as total, count(h.card_id) as held,
+              count(*) filter (where c.approval_status = 'DRAFT') as draft,
+              count(*) filter (where c.approval_status = 'APPROVED') as approved,
+              count(*) filter (where c.approval_status = 'REJECTED') as rejected,
+              count(*) filter (where c.approval_status = 'BROKEN') as broken,
+              count(*) filter (where c.approval_status = 'DRAFT'
+                and c.created_at < ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})
+                and c.updated_at < ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})) as stuck
+       from cards c left join (select distinct card_id from stakeholders) h on h.card_id = c.id
+       where ${cards.sql} group by c.type
+     )
+     select json_build_object(
+       'kpis', json_build_object('cards_without_stakeholders', coalesce(sum(total - held), 0)::bigint,
+         'stuck_approvals', coalesce(sum(stuck), 0)::bigint, 'broken_total', coalesce(sum(broken), 0)::bigint),
+       'stakeholder_coverage', coalesce(json_agg(json_build_object('type', type, 'total', total,
+         'with_stakeholders', held, 'missing', total - held) order by type), '[]'),
+       'approval_pipeline', coalesce(json_agg(json_build_object('type', type, 'draft', draft, 'approved', approved,
+         'rejected', rejected, 'broken', broken) order by type), '[]')) as answer
+     from counted`,
+    [moment, moment, ...cards.bindings],
+  );
+
+interface PeopleFigures {
+  kpis: Record<string, number>;
+  idle_users: Answer['idle_users'];
+  top_contributors: Answer['top_contributors'];
+}
+
+const peopleFigures = ({ sql, params, moment }: Input): Promise<PeopleFigures> =>
+  one(
+    sql,
+    `with person as (
+       select u.* from users u where u.kind = 'person' and u.is_active
+     ), idle as (
+       select u.id, u.display_name, u.email, utc(u.last_login) as last_login
+       from person u where coalesce(u.last_login, u.created_at) < ?::timestamptz - make_interval(days => ${IDLE_DAYS})
+       order by u.last_login nulls first, u.id limit ?
+     ), contributor as (
+       select u.id as user_id, u.display_name, count(*) as count
+       from events e join users u on u.id = e.user_id
+       where e.scope = 'inventory' and e.at > ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})
+       group by u.id, u.display_name order by count(*) desc, u.id limit ?
+     )
+     select json_build_object(
+       'kpis', (select json_build_object('total_users', count(*),
+                  'active_users_30d', count(*) filter (where u.last_login > ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})),
+                  'pending_sso_invitations', count(*) filter (where u.auth_provider = 'sso' and u.last_login is null))
+                from person u),
+       'idle_users', (select coalesce(json_agg(i order by i.last_login nulls first, i.id), '[]') from idle i),
+       'top_contributors', (select coalesce(json_agg(k order by k.count desc, k.user_id), '[]') from contributor k))
+       as answer`,
+    [moment, params.top, moment, params.top, moment],
+  );
+
+interface TodoFigures {
+  kpis: Record<string, number>;
+  oldest_overdue_todos: Answer['oldest_overdue_todos'];
+}
+
+/** Todos on the report's cards, and, unless it is filtered, those that are on none. */
+const todoFigures = ({ sql, cards, filtered, params, moment }: Input): Promise<TodoFigures> =>
+  one(
+    sql,
+    `with open as (
+       select t.id, t.description, t.due_date, t.assigned_to, c.id as card_id, c.name as card_name,
+              coalesce(t.due_date < ?::timestamptz::date, false) as overdue
+       from todos t left join (select c.id, c.name from cards c where ${cards.sql}) c on c.id = t.card_id
+       where t.status = 'open' and (c.id is not null ${filtered ? '' : 'or t.card_id is null'})
+     ), oldest as (
+       select o.id, o.description, o.due_date, o.card_id, o.card_name, u.display_name as assignee_name
+       from open o left join users u on u.id = o.assigned_to
+       where o.overdue order by o.due_date, o.id limit ?
+     )
+     select json_build_object(
+       'kpis', (select json_build_object('overdue_todos_total', count(*) filter (where overdue),
+                  'unassigned_todo_count', count(*) filter (where assigned_to is null)) from open),
+       'oldest_overdue_todos', (select coalesce(json_agg(o order by o.due_date, o.id), '[]') from oldest o)) as answer`,
+    [moment, ...cards.bindings, params.top],
+  );
+
+/** What an administrator looks after: people, responsibilities, approvals and todos. */
+export const adminDashboardReport = defineReport<Params, Answer>({
+  name: 'admin-dashboard',
+  id: 'readAdminDashboard',
+  summary: 'Read how people work with the landscape, and what is left lying',
+  description: `Users are active accounts of people, as they are today; idle ones have not logged in for ${IDLE_DAYS} days. \`active_users_30d\` and contributors count the last ${ACTIVE_DAYS} days. An approval is stuck when a draft has not changed for ${ACTIVE_DAYS} days. Without \`costs.view\` events tell no costs.`,
+  permission: 'admin.users',
+  params: {
+    top: Type.Integer({
+      minimum: 0,
+      maximum: 1000,
+      default: 20,
+      description: 'How many users, events and todos each list holds at most',
+    }),
+  },
+  timeTravel: true,
+  reads: {
+    cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'],
+    relations: [],
+    others: true,
+  },
+  uncached: true,
+  dependsOn: () => false,
+  variant: () => '',
+  async compute(input) {
+    const cards = await cardFigures(input);
+    const people = await peopleFigures(input);
+    const todos = await todoFigures(input);
+    return JSON.stringify({
+      kpis: { ...people.kpis, ...cards.kpis, ...todos.kpis },
+      top_contributors: people.top_contributors,
+      stakeholder_coverage: cards.stakeholder_coverage,
+      idle_users: people.idle_users,
+      approval_pipeline: cards.approval_pipeline,
+      recent_activity: await recentEvents(input, input.params.top),
+      oldest_overdue_todos: todos.oldest_overdue_todos,
+    });
+  },
+  chart: (answer, _params, context) => adminDashboardChart(answer, context),
+  tables: (answer) => [
+    {
+      name: 'kpis',
+      columns: [column('figure', 'key'), column('value', 'number')],
+      rows: Object.entries(answer.kpis),
+    },
+    table('top_contributors', ['user_id', 'display_name', 'count'], answer.top_contributors),
+    table(
+      'stakeholder_coverage',
+      ['type', 'total', 'with_stakeholders', 'missing'],
+      answer.stakeholder_coverage,
+    ),
+    table('idle_users', ['id', 'display_name', 'email', 'last_login'], answer.idle_users),
+    table('approval_pipeline', ['type', 'draft', 'approved', 'rejected', 'broken'], answer.approval_pipeline),
+    table(
+      'recent_activity',
+      ['created_at', 'event_type', 'card_id', 'card_name', 'user_display_name'],
+      answer.recent_activity,
+    ),
+    table(
+      'oldest_overdue_todos',
+      ['id', 'description', 'due_date', 'card_id', 'card_name', 'assignee_name'],
+      answer.oldest_overdue_todos,
+    ),
+  ],
+});
+
+const numbers = /^(count|total|with_stakeholders|missing|draft|approved|rejected|broken)$/;
+
+const typeOfColumn = (name: string) => {
+  if (numbers.test(name)) return 'number';
+  if (name === 'due_date') return 'date';
+  if (name === 'last_login' || name === 'created_at') return 'datetime';
+  return name === 'type' || name === 'event_type' || name.endsWith('id') ? 'key' : 'text';
+};
+
+/** A table of members of the rows, under their names. */
+function table<R, K extends string & keyof R>(name: string, members: K[], rows: R[]): ReportTable {
+  return {
+    name,
+    columns: members.map((member) => column(member, typeOfColumn(member))),
+    rows: rows.map((row) => members.map((member) => row[member] as string | number | null)),
+  };
+}

@@ -1,0 +1,84 @@
+import { column } from '../../kernel/report.formats.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { myWorkspaceChart } from './my-workspace.chart.ts';
+
+/** The counts of the answer. */
+export const figures = [
+  'favorite_count',
+  'stakeholder_card_count',
+  'open_todo_count',
+  'pending_survey_count',
+  'attention_count',
+  'overdue_todo_count',
+  'broken_card_count',
+  'created_count',
+] as const;
+
+type Answer = Record<(typeof figures)[number], number>;
+
+/** What waits for the caller. */
+export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
+  name: 'my-workspace',
+  id: 'readMyWorkspace',
+  summary: 'Read what waits for you, and how much of the landscape is yours',
+  description:
+    'Cards are those that you have starred, hold a role on, or made. Todos are open ones that are yours; a filter leaves those on its cards. `attention_count` is the sum of overdue todos, unanswered questions of surveys and broken approvals.',
+  permission: 'login',
+  scope: 'account',
+  params: {},
+  timeTravel: true,
+  reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },
+  uncached: true,
+  dependsOn: () => false,
+  variant: (ctx) => ctx.caller.userId ?? '',
+  async compute({ sql, ctx, cards, filtered, moment }) {
+    const me = ctx.caller.userId;
+    const { rows } = await sql.raw(
+      `with mine as (
+         select count(*) as cards, count(*) filter (where c.approval_status = 'BROKEN') as broken
+         from cards c where c.id in (select s.card_id from stakeholders s where s.user_id = ?::uuid) and ${cards.sql}
+       ), todo as (
+         select count(*) as open, count(*) filter (where t.due_date < ?::timestamptz::date) as overdue
+         from todos t where t.assigned_to = ?::uuid and t.status = 'open'
+           ${filtered ? `and t.card_id in (select c.id from cards c where ${cards.sql})` : ''}
+       ), asked as (
+         select count(*) as pending
+         from survey_responses r join surveys s on s.id = r.survey_id join cards c on c.id = r.card_id
+         where r.user_id = ?::uuid and r.status = 'pending' and s.status = 'active' and ${cards.sql}
+       )
+       select json_build_object(
+         'favorite_count', (select count(*) from favorites f join cards c on c.id = f.card_id
+                            where f.user_id = ?::uuid and ${cards.sql}),
+         'stakeholder_card_count', mine.cards,
+         'open_todo_count', todo.open,
+         'pending_survey_count', asked.pending,
+         'attention_count', todo.overdue + asked.pending + mine.broken,
+         'overdue_todo_count', todo.overdue,
+         'broken_card_count', mine.broken,
+         'created_count', (select count(*) from cards c where c.created_by = ?::uuid and ${cards.sql}))::text as answer
+       from mine, todo, asked`,
+      [
+        me,
+        ...cards.bindings,
+        moment,
+        me,
+        ...(filtered ? cards.bindings : []),
+        me,
+        ...cards.bindings,
+        me,
+        ...cards.bindings,
+        me,
+        ...cards.bindings,
+      ] as never,
+    );
+    return rows[0].answer;
+  },
+  chart: (answer) => myWorkspaceChart(answer),
+  tables: (answer) => [
+    {
+      name: 'figures',
+      columns: [column('figure', 'key'), column('value', 'number')],
+      rows: figures.map((figure) => [figure, answer[figure]]),
+    },
+  ],
+});

@@ -1,0 +1,181 @@
+import Type from 'typebox';
+import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { jsonLines } from '../../kernel/report.sql.ts';
+import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { stakeholderDirectoryChart } from './stakeholder-directory.chart.ts';
+
+interface Params {
+  type?: string;
+  role?: string;
+  user_id?: string;
+  cards: number;
+  cards_page: number;
+}
+
+interface Answer {
+  card_types: {
+    type_key: string;
+    roles: {
+      role_key: string;
+      users: {
+        user_id: string;
+        display_name: string;
+        email: string;
+        cards: { id: string; name: string }[];
+        card_count: number;
+      }[];
+    }[];
+  }[];
+}
+
+/** The roles of a type as JSON rows, with which the people are joined. */
+const rolesOf = (types: CardType[], role: string | undefined) =>
+  types.flatMap((type, place) =>
+    type.stakeholderRoles
+      .filter(({ key }) => role === undefined || key === role)
+      .map(({ key, label, color, translations }, rank) => ({
+        type: type.key,
+        place,
+        rank,
+        key,
+        head: { role_key: key, role_label: label, role_color: color, role_translations: translations },
+      })),
+  );
+
+/** Who holds which roles on which cards. */
+export const stakeholderDirectoryReport = defineReport<Params, Answer>({
+  name: 'stakeholder-directory',
+  id: 'readStakeholderDirectory',
+  summary: 'Read who holds which roles on how many cards',
+  description:
+    'Each holder of a role on cards of a type with `card_count`, and one page of these cards in the order of their names: `cards` on a page, `cards_page` from 1. Nobody is left out; `holders_count` counts people once for each type.',
+  permission: 'admin.users',
+  params: {
+    type: Type.Optional(Type.String({ maxLength: 100, description: 'Key of a card type; absent: all' })),
+    role: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Key of a stakeholder role; absent: all' }),
+    ),
+    user_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only what this user holds' })),
+    cards: Type.Integer({
+      minimum: 0,
+      maximum: 1000,
+      default: 50,
+      description: 'Cards to list for each holder',
+    }),
+    cards_page: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 1,
+      description: 'Which page of them',
+    }),
+  },
+  timeTravel: true,
+  reads: { cards: ['type', 'name', 'name_key', 'status'], others: true },
+  check(ctx, { type, role }) {
+    const types = type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', type)];
+    if (role !== undefined && rolesOf(types, role).length === 0) {
+      throw invalidField('role', 'unknown_value', `"${role}" is no stakeholder role`);
+    }
+  },
+  dependsOn: (topic) => /^(cards:|metamodel$|users$)/.test(topic),
+  variant: () => '',
+  async compute({ sql, ctx, params, cards }) {
+    const types = params.type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', params.type)];
+    const from = (params.cards_page - 1) * params.cards;
+    const heads = types.map((type, place) => ({
+      place,
+      type: type.key,
+      head: {
+        type_key: type.key,
+        type_label: type.label,
+        type_icon: type.icon,
+        type_color: type.color,
+      },
+    }));
+    const holder = `jsonb_build_object('user_id', h.user_id, 'display_name', h.display_name, 'email', h.email,
+      'cards', h.cards, 'card_count', h.card_count)`;
+    const { rows } = await sql.raw(
+      `with role as (
+         select * from jsonb_to_recordset(?::jsonb) as r(type text, place int, rank int, key text, head jsonb)
+       ), held as (
+         select c.type, s.role, s.user_id, c.id, c.name,
+                row_number() over (partition by c.type, s.role, s.user_id order by c.name_key, c.id) as n
+         from stakeholders s join cards c on c.id = s.card_id
+         where ${params.user_id === undefined ? '' : 's.user_id = ?::uuid and'} ${cards.sql}
+       ), holder as (
+         select held.type, held.role, held.user_id, u.display_name, u.email, count(*) as card_count,
+                coalesce(jsonb_agg(jsonb_build_object('id', held.id, 'name', held.name) order by held.n)
+                  filter (where held.n > ?::bigint and held.n <= ?::bigint), '[]') as cards
+         from held join users u on u.id = held.user_id
+         group by held.type, held.role, held.user_id, u.display_name, u.email
+       ), told as (
+         select r.type, r.rank, r.head || jsonb_build_object('users',
+                  coalesce(jsonb_agg(${holder} order by lower(h.display_name), h.user_id)
+                    filter (where h.user_id is not null), '[]')) as item
+         from role r left join holder h on h.type = r.type and h.role = r.key
+         group by r.type, r.rank, r.head
+       )
+       select '{"card_types":' || ${jsonLines(
+         `t.head || jsonb_build_object(
+            'roles', coalesce((select jsonb_agg(told.item order by told.rank) from told where told.type = t.type), '[]'),
+            'holders_count', (select count(distinct h.user_id) from holder h join role r on r.type = h.type and r.key = h.role
+                              where h.type = t.type))`,
+         't.place',
+       )} || '}' as answer
+       from jsonb_to_recordset(?::jsonb) as t(place int, type text, head jsonb)`,
+      [
+        JSON.stringify(rolesOf(types, params.role)),
+        ...(params.user_id === undefined ? [] : [params.user_id]),
+        ...cards.bindings,
+        from,
+        from + params.cards,
+        JSON.stringify(heads),
+      ] as never,
+    );
+    return rows[0].answer;
+  },
+  chart: (answer) => stakeholderDirectoryChart(answer),
+  tables: (answer) => [holdersTable(answer), cardsTable(answer)],
+});
+
+function visibleTypes({
+  metamodel,
+}: {
+  metamodel: { visibleTypes: readonly string[]; cardTypes: ReadonlyMap<string, CardType> };
+}) {
+  return metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
+}
+
+type Holder = Answer['card_types'][number]['roles'][number]['users'][number];
+
+function* holdersOf({ card_types }: Answer): Generator<[string, string, Holder]> {
+  for (const { type_key, roles } of card_types) {
+    for (const { role_key, users } of roles) for (const user of users) yield [type_key, role_key, user];
+  }
+}
+
+const who = [column('type', 'key'), column('role', 'key'), column('user_id', 'key'), column('display_name')];
+
+const holdersTable = (answer: Answer): ReportTable => ({
+  name: 'holders',
+  columns: [...who, column('email'), column('card_count', 'number')],
+  rows: Iterator.from(holdersOf(answer)).map(([type, role, user]) => [
+    type,
+    role,
+    user.user_id,
+    user.display_name,
+    user.email,
+    user.card_count,
+  ]),
+});
+
+const cardsTable = (answer: Answer): ReportTable => ({
+  name: 'cards',
+  columns: [...who, column('card_id', 'key'), column('card_name')],
+  rows: Iterator.from(holdersOf(answer)).flatMap(([type, role, user]) =>
+    user.cards.map(({ id, name }) => [type, role, user.user_id, user.display_name, id, name]),
+  ),
+});

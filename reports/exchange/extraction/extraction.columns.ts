@@ -1,0 +1,110 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { type FieldType, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import type { Column, ColumnType } from '../../kernel/formats/formats.types.ts';
+
+/** `report` for readers, `roundtrip` for what the import reads again. */
+export type Profile = 'report' | 'roundtrip';
+
+const typeOf: Record<FieldType, ColumnType> = {
+  text: 'text',
+  multiline_text: 'text',
+  url: 'text',
+  single_select: 'text',
+  multiple_select: 'multi',
+  number: 'number',
+  cost: 'number',
+  boolean: 'boolean',
+  date: 'date',
+};
+
+const text = (header: string): Column => ({ header, type: 'text' });
+/** An id or a state of ours. */
+const key = (header: string): Column => ({ header, type: 'key' });
+
+const identity = [key('id'), text('type'), text('subtype'), text('external_id'), text('name'), text('alias')];
+const described = [text('description'), key('parent_id'), text('parent_external_id')];
+const states = [key('status'), key('approval_status')];
+/** The column that needs `stakeholders.view`. */
+export const STAKEHOLDERS = 'stakeholders';
+const labels = (ctx: Ctx): Column[] => [
+  { header: 'tags', type: 'multi' },
+  ...(may(ctx.caller, 'stakeholders.view') ? [{ header: STAKEHOLDERS, type: 'multi' } as const] : []),
+];
+const facts: Column[] = [
+  { header: 'data_quality', type: 'number' },
+  { header: 'created_at', type: 'datetime' },
+  { header: 'updated_at', type: 'datetime' },
+];
+
+/** Columns of the attributes of the given types, each key once; a key of several meanings becomes text. */
+function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldType }>>): Column[] {
+  const columns = new Map<string, Column>();
+  for (const fields of schemas) {
+    for (const [key, field] of fields) {
+      const before = columns.get(key);
+      const type = before === undefined || before.type === typeOf[field.type] ? typeOf[field.type] : 'text';
+      const isMoney = field.type === 'cost' && (before === undefined || before.money === true);
+      columns.set(key, { header: `attributes.${key}`, type, ...(isMoney ? { money: true } : {}) });
+    }
+  }
+  return [...columns.values()];
+}
+
+/**
+ * All columns of cards of the types, in order. Attributes of costs are left out for those who may not see any, and
+ * stakeholders for those who may not see who they are.
+ */
+export function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
+  const schemas = types.map((key) => {
+    const type = ctx.metamodel.cardTypes.get(key)!;
+    return costs ? type.fields : new Map([...type.fields].filter(([, field]) => field.type !== 'cost'));
+  });
+  const lifecycle = lifecyclePhases.map((phase): Column => ({ header: `lifecycle.${phase}`, type: 'date' }));
+  return profile === 'roundtrip'
+    ? [
+        ...identity,
+        ...described,
+        text('parent_path'),
+        ...states,
+        ...lifecycle,
+        ...labels(ctx),
+        ...attributeColumns(schemas),
+      ]
+    : [
+        ...identity,
+        ...described,
+        text('parent_name'),
+        ...states,
+        ...facts,
+        ...lifecycle,
+        ...labels(ctx),
+        ...attributeColumns(schemas),
+      ];
+}
+
+/** All columns of relations of the types, in order. */
+export function relationColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
+  const schemas = types.map((key) => {
+    const type = ctx.metamodel.relationTypes.get(key)!;
+    return costs ? type.fields : new Map([...type.fields].filter(([, field]) => field.type !== 'cost'));
+  });
+  const ends = ['source', 'target'].flatMap((end) => [
+    key(`${end}_id`),
+    text(`${end}_external_id`),
+    ...(profile === 'report' ? [text(`${end}_name`), text(`${end}_type`)] : []),
+  ]);
+  return [key('id'), text('type'), ...ends, text('description'), ...attributeColumns(schemas)];
+}
+
+/** The chosen columns in the chosen order; all of them without a choice. @throws EstateError naming an unknown one. */
+export function chooseColumns(all: Column[], chosen: string[] | undefined): Column[] {
+  if (!chosen || chosen.length === 0) return all;
+  const byName = new Map(all.map((column) => [column.header, column]));
+  return chosen.map((header, n) => {
+    const column = byName.get(header);
+    if (!column) throw invalidField(`columns.${n}`, 'unknown_column', `there is no column "${header}"`);
+    return column;
+  });
+}

@@ -1,0 +1,198 @@
+import type { Ctx } from '../../../../domain/kernel/context.ts';
+import type {
+  CardType,
+  CompiledField,
+  Metamodel,
+  RelationType,
+} from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../../../domain/kernel/permissions/policy.ts';
+import { sha256 } from '../../../../platform/crypto.ts';
+import { createNames, pascal } from './model.names.ts';
+import { attributeProperty, cardProperties, relationProperties } from './model.properties.ts';
+import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model.types.ts';
+
+interface Rights {
+  costs: boolean;
+  relations: boolean;
+}
+
+const models = new WeakMap<Metamodel, Map<string, ODataModel>>();
+
+/** What the caller may read, typed from the metamodel; built once for each version and set of rights. */
+export function odataModel(ctx: Ctx): ODataModel {
+  const rights = { costs: may(ctx.caller, 'costs.view'), relations: may(ctx.caller, 'relations.view') };
+  const key = JSON.stringify(rights);
+  let kept = models.get(ctx.metamodel);
+  if (!kept) {
+    kept = new Map();
+    models.set(ctx.metamodel, kept);
+  }
+  let model = kept.get(key);
+  if (!model) {
+    model = buildModel(ctx.metamodel, rights);
+    kept.set(key, model);
+  }
+  return model;
+}
+
+/** Which names the sets have: the same for everybody, so that rights change no name. */
+interface SetNames {
+  cards: Map<string, string>;
+  relations: Map<string, string>;
+}
+
+function nameSets(metamodel: Metamodel): SetNames {
+  const name = createNames();
+  const named = (keys: string[], suffix: string) =>
+    new Map([...keys].sort().map((key) => [key, name(pascal(key), `${pascal(key)}${suffix}`)]));
+  return {
+    cards: named(metamodel.visibleTypes, '_cards'),
+    relations: named(metamodel.visibleRelationTypes, '_relations'),
+  };
+}
+
+function buildModel(metamodel: Metamodel, rights: Rights): ODataModel {
+  const names = nameSets(metamodel);
+  const sets = new Map<string, EntitySet>();
+  for (const key of metamodel.visibleTypes) {
+    const set = cardSet(metamodel, metamodel.cardTypes.get(key)!, names, rights);
+    sets.set(set.name, set);
+  }
+  if (rights.relations) {
+    for (const key of metamodel.visibleRelationTypes) {
+      const set = relationSet(metamodel.relationTypes.get(key)!, names, rights);
+      sets.set(set.name, set);
+    }
+  }
+  return { sets, forbidden: new Set(rights.relations ? [] : names.relations.values()) };
+}
+
+/** Properties and navigation of a set: members and relations keep their names, attributes give way. */
+function members(
+  fixed: [string, ODataProperty][],
+  navigations: (name: (...wanted: string[]) => string) => Navigation[],
+  fields: ReadonlyMap<string, CompiledField>,
+  rights: Rights,
+): Pick<EntitySet, 'properties' | 'navigations' | 'hiddenCosts' | 'shape'> {
+  const name = createNames(fixed.map(([key]) => key));
+  const ways = navigations(name);
+  const properties = new Map(fixed);
+  const hiddenCosts = new Set<string>();
+  for (const field of fields.values()) {
+    const own = name(field.key, `attributes_${field.key}`);
+    if (field.type === 'cost' && !rights.costs) hiddenCosts.add(own);
+    else properties.set(own, attributeProperty(own, field));
+  }
+  const told = [...properties.values()].map((one) => [one.name, one.type, one.collection]);
+  return {
+    properties,
+    navigations: new Map(ways.map((way) => [way.name, way])),
+    hiddenCosts,
+    shape: sha256(JSON.stringify(told)).slice(0, 16),
+  };
+}
+
+function cardSet(metamodel: Metamodel, type: CardType, names: SetNames, rights: Rights): EntitySet {
+  const own = names.cards.get(type.key)!;
+  const navigations = (name: (...wanted: string[]) => string): Navigation[] => {
+    const found: Navigation[] = [];
+    const parent = name('Parent');
+    const children = name('Children');
+    if (type.has_hierarchy) {
+      found.push(
+        {
+          name: parent,
+          target: own,
+          collection: false,
+          nullable: true,
+          label: 'The card above',
+          way: { kind: 'parent' },
+          partner: children,
+        },
+        {
+          name: children,
+          target: own,
+          collection: true,
+          nullable: false,
+          label: 'The cards below',
+          way: { kind: 'children' },
+          partner: parent,
+        },
+      );
+    }
+    // named for all, so that rights change no name
+    for (const key of [...metamodel.visibleRelationTypes].sort()) {
+      const relation = metamodel.relationTypes.get(key)!;
+      for (const from of ['source', 'target'] as const) {
+        if (relation[`${from}_type_key`] !== type.key) continue;
+        found.push(...waysAlong(relation, from, names, name));
+      }
+    }
+    return rights.relations
+      ? found
+      : found.filter(({ way }) => way.kind === 'parent' || way.kind === 'children');
+  };
+  return {
+    name: own,
+    kind: 'card',
+    key: type.key,
+    label: type.label,
+    ...members(cardProperties, navigations, type.fields, rights),
+  };
+}
+
+/** From a card to the cards at the other end, and to the relations themselves. */
+function waysAlong(
+  relation: RelationType,
+  from: 'source' | 'target',
+  names: SetNames,
+  name: (...wanted: string[]) => string,
+): Navigation[] {
+  const { key, cardinality } = relation;
+  const other = from === 'source' ? 'target' : 'source';
+  const back = from === 'target' && relation.source_type_key === relation.target_type_key;
+  const base = back ? `${pascal(key)}_Reverse` : pascal(key);
+  // 1:n says that a source has many targets and a target one source
+  const single = cardinality === '1:1' || (cardinality === '1:n' && from === 'target');
+  const label = (from === 'source' ? relation.label : relation.reverse_label) ?? relation.label;
+  return [
+    {
+      name: name(base),
+      target: names.cards.get(relation[`${other}_type_key`])!,
+      collection: !single,
+      nullable: single,
+      label,
+      way: { kind: 'related', relationType: key, from },
+    },
+    {
+      name: name(`${base}_Relations`),
+      target: names.relations.get(key)!,
+      collection: true,
+      nullable: false,
+      label: `${label}: the relations themselves`,
+      way: { kind: 'relations', relationType: key, from },
+    },
+  ];
+}
+
+function relationSet(relation: RelationType, names: SetNames, rights: Rights): EntitySet {
+  const end = (name: string, which: 'source' | 'target'): Navigation => ({
+    name,
+    target: names.cards.get(relation[`${which}_type_key`])!,
+    collection: false,
+    nullable: false,
+    label: which === 'source' ? 'The card that it begins at' : 'The card that it leads to',
+    way: { kind: 'end', end: which },
+  });
+  const navigations = (name: (...wanted: string[]) => string) => [
+    end(name('Source'), 'source'),
+    end(name('Target'), 'target'),
+  ];
+  return {
+    name: names.relations.get(relation.key)!,
+    kind: 'relation',
+    key: relation.key,
+    label: relation.label,
+    ...members(relationProperties, navigations, relation.fields, rights),
+  };
+}

@@ -1,0 +1,169 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { odataModel } from './model/model.build.ts';
+import type { EntitySet, ODataModel } from './model/model.types.ts';
+import { readChangesOf } from './odata.delta.ts';
+import { readEntity, readProperty } from './odata.entity.ts';
+import { invalidQuery, notOffered } from './odata.errors.ts';
+import { countEntities, LARGEST_PAGE, PAGE, type PageQuestion, readPage, type Via } from './odata.page.ts';
+import { resolveTarget, type Target } from './odata.target.ts';
+import { boundOf, readDeltaToken, readSkipToken } from './odata.tokens.ts';
+import { isTrackable } from './odata.tracking.ts';
+import type { Wire } from './odata.wire.ts';
+import { readOptions, type SentOptions } from './query/query.options.ts';
+import type { NestedOptions } from './query/query.types.ts';
+
+/** What a client asks of the service. */
+export interface ODataRequest {
+  /** The parts of the path behind the service's root. */
+  parts: (string | undefined)[];
+  /** System query options by name with `$`. */
+  options: SentOptions;
+  /** Parameter aliases by name with `@`. */
+  aliases: ReadonlyMap<string, string>;
+  wire: Wire;
+  /** How many entities a page should have, as the client prefers. */
+  maxPageSize: number | undefined;
+  trackChanges: boolean;
+}
+
+export interface ODataAnswer {
+  /** Whole or in pieces; undefined for the answer that there is nothing (204). */
+  body: string | Buffer[] | undefined;
+  kind: 'json' | 'text';
+  etag?: string;
+  /** Which preferences were followed. */
+  applied: string[];
+}
+
+/**
+ * Reads what an address leads to.
+ * @throws EstateError `not_found`, `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `position_expired`.
+ */
+export async function answerOData(ctx: Ctx, request: ODataRequest): Promise<ODataAnswer> {
+  const model = odataModel(ctx);
+  const target = resolveTarget(model, request.parts, request.aliases);
+  const options = readOptions(request.options, { texts: request.aliases });
+  switch (target.kind) {
+    case 'set':
+      return await answerSet(ctx, model, target.set, undefined, request, options);
+    case 'count':
+    case 'related-count':
+      return await answerCount(ctx, model, target, request, options);
+    case 'entity': {
+      refuse(request.options, only.entity);
+      const { set, key } = target;
+      const { text, etag } = await readEntity(ctx, { model, set, key, options, wire: request.wire });
+      return { body: text, kind: 'json', applied: [], ...(etag ? { etag } : {}) };
+    }
+    case 'property':
+    case 'value': {
+      refuse(request.options, only.property);
+      const found = await readProperty(ctx, { model, ...target, wire: request.wire });
+      const kind = target.kind === 'value' ? 'text' : 'json';
+      return { body: target.kind === 'value' ? found?.bare : found?.json, kind, applied: [] };
+    }
+    case 'related':
+    case 'related-references':
+      return await answerRelated(ctx, model, target, request, options);
+  }
+}
+
+/** The options that make sense besides a target's own. */
+const only = {
+  entity: ['$select', '$expand', '$format'],
+  property: ['$format'],
+  count: ['$filter', '$search', '$format'],
+  references: ['$filter', '$orderby', '$top', '$skip', '$count', '$skiptoken', '$format'],
+};
+
+function refuse(sent: SentOptions, taken: string[]): void {
+  const other = Object.keys(sent).find((name) => sent[name] !== undefined && !taken.includes(name));
+  if (other) throw invalidQuery(other, 'makes no sense at this address');
+}
+
+async function answerCount(
+  ctx: Ctx,
+  model: ODataModel,
+  target: Extract<Target, { kind: 'count' | 'related-count' }>,
+  request: ODataRequest,
+  options: NestedOptions,
+): Promise<ODataAnswer> {
+  refuse(request.options, only.count);
+  const via = target.kind === 'related-count' ? target : undefined;
+  const set = via ? model.sets.get(via.navigation.target)! : target.set;
+  const total = await countEntities(ctx, { model, set, options, ...(via ? { via } : {}) });
+  return { body: String(total), kind: 'text', applied: [] };
+}
+
+async function answerRelated(
+  ctx: Ctx,
+  model: ODataModel,
+  via: Extract<Target, { kind: 'related' | 'related-references' }>,
+  request: ODataRequest,
+  options: NestedOptions,
+): Promise<ODataAnswer> {
+  const references = via.kind === 'related-references';
+  const set = model.sets.get(via.navigation.target)!;
+  if (via.navigation.collection) {
+    if (references) refuse(request.options, only.references);
+    return await answerSet(ctx, model, set, via, request, options, references);
+  }
+  refuse(request.options, references ? only.property : only.entity);
+  const { text, etag } = await readEntity(ctx, { model, set, via, options, wire: request.wire, references });
+  return { body: text, kind: 'json', applied: [], ...(etag ? { etag } : {}) };
+}
+
+async function answerSet(
+  ctx: Ctx,
+  model: ODataModel,
+  set: EntitySet,
+  via: Via | undefined,
+  request: ODataRequest,
+  options: NestedOptions,
+  references = false,
+): Promise<ODataAnswer> {
+  const { wire, parts } = request;
+  const { $skiptoken, $deltatoken, $format: _, ...asked } = request.options;
+  if ($skiptoken !== undefined && $deltatoken !== undefined) {
+    throw invalidQuery('$deltatoken', 'cannot be sent with $skiptoken');
+  }
+  const path = parts.filter((part) => part !== undefined).join('/');
+  const bound = boundOf(path, asked, [...request.aliases]);
+  const token =
+    $skiptoken === undefined ? undefined : readSkipToken($skiptoken, bound, options.orderby.length);
+  const trackable = !via && isTrackable(ctx, set, options);
+  const pageSize = Math.min(request.maxPageSize ?? PAGE, LARGEST_PAGE);
+  const applied = request.maxPageSize === undefined ? [] : [`odata.maxpagesize=${pageSize}`];
+  const question: PageQuestion = {
+    model,
+    set,
+    options,
+    wire,
+    pageSize,
+    references,
+    bound,
+    track: trackable && (request.trackChanges || typeof token?.position === 'number'),
+    link: (more) => address(wire.root, path, { ...asked, ...Object.fromEntries(request.aliases), ...more }),
+    ...(via ? { via } : {}),
+    ...(token ? { token } : {}),
+  };
+  const changesSince =
+    $deltatoken === undefined ? token?.since : readDeltaToken($deltatoken, bound, set.shape).position;
+  if (typeof changesSince === 'number') {
+    if (options.expand.length > 0) throw notOffered('$deltatoken', 'changes are not told with $expand');
+    if (!trackable)
+      throw new EstateError('position_expired', 'Changes can no longer be told: read the set anew.');
+    return { body: await readChangesOf(ctx, question, changesSince), kind: 'json', applied };
+  }
+  if (question.track && !token) applied.push('odata.track-changes');
+  return { body: await readPage(ctx, question), kind: 'json', applied };
+}
+
+/** An address of the service with query options. */
+function address(root: string, path: string, options: SentOptions): string {
+  const query = Object.entries(options)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return `${root}/${path}?${query.join('&')}`;
+}

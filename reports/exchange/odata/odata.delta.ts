@@ -1,0 +1,126 @@
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { feedEnds } from '../../../domain/kernel/events/changes.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { numbered } from '../extraction/extraction.sql.ts';
+import type { EntitySet } from './model/model.types.ts';
+import { contextOf } from './odata.context.ts';
+import { itemsOf, readItems } from './odata.items.ts';
+import { type PageQuestion, selection } from './odata.page.ts';
+import { inSnapshot } from './odata.run.ts';
+import { writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
+import { createWriting } from './sql/sql.ways.ts';
+
+/** Kinds of events after which a card may be there that was not, or the other way round. */
+const COMINGS = `('card.archived', 'card.restored', 'card.deleted', 'card.merged', 'card.unmerged')`;
+
+/** The ids of a set's entities that the feed tells of between two positions. */
+function changedIds(set: EntitySet, since: number, until: number): Fragment {
+  const span = sql`e.position > ${since} and e.position <= ${until}`;
+  if (set.kind === 'card') {
+    return sql`select e.card_id as id from events e
+        where ${span} and e.card_type = ${set.key}::text and e.card_id is not null
+          and split_part(e.event_type, '.', 1) in ('card', 'tag')
+      union select c.id from events e
+        join tags t on t.id = (e.data ->> 'id')::uuid and e.event_type = 'tag.updated'
+          or t.tag_group_id = (e.data ->> 'id')::uuid and e.event_type = 'tag_group.updated'
+        join card_tags ct on ct.tag_id = t.id join cards c on c.id = ct.card_id and c.type = ${set.key}::text
+        where ${span} and e.event_type in ('tag.updated', 'tag_group.updated')`;
+  }
+  return sql`select e.relation_id as id from events e
+      where ${span} and e.relation_type = ${set.key}::text and e.relation_id is not null
+    union select r.id from (select distinct e.card_id from events e where ${span} and e.event_type in ${raw(COMINGS)}) moved
+      join relations r on r.type = ${set.key}::text and moved.card_id in (r.source_id, r.target_id)`;
+}
+
+/**
+ * What has changed in a query's answer since a position: entities as they are now, and those that are no longer in it.
+ * @throws EstateError `position_expired` when the feed no longer tells of all that has happened since.
+ */
+export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: number): Promise<Buffer[]> {
+  const { set, options, token, wire, pageSize } = question;
+  const ends = await feedEnds(ctx.db);
+  if (from < ends.purgedThrough || from > ends.newest) {
+    throw new EstateError('position_expired', 'What has changed since is no longer kept: read the set anew.');
+  }
+  const until = token?.position ?? ends.newest;
+  const writing = createWriting(ctx, question.model);
+  const source = selection(writing, { set, options });
+  const items = itemsOf(writing, { set, options, wire });
+  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
+  const behind = token ? sql` where id > ${token.id}::uuid` : raw('');
+  const finding = sql`with page as materialized (
+        select id from (${changedIds(set, from, until)}) changed${behind} order by id limit ${pageSize + 1})
+      select page.id, found.id is not null as there, not exists (select from ${table} t where t.id = page.id) as gone
+      from page left join lateral (select c.id from ${source.from} where ${source.where} and c.id = page.id) found on true
+      order by page.id`;
+  return await inSnapshot(ctx, async (snapshot) => {
+    const rows = await snapshot.query<Changed>(numbered(finding.sql), finding.bindings);
+    const there = rows.slice(0, pageSize).filter((row) => row.there);
+    const chunks = await readItems(
+      snapshot,
+      items,
+      there.map(({ id }) => id),
+    );
+    return answerOf(question, { rows, from, until }, chunks);
+  });
+}
+
+/** An entity that the feed tells of. */
+interface Changed {
+  id: string;
+  /** Whether the query selects it. */
+  there: boolean;
+  /** Whether it is there no more at all. */
+  gone: boolean;
+}
+
+/** The answer around the entities that are there; those that are not come after them. */
+function answerOf(
+  question: PageQuestion,
+  { rows, from, until }: { rows: Changed[]; from: number; until: number },
+  chunks: Buffer[],
+): Buffer[] {
+  const { set, options, wire, pageSize } = question;
+  const shown = rows.slice(0, pageSize);
+  const link =
+    rows.length > pageSize
+      ? [
+          '@odata.nextLink',
+          question.link({
+            $skiptoken: writeSkipToken({
+              bound: question.bound,
+              keys: [],
+              id: shown.at(-1)!.id,
+              left: null,
+              position: until,
+              since: from,
+            }),
+          }),
+        ]
+      : [
+          '@odata.deltaLink',
+          question.link({
+            $deltatoken: writeDeltaToken({ bound: question.bound, position: until, shape: set.shape }),
+          }),
+        ];
+  const away = shown.filter(({ there }) => !there).map((row) => removed(question, row));
+  const before = [...contextOf(wire, set.name, options, '/$delta'), '"value":['];
+  const between = chunks.length > 0 && away.length > 0 ? ',' : '';
+  return [
+    Buffer.from(`{${before.join(',')}`),
+    ...chunks,
+    Buffer.from(`${between}${away.join(',')}],${JSON.stringify(link[0])}:${JSON.stringify(link[1])}}`),
+  ];
+}
+
+/** An entity that is deleted, or that the query no longer selects. */
+function removed({ set, wire }: PageQuestion, { id, gone }: Changed): string {
+  const reason = gone ? 'deleted' : 'changed';
+  const address = `${wire.root}/${set.name}(${id})`;
+  return JSON.stringify(
+    wire.version === '4.0'
+      ? { '@odata.context': `${wire.root}/$metadata#${set.name}/$deletedEntity`, id: address, reason }
+      : { '@removed': { reason }, '@odata.id': address, id },
+  );
+}

@@ -1,0 +1,54 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { csdlJson } from './csdl/csdl.json.ts';
+import { csdlXml } from './csdl/csdl.xml.ts';
+import { odataModel } from './model/model.build.ts';
+import type { ODataModel } from './model/model.types.ts';
+import { contextOf } from './odata.context.ts';
+import type { Wire } from './odata.wire.ts';
+
+const kept = new WeakMap<ODataModel, Map<string, string>>();
+
+/** The text of a document, written once for each model. */
+function once(model: ODataModel, key: string, write: () => string): string {
+  let texts = kept.get(model);
+  if (!texts) {
+    texts = new Map();
+    kept.set(model, texts);
+  }
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = write();
+    texts.set(key, text);
+  }
+  return text;
+}
+
+/** What the service has, as the caller may read it: the metadata document. */
+export function metadataDocument(ctx: Ctx, form: 'xml' | 'json', version: Wire['version']): string {
+  const model = odataModel(ctx);
+  return form === 'json'
+    ? once(model, 'json', () => csdlJson(model))
+    : once(model, `xml ${version}`, () => csdlXml(model, version));
+}
+
+/** The service document: the names and addresses of the sets. */
+export function serviceDocument(ctx: Ctx, wire: Wire): string {
+  const value = [...odataModel(ctx).sets.values()].map(({ name, label }) => ({
+    name,
+    title: label,
+    kind: 'EntitySet',
+    url: `${wire.root}/${name}`,
+  }));
+  const context = contextOf(wire, '').map((member) => member.replace('$metadata#"', '$metadata"'));
+  return `{${[...context, `"value":${JSON.stringify(value)}`].join(',')}}`;
+}
+
+/** The file that opens Power BI on this service. */
+export function pbidsFile(root: string): string {
+  const connection = {
+    details: { protocol: 'odata', address: { url: root } },
+    options: {},
+    mode: 'Import',
+  };
+  return JSON.stringify({ version: '0.1', connections: [connection] });
+}

@@ -1,0 +1,155 @@
+import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
+import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { type Kind, kindName, type Value } from './sql.values.ts';
+
+interface Signature {
+  /** What the arguments may be; the last ones may be left out down to `least`. */
+  takes: Kind[][];
+  least?: number;
+  gives: Kind;
+  whole?: boolean;
+  test?: boolean;
+  write(...args: Fragment[]): Fragment;
+}
+
+const text: Kind[] = ['string'];
+const number: Kind[] = ['number'];
+const day: Kind[] = ['date', 'moment'];
+
+const inUtc = (value: Fragment) => sql`((${value}) at time zone 'UTC')`;
+
+/** A part of a date or time, by the place where a date's text has it. */
+const dayPart = (name: string): Signature => ({
+  takes: [day],
+  gives: 'number',
+  whole: true,
+  write: (value) => sql`extract(${raw(name)} from ${value})`,
+});
+const timePart = (name: string): Signature => ({ ...dayPart(name), takes: [['moment']] });
+
+const rounding = (name: string): Signature => ({
+  takes: [number],
+  gives: 'number',
+  whole: true,
+  write: (value) => sql`${raw(name)}(${value})`,
+});
+
+const textTest = (write: Signature['write']): Signature => ({
+  takes: [text, text],
+  gives: 'boolean',
+  test: true,
+  write,
+});
+const textChange = (write: Signature['write']): Signature => ({ takes: [text], gives: 'string', write });
+
+/** The functions of OData (URL conventions, 5.1.1.5 to 5.1.1.10) that are offered. */
+const functions: ReadonlyMap<string, Signature> = new Map<string, Signature>(
+  Object.entries({
+    contains: textTest((whole, part) => sql`strpos(${whole}, ${part}) > 0`),
+    startswith: textTest((whole, part) => sql`starts_with(${whole}, ${part})`),
+    endswith: textTest((whole, part) => sql`right(${whole}, char_length(${part})) = ${part}`),
+    tolower: textChange((value) => sql`lower((${value}) collate pg_c_utf8)`),
+    toupper: textChange((value) => sql`upper((${value}) collate pg_c_utf8)`),
+    trim: textChange((value) => sql`btrim(${value}, E' \\t\\n\\r')`),
+    concat: { takes: [text, text], gives: 'string', write: (a, b) => sql`((${a}) || (${b}))` },
+    length: {
+      takes: [text],
+      gives: 'number',
+      whole: true,
+      write: (value) => sql`char_length(${value})::numeric`,
+    },
+    indexof: {
+      takes: [text, text],
+      gives: 'number',
+      whole: true,
+      write: (whole, part) => sql`(strpos(${whole}, ${part}) - 1)::numeric`,
+    },
+    substring: {
+      takes: [text, number, number],
+      least: 2,
+      gives: 'string',
+      // a negative place counts from the end
+      write: (value, from, length) => {
+        const start = sql`(case when ${from} < 0 then greatest(char_length(${value}) + ${from}, 0) else ${from} end)`;
+        const place = sql`least(${start}, 1000000000)::int + 1`;
+        return length
+          ? sql`substr(${value}, ${place}, least(greatest(${length}, 0), 1000000000)::int)`
+          : sql`substr(${value}, ${place})`;
+      },
+    },
+    year: dayPart('year'),
+    month: dayPart('month'),
+    day: dayPart('day'),
+    hour: timePart('hour'),
+    minute: timePart('minute'),
+    second: { ...timePart('second'), write: (value) => sql`floor(extract(second from ${value}))` },
+    fractionalseconds: {
+      ...timePart('second'),
+      whole: false,
+      write: (value) => sql`(extract(second from ${value}) % 1)`,
+    },
+    date: {
+      takes: [day],
+      gives: 'date',
+      write: (value) => sql`to_char(${value}, 'YYYY-MM-DD')`,
+    },
+    now: { takes: [], gives: 'moment', write: () => raw('now()') },
+    mindatetime: { takes: [], gives: 'moment', write: () => raw("'0001-01-01T00:00:00Z'::timestamptz") },
+    maxdatetime: { takes: [], gives: 'moment', write: () => raw("'9999-12-31T23:59:59.999Z'::timestamptz") },
+    round: rounding('round'),
+    floor: rounding('floor'),
+    ceiling: rounding('ceil'),
+  }),
+);
+
+/** Functions that OData has and this service has not. */
+const missing = new Set([
+  'matchespattern',
+  'time',
+  'totaloffsetminutes',
+  'totalseconds',
+  'hassubset',
+  'hassubsequence',
+  'case',
+  'geo.distance',
+  'geo.intersects',
+  'geo.length',
+]);
+
+/** The value of a function. @throws EstateError for one that is unknown or given what it does not take. */
+export function callFunction(name: string, args: Value[], option: string, at: number): Value {
+  const signature = functions.get(name);
+  if (!signature) {
+    if (missing.has(name)) throw notOffered(option, `the function ${name} is not offered`, at);
+    throw invalidQuery(option, `"${name}" is no known function`, at);
+  }
+  const { takes, least = takes.length } = signature;
+  if (args.length < least || args.length > takes.length) {
+    throw invalidQuery(
+      option,
+      `${name} takes ${least === takes.length ? least : `${least} or ${takes.length}`} values`,
+      at,
+    );
+  }
+  const values = args.map((value, n) => {
+    if (value.kind === 'null') return sql`null::text`;
+    if (!takes[n]!.includes(value.kind)) {
+      throw invalidQuery(
+        option,
+        `${name} takes ${takes[n]!.map(kindName).join(' or ')} in place of ${kindName(value.kind)}`,
+        at,
+      );
+    }
+    if (takes[n] === day || (takes[n]!.length === 1 && takes[n]![0] === 'moment')) {
+      return value.kind === 'date' ? sql`(${value.sql})::date` : inUtc(value.sql);
+    }
+    return value.sql;
+  });
+  if (args.some((value) => value.kind === 'null')) return { kind: 'null', sql: raw('null') };
+  return {
+    kind: signature.gives,
+    sql: signature.write(...values),
+    ...(signature.whole ? { whole: true } : {}),
+    ...(signature.test ? { test: true } : {}),
+  };
+}

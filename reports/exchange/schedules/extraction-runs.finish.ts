@@ -1,0 +1,128 @@
+import type { Knex } from 'knex';
+import { recordEvents } from '../../../domain/kernel/command.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { SCHEDULES_CHANNEL } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import type { EstateError } from '../../../platform/errors.ts';
+import type { ExtractionRun } from './extraction-runs.store.ts';
+
+/** Ends a run well, with the transaction of the job's end; whoever was told of failures is told that they are over. */
+export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: ExtractionRun): Promise<void> {
+  const { rows } = await sql.raw(
+    `update extraction_runs set status = 'succeeded', finished_at = now() where id = ?
+     returning rows, bytes, sha256, position::text as position`,
+    [run.id],
+  );
+  // what was made of a request that is no longer in force says nothing of what was delivered of the present one
+  await sql.raw(
+    `update extraction_schedules e set position = greatest(e.position, r.position) from extraction_runs r
+     where r.id = ? and e.id = r.schedule_id and e.updated_at <= r.started_at`,
+    [run.id],
+  );
+  const { rows: told } = await sql.raw(
+    'update extraction_schedules set failure_told_at = null where id = ? and failure_told_at is not null returning id',
+    [run.schedule_id],
+  );
+  const recovery = told[0]
+    ? { name: run.schedule_name, recipients: await recipients(sql, run.owner_id) }
+    : undefined;
+  await recordEvents(
+    sql,
+    ctx,
+    [
+      {
+        event_type: 'extraction_run.succeeded',
+        user_id: null,
+        data: { ...facts(run), ...rows[0], ...recovery },
+      },
+    ],
+    [],
+  );
+}
+
+/**
+ * Notes that a run has failed for good and tells the owner, or the administrators where there is no owner any more: at
+ * the first failure, when it stops the schedule, and else no sooner than a day after they were last told.
+ * @param pause stops the schedule until somebody sets it active again.
+ */
+export async function failRun(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  run: ExtractionRun,
+  error: EstateError,
+  pause: boolean,
+): Promise<void> {
+  const told = { code: error.code, message: error.message };
+  await sql('extraction_runs')
+    .where({ id: run.id })
+    .update({ status: 'failed', finished_at: sql.fn.now(), error: JSON.stringify(told) });
+  let paused = false;
+  if (pause) {
+    const { rows } = await sql.raw(
+      `update job_schedules s set enabled = false, updated_at = now() from extraction_schedules e
+       where e.id = ? and s.key = e.schedule_key and s.enabled returning pg_notify(?, '')`,
+      [run.schedule_id, SCHEDULES_CHANNEL],
+    );
+    paused = rows.length > 0;
+  }
+  if (paused) {
+    await sql('extraction_schedules').where({ id: run.schedule_id }).update({ paused_reason: error.message });
+  }
+  const { rows: tell } = await sql.raw(
+    `update extraction_schedules set failure_told_at = now()
+     where id = ? and (? or failure_told_at is null or failure_told_at <= now() - interval '1 day') returning id`,
+    [run.schedule_id, paused],
+  );
+  const events = [
+    {
+      event_type: 'extraction_run.failed' as const,
+      user_id: null,
+      data: {
+        ...facts(run),
+        name: run.schedule_name,
+        reason: error.message,
+        code: error.code,
+        paused,
+        recipients: tell[0] ? await recipients(sql, run.owner_id) : [],
+      },
+    },
+    ...(paused
+      ? [
+          {
+            event_type: 'extraction_schedule.paused' as const,
+            user_id: null,
+            data: {
+              id: run.schedule_id,
+              changes: {
+                status: { old: 'active', new: 'paused' },
+                paused_reason: { old: null, new: error.message },
+              },
+            },
+          },
+        ]
+      : []),
+  ];
+  await recordEvents(sql, ctx, events, []);
+}
+
+const facts = (run: ExtractionRun) => ({
+  id: run.id,
+  schedule_id: run.schedule_id,
+  slot: run.slot.toISOString(),
+});
+
+/** The owner, a program's keeper, or else who keeps the settings. */
+async function recipients(sql: Knex.Transaction, ownerId: string | null): Promise<string[]> {
+  const { rows: owners } = await sql.raw(
+    `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
+     where u.id = ? and p.is_active`,
+    [ownerId as never],
+  );
+  if (owners[0]) return [owners[0].id];
+  const { rows } = await sql.raw(
+    `select u.id from users u join roles r on r.key = u.role
+     where u.is_active and u.kind <> 'service' and not r.is_archived
+       and (r.permissions ->> '*' = 'true' or r.permissions ->> 'admin.settings' = 'true')
+     order by u.id limit 20`,
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}

@@ -1,0 +1,123 @@
+import type { Knex } from 'knex';
+import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import type { JobRights } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import type { Sql } from '../../../platform/database.ts';
+import type { StoredDestination } from './extraction-schedules.types.ts';
+
+/** A run with what its schedule says. */
+export interface ExtractionRun {
+  id: string;
+  schedule_id: string;
+  schedule_name: string;
+  slot: Date;
+  request: ExportRequest;
+  destination: StoredDestination;
+  /** Sealed. */
+  secret: string | null;
+  owner_id: string | null;
+  rights: JobRights;
+  /** The position that an incremental run goes on from; null: all. */
+  after: string | null;
+  file_id: string | null;
+  manifest_id: string | null;
+}
+
+/** What a run has made. */
+export interface MadeFile {
+  fileId: string;
+  manifestId: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+  after: string | null;
+  position: string;
+}
+
+/** The job of a run. */
+interface RunJob {
+  id: string;
+  slot: Date | null;
+  scheduleId: string;
+}
+
+/** Gives a job that a schedule has fired its row. @returns whether the schedule is still there. */
+async function placeRun(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
+  const { rows: schedules } = await sql.raw(
+    'select id from extraction_schedules where id = ? for key share',
+    [job.scheduleId],
+  );
+  if (!schedules[0]) return false;
+  await sql.raw(
+    `insert into extraction_runs (schedule_id, job_id, trigger, slot) select ?, ?, 'schedule', ? where ?::timestamptz is not null
+     on conflict (job_id) do nothing`,
+    [job.scheduleId, job.id, job.slot as never, job.slot as never],
+  );
+  return true;
+}
+
+const withSchedule = `r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, r.destination, e.secret, e.owner_id,
+  e.rights, r.file_id, r.manifest_id, case when e.incremental then e.position::text end as after`;
+
+/** The run of a job that has failed, perhaps before it could begin; undefined when the schedule is gone. */
+export async function runToEnd(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
+  if (!(await placeRun(sql, job))) return undefined;
+  const { rows } = await sql.raw(
+    `select ${withSchedule} from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
+     where r.job_id = ? for update of r`,
+    [job.id],
+  );
+  return rows[0];
+}
+
+/**
+ * Begins or goes on with the run of a job. One that a schedule has fired gets its row here. A file that was made before
+ * the schedule was changed is made again.
+ * @returns undefined when the schedule is gone.
+ */
+export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
+  if (!(await placeRun(sql, job))) return undefined;
+  // what was made of the schedule as it no longer is, perhaps with another's rights, goes nowhere
+  await sql.raw(
+    `with stale as (
+       select r.id, r.file_id, r.manifest_id from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
+       where r.job_id = ? and r.file_id is not null and e.updated_at > r.started_at
+     ), gone as (
+       update files f set expires_at = now() from stale s where f.id in (s.file_id, s.manifest_id)
+     )
+     update extraction_runs r set file_id = null, manifest_id = null, started_at = null from stale s where r.id = s.id`,
+    [job.id],
+  );
+  const { rows } = await sql.raw(
+    `update extraction_runs r set status = 'running', attempts = r.attempts + 1, error = null, finished_at = null,
+       started_at = coalesce(r.started_at, clock_timestamp()), destination = e.destination
+     from extraction_schedules e where r.job_id = ? and e.id = r.schedule_id
+     returning ${withSchedule}`,
+    [job.id],
+  );
+  return rows[0];
+}
+
+/** Notes the file of a run. */
+export async function noteMade(sql: Knex.Transaction, id: string, made: MadeFile): Promise<void> {
+  await sql('extraction_runs').where({ id }).update({
+    file_id: made.fileId,
+    manifest_id: made.manifestId,
+    rows: made.rows,
+    bytes: made.bytes,
+    sha256: made.sha256,
+    after_position: made.after,
+    position: made.position,
+  });
+}
+
+/** Whether a later moment of the schedule has been delivered already: its files stay the latest. */
+export async function isOvertaken(
+  sql: Sql,
+  run: { id: string; schedule_id: string; slot: Date },
+): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `select from extraction_runs where schedule_id = ? and slot > ? and status = 'succeeded' limit 1`,
+    [run.schedule_id, run.slot],
+  );
+  return rows.length > 0;
+}

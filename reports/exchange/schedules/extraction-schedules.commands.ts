@@ -1,0 +1,252 @@
+import { ownedBy } from '../../../domain/access/jobs.owner.ts';
+import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { scheduledExtractionJob } from '../../../domain/exchange/exports/scheduled-extraction.job.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Ctx, Work } from '../../../domain/kernel/context.ts';
+import { checkIfMatch } from '../../../domain/kernel/etag.ts';
+import { rowChanges, type StoredRow } from '../../../domain/kernel/events/row-changes.ts';
+import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { scheduleFaults } from '../../../domain/kernel/jobs/schedules.check.ts';
+import { SCHEDULES_CHANNEL } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { setColumns } from '../../../platform/database.ts';
+import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
+import { planExtraction } from '../extraction/extraction.plan.ts';
+import {
+  type DestinationTools,
+  type KeptDestination,
+  keepDestination,
+} from './extraction-schedules.destination.ts';
+import {
+  EXTRACTIONS,
+  readSchedule,
+  requireVisible,
+  visibleSchedules,
+} from './extraction-schedules.queries.ts';
+import type { ScheduleCreate, SchedulePatch } from './extraction-schedules.types.ts';
+
+const told = `select e.id, e.name, s.cron, s.time_zone, case when s.enabled then 'active' else 'paused' end as status,
+    e.paused_reason, e.owner_id, e.request, e.incremental, e.destination, e.keep_runs, e.keep_days
+  from extraction_schedules e join job_schedules s on s.key = e.schedule_key where e.id = ?`;
+
+const keyOf = (id: string): string => `extraction:${id}`;
+
+/**
+ * Sets up an extraction that runs by itself with the caller's rights of now, as far as they still hold then.
+ * @throws EstateError `forbidden`, `validation_failed`.
+ */
+export async function createSchedule(
+  ctx: Ctx,
+  tools: DestinationTools,
+  input: ScheduleCreate,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, EXTRACTIONS);
+  const { cron, timeZone } = await check(ctx, input, input);
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
+    const { destination, secret } = keepDestination(tools, id, input.destination, undefined);
+    await sql('job_schedules').insert({
+      key: keyOf(id),
+      kind: scheduledExtractionJob.kind,
+      queue: scheduledExtractionJob.queue,
+      payload: JSON.stringify({ schedule_id: id }),
+      cron,
+      time_zone: timeZone,
+    });
+    await sql('extraction_schedules').insert({
+      id,
+      name: input.name.trim(),
+      schedule_key: keyOf(id),
+      ...ownedBy(ctx.caller),
+      request: JSON.stringify(input.request),
+      incremental: input.incremental,
+      destination: JSON.stringify(destination),
+      secret,
+      keep_runs: input.keep_runs,
+      keep_days: input.keep_days,
+    });
+    await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+    work.emit({
+      event_type: 'extraction_schedule.created',
+      data: { id, changes: rowChanges(null, await tellRow(work, id)) },
+    });
+    return await readSchedule(ctx, id, sql);
+  });
+}
+
+/**
+ * Changes a schedule. Whoever changes the request or the destination, or ends a pause, becomes its owner: it never runs
+ * with the rights of somebody who has not seen what it does. Slots before a change of the time, or in a pause, are not
+ * made up for.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
+ */
+export async function patchSchedule(
+  ctx: Ctx,
+  tools: DestinationTools,
+  id: string,
+  patch: SchedulePatch,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, EXTRACTIONS);
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const before = await lock(ctx, work, id);
+    checkIfMatch(ctx, await readSchedule(ctx, id, sql));
+    const time = await check(ctx, patch, before);
+    const enabled = patch.status === undefined ? before.status === 'active' : patch.status === 'active';
+    if (
+      time.cron !== before.cron ||
+      time.timeZone !== before.time_zone ||
+      enabled !== (before.status === 'active')
+    ) {
+      await sql('job_schedules')
+        .where({ key: keyOf(id) })
+        .update({ cron: time.cron, time_zone: time.timeZone, enabled, updated_at: sql.fn.now() });
+      await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+    }
+    const kept: KeptDestination | undefined =
+      patch.destination === undefined
+        ? undefined
+        : keepDestination(tools, id, patch.destination, {
+            destination: before.destination as never,
+            secret: before.secret,
+          });
+    const resumes = enabled && before.status === 'paused' && before.owner_id !== ctx.caller.userId;
+    const takesOver = resumes || patch.request !== undefined || patch.destination !== undefined;
+    const anew = takesOver || patch.incremental !== undefined;
+    const { secret: _, ...shown } = before;
+    const columns = {
+      ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
+      ...(patch.request === undefined ? {} : { request: JSON.stringify(patch.request) }),
+      ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
+      ...(anew ? { position: null } : {}),
+      ...(kept === undefined ? {} : { destination: JSON.stringify(kept.destination), secret: kept.secret }),
+      ...(takesOver ? ownedBy(ctx.caller) : {}),
+      ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
+      ...(patch.keep_days === undefined ? {} : { keep_days: patch.keep_days }),
+      ...(patch.status === 'active' ? { paused_reason: null } : {}),
+      ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
+    };
+    await setColumns(sql('extraction_schedules').where({ id }), columns);
+    const changes = rowChanges(shown, await tellRow(work, id));
+    const secretChanged = kept !== undefined && kept.secret !== before.secret;
+    if (Object.keys(changes).length > 0 || secretChanged) {
+      await sql('extraction_schedules').where({ id }).update({ updated_at: sql.fn.now() });
+      work.emit({
+        event_type: 'extraction_schedule.updated',
+        data: { id, changes, ...(secretChanged ? { secret_changed: true } : {}) },
+      });
+    }
+    return await readSchedule(ctx, id, sql);
+  });
+}
+
+/**
+ * Ends a schedule with its history. Files in the data folder go with the next clean-up; what lies in a bucket stays.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
+ */
+export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, EXTRACTIONS);
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const { secret: _, ...before } = await lock(ctx, work, id);
+    checkIfMatch(ctx, await readSchedule(ctx, id, sql));
+    await sql.raw(
+      `update files set expires_at = now() where id in (
+         select unnest(array[file_id, manifest_id]) from extraction_runs where schedule_id = ?)`,
+      [id],
+    );
+    await sql('extraction_schedules').where({ id }).delete();
+    await sql('job_schedules')
+      .where({ key: keyOf(id) })
+      .delete();
+    await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+    work.emit({
+      event_type: 'extraction_schedule.deleted',
+      data: { id, changes: rowChanges(before, null) },
+    });
+  });
+}
+
+/** A run that was asked for, and the job that carries it out. */
+export interface StartedRun extends StartedJob {
+  run_id: string;
+}
+
+/**
+ * Runs a schedule now, also a paused one, with its owner's rights.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function runSchedule(ctx: Ctx, id: string): Promise<StartedRun> {
+  await requireVisible(ctx, id);
+  return await command(ctx, async (work) => {
+    await lock(ctx, work, id);
+    const job = await enqueueJob(ctx, work, scheduledExtractionJob, { schedule_id: id });
+    const { rows } = await work.sql.raw(
+      `insert into extraction_runs (schedule_id, job_id, trigger, slot)
+       values (?, ?, 'manual', date_trunc('milliseconds', clock_timestamp())) returning id, utc(slot) as slot`,
+      [id, job.job_id],
+    );
+    const run = rows[0];
+    work.emit({
+      event_type: 'extraction_run.started',
+      data: { id: run.id, schedule_id: id, slot: run.slot, extraction_job_id: job.job_id },
+    });
+    return { ...job, run_id: run.id };
+  });
+}
+
+type ScheduleRow = StoredRow & {
+  cron: string;
+  time_zone: string;
+  status: string;
+  request: ExportRequest;
+  incremental: boolean;
+  secret: string | null;
+};
+
+/** Locks a schedule that the caller may see. @throws EstateError `not_found`. */
+async function lock(ctx: Ctx, work: Work, id: string): Promise<ScheduleRow> {
+  const conditions = [{ sql: 'e.id = ?', bindings: [id] }, ...visibleSchedules(ctx)];
+  const { rows } = await work.sql.raw(
+    `select e.secret from extraction_schedules e join job_schedules s on s.key = e.schedule_key
+     where ${conditions.map(({ sql }) => sql).join(' and ')} for update`,
+    conditions.flatMap(({ bindings }) => bindings) as never,
+  );
+  if (!rows[0]) throw notFound('extraction schedule', id);
+  return { ...(await tellRow(work, id)), secret: rows[0].secret } as ScheduleRow;
+}
+
+async function tellRow({ sql }: Work, id: string): Promise<StoredRow> {
+  return (await sql.raw(told, [id])).rows[0];
+}
+
+/** @returns the time in force with the input. */
+async function check(
+  ctx: Ctx,
+  input: SchedulePatch,
+  present: Pick<ScheduleRow, 'cron' | 'time_zone' | 'request' | 'incremental'>,
+): Promise<{ cron: string; timeZone: string }> {
+  if (input.name !== undefined && input.name.trim() === '') {
+    throw invalidField('name', 'required', 'must not be blank');
+  }
+  const cron = (input.cron ?? present.cron).trim().replace(/\s+/g, ' ');
+  const timeZone = input.time_zone ?? present.time_zone;
+  const faults = scheduleFaults(cron, timeZone);
+  if (faults.length > 0) throw invalidFields(faults);
+  const request = input.request ?? present.request;
+  if (request.after !== undefined) {
+    throw invalidField('request.after', 'unknown_field', 'is chosen by each run: set incremental');
+  }
+  if ((input.incremental ?? present.incremental) && request.include.length > 0) {
+    throw invalidField('request.include', 'not_with_after', 'is not offered for what has changed');
+  }
+  if (input.request !== undefined) {
+    await planExtraction(ctx, input.request).catch((error) => {
+      if (!(error instanceof EstateError) || !error.errors) throw error;
+      throw invalidFields(error.errors.map((one) => ({ ...one, field: `request.${one.field}` })));
+    });
+  }
+  return { cron, timeZone };
+}

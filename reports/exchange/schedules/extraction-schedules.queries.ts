@@ -1,0 +1,164 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { nextSlot } from '../../../domain/kernel/jobs/schedules.slots.ts';
+import { runList } from '../../../domain/kernel/lists/lists.run.ts';
+import { projection } from '../../../domain/kernel/lists/lists.sql.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+
+/** What having schedules needs. */
+export const EXTRACTIONS = 'inventory.export';
+
+// a run that its job has left behind, cancelled or given up, has ended as the job has
+const ofRun = {
+  status: `case when r.finished_at is not null then r.status else coalesce(j.status, 'failed') end`,
+  finished_at: 'utc(coalesce(r.finished_at, j.finished_at))',
+  error: 'coalesce(r.error, case when r.finished_at is null then j.error end)',
+};
+
+const scheduleList: ListSpec = {
+  name: 'extraction-schedules',
+  from: `extraction_schedules e join job_schedules s on s.key = e.schedule_key
+    left join users u on u.id = e.owner_id`,
+  id: 'e.id',
+  idType: 'uuid',
+  sorts: {
+    name: { sql: 'lower(e.name)', type: 'text', filled: true },
+    created_at: { sql: 'e.created_at', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'name',
+  defaultDir: 'asc',
+  members: {
+    id: 'e.id',
+    name: 'e.name',
+    status: `case when s.enabled then 'active' else 'paused' end`,
+    paused_reason: 'case when not s.enabled then e.paused_reason end',
+    cron: 's.cron',
+    time_zone: 's.time_zone',
+    request: 'e.request',
+    incremental: 'e.incremental',
+    destination: `case when e.destination ->> 'kind' = 's3'
+      then e.destination || '{"secret_access_key": "${MASK}"}' else e.destination end`,
+    keep_runs: 'e.keep_runs',
+    keep_days: 'e.keep_days',
+    last_run: `(select json_build_object('id', r.id, 'status', ${ofRun.status}, 'started_at', utc(r.started_at),
+        'finished_at', ${ofRun.finished_at}, 'error', ${ofRun.error})
+      from extraction_runs r left join jobs j on j.id = r.job_id
+      where r.schedule_id = e.id order by r.slot desc limit 1)`,
+    // what the moment is found by; it is put in its place by `tellNextRuns`
+    next_run_at: `case when s.enabled then json_build_object('cron', s.cron, 'time_zone', s.time_zone) end`,
+    owner_id: 'e.owner_id',
+    owner_name: 'u.display_name',
+    created_at: 'utc(e.created_at)',
+    updated_at: 'utc(greatest(e.updated_at, s.updated_at))',
+  },
+  search: 'fold(e.name)',
+};
+
+const runHistory: ListSpec = {
+  name: 'extraction-runs',
+  from: 'extraction_runs r left join jobs j on j.id = r.job_id',
+  id: 'r.id',
+  idType: 'uuid',
+  sorts: {
+    created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
+    slot: { sql: 'r.slot', type: 'timestamptz', immutable: true },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  members: {
+    id: 'r.id',
+    schedule_id: 'r.schedule_id',
+    job_id: 'r.job_id',
+    trigger: 'r.trigger',
+    slot: 'utc(r.slot)',
+    ...ofRun,
+    attempts: 'r.attempts',
+    rows: 'r.rows',
+    bytes: 'r.bytes',
+    sha256: 'r.sha256',
+    after: 'r.after_position::text',
+    position: 'r.position::text',
+    file_name: '(select f.name from files f where f.id = r.file_id)',
+    created_at: 'utc(r.created_at)',
+    started_at: 'utc(r.started_at)',
+    removed_at: 'utc(r.removed_at)',
+    links: `json_build_object('file', case when r.file_id is not null and r.removed_at is null
+        then '/api/v1/extraction-schedules/' || r.schedule_id || '/runs/' || r.id || '/file' end,
+      'manifest', case when r.manifest_id is not null and r.removed_at is null
+        then '/api/v1/extraction-schedules/' || r.schedule_id || '/runs/' || r.id || '/manifest' end)`,
+  },
+};
+
+/** Whether the caller sees and steers the schedules of others. */
+export const seesAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.settings');
+
+/** The schedules that the caller may see, on `e`: the own ones, or all. */
+export function visibleSchedules(ctx: Ctx): Condition[] {
+  if (seesAllSchedules(ctx)) return [];
+  return [ownRows(ctx.caller, 'e')];
+}
+
+/** The caller's schedules, or all of them for who keeps the settings. */
+export async function listSchedules(
+  ctx: Ctx,
+  params: ListParams & { status?: 'active' | 'paused' },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, EXTRACTIONS);
+  const where = visibleSchedules(ctx);
+  if (params.status) where.push({ sql: 's.enabled = ?', bindings: [params.status === 'active'] });
+  const text = await runList(ctx.db, scheduleList, where, params, { owner: ctx.caller.userId });
+  const list = JSON.parse(text);
+  return JSON.stringify({ ...list, items: tellNextRuns(list.items) });
+}
+
+/** Puts the next moment of each schedule in its place; PostgreSQL knows no cron expressions. */
+function tellNextRuns<S extends { next_run_at?: { cron: string; time_zone: string } | null }>(
+  schedules: S[],
+): object[] {
+  const now = new Date();
+  return schedules.map((schedule) => {
+    const by = schedule.next_run_at;
+    return by ? { ...schedule, next_run_at: nextSlot(by.cron, by.time_zone, now).toISOString() } : schedule;
+  });
+}
+
+/** One schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
+export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
+  requirePermission(ctx.caller, EXTRACTIONS);
+  const where = [{ sql: 'e.id = ?', bindings: [id] }, ...visibleSchedules(ctx)];
+  const text = await oneOf(sql, scheduleList, where, () => notFound('extraction schedule', id));
+  return JSON.stringify(tellNextRuns([JSON.parse(text)])[0]);
+}
+
+/** The runs of a schedule, newest first. @throws EstateError `forbidden`, `not_found`. */
+export async function listRuns(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
+  await requireVisible(ctx, id);
+  const where: Condition[] = [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }];
+  return await runList(ctx.db, runHistory, where, params, { owner: ctx.caller.userId });
+}
+
+/** One run as JSON. @throws EstateError `forbidden`, `not_found`. */
+export async function readRun(ctx: Ctx, id: string, runId: string, sql: Sql = ctx.db): Promise<JsonText> {
+  await requireVisible(ctx, id, sql);
+  const where = [{ sql: 'r.schedule_id = ? and r.id = ?', bindings: [id, runId] }];
+  return await oneOf(sql, runHistory, where, () => notFound('run', runId));
+}
+
+/** @throws EstateError `forbidden`, `not_found`. */
+export async function requireVisible(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<void> {
+  await readSchedule(ctx, id, sql);
+}
+
+async function oneOf(sql: Sql, spec: ListSpec, where: Condition[], missing: () => Error): Promise<JsonText> {
+  const item = projection(spec.members, undefined);
+  const { rows } = await sql.raw(
+    `select ${item.sql}::text as item from ${spec.from} where ${where.map((one) => `(${one.sql})`).join(' and ')}`,
+    [...item.bindings, ...where.flatMap(({ bindings }) => bindings)] as never,
+  );
+  if (!rows[0]) throw missing();
+  return rows[0].item;
+}

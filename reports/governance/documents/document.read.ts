@@ -1,0 +1,70 @@
+import { integrityOf } from '../../../domain/governance/signatures/signatures.hash.ts';
+import type { SignedKind, SignedRow } from '../../../domain/governance/signatures/signatures.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Paper } from '../../kernel/documents/document.types.ts';
+
+/** A document as stored, and as its reader is shown it. */
+export interface ReadDocument<Row extends SignedRow> {
+  row: Row;
+  text: Record<string, unknown>;
+}
+
+/** Reads a document for a file; undefined when there is none. */
+export async function readDocument<Row extends SignedRow>(
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  id: string,
+): Promise<ReadDocument<Row> | undefined> {
+  const text = await kind.text(ctx.db, ctx, id);
+  const { rows } = await ctx.db.raw(`select to_jsonb(t) as row from ${kind.table} t where t.id = ?::uuid`, [
+    id,
+  ]);
+  return text === undefined || !rows[0] ? undefined : { row: rows[0].row, text: JSON.parse(text) };
+}
+
+const statusNames = {
+  draft: 'Draft',
+  in_review: 'In review',
+  approved: 'Approved',
+  signed: 'Signed',
+} as const;
+
+/** A moment as a file tells it, the same for every reader: in UTC, to the minute. */
+const moment = (at: string): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** What the file of any signed document tells: the first lines, its signatures, and whether it is what was signed. */
+export function signedFacts<Row extends SignedRow>(
+  kind: SignedKind<Row>,
+  { row, text }: ReadDocument<Row>,
+): Pick<Paper, 'facts' | 'signatures' | 'notice' | 'written'> {
+  const signatories = text.signatories as {
+    display_name: string;
+    signed_at: string | null;
+    content_hash: string | null;
+  }[];
+  const author = text.creator_name as string | null;
+  const facts: [string, string][] = [
+    ['Status', statusNames[row.status]],
+    ['Revision', String(row.revision_number)],
+    ...(author ? [['Author', author] as [string, string]] : []),
+    ['Last written', moment(String(row.updated_at))],
+    ...(row.signed_at ? [['Signed', moment(row.signed_at)] as [string, string]] : []),
+    ...(row.content_hash ? [['SHA-256', row.content_hash] as [string, string]] : []),
+  ];
+  const changed = integrityOf(kind.contentOf(row), row) === 'changed';
+  const notice = changed
+    ? 'The content is no longer what was signed: it was changed past the service.'
+    : row.status === 'signed'
+      ? null
+      : 'Not signed yet.';
+  return {
+    facts,
+    notice,
+    written: String(row.signed_at ?? row.updated_at),
+    signatures: signatories.map(({ display_name, signed_at, content_hash }) => ({
+      name: display_name || 'Somebody who was deleted',
+      when: signed_at ? moment(signed_at) : 'not yet',
+      hash: content_hash,
+    })),
+  };
+}

@@ -1,0 +1,244 @@
+import Type from 'typebox';
+import { EOL_TOPIC } from '../../../domain/governance/eol/eol.types.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { eolChart } from './eol.chart.ts';
+
+/** Days from the report's moment on in which an end counts as approaching, unless asked otherwise. */
+const DAYS = 180;
+
+interface Params {
+  days: number;
+}
+
+interface Item {
+  id: string;
+  name: string;
+  type: string;
+  subtype: string | null;
+  eol_product: string | null;
+  eol_label: string | null;
+  eol_cycle: string | null;
+  status: 'eol' | 'approaching' | 'supported' | 'unknown';
+  source: 'manual' | 'api';
+  ends_on: string | null;
+  days_left: number | null;
+  cycle_data: {
+    releaseDate: string | null;
+    support: string | boolean | null;
+    eol: string | boolean | null;
+  } | null;
+  lifecycle: Record<string, string> | null;
+  affected_apps: { id: string; name: string }[];
+}
+
+interface Answer {
+  items: Item[];
+  summary: {
+    eol: number;
+    approaching: number;
+    supported: number;
+    unknown: number;
+    impacted_apps: number;
+    approaching_impacted_apps: number;
+    manual: number;
+  };
+}
+
+/**
+ * The cards of which it is known when they end: through the release cycle that they are linked to, or else through
+ * their own lifecycle; with what depends on them. Facts about products are today's, also for a past moment.
+ */
+export const eolReport = defineReport<Params, Answer>({
+  name: 'eol',
+  id: 'readEolReport',
+  summary: 'Read what reaches the end of its life, and who depends on it',
+  description:
+    'Applications and IT components that are linked to a release cycle, and those whose lifecycle tells of a phase-out or an end. `eol`: the end has come; `approaching`: it comes within `days`, or the phase-out has begun; `unknown`: linked, and nothing is known of the end. `source` is `api` where the linked cycle decides, `manual` where the lifecycle does. `affected_apps` are the applications that use an IT component; they are not told without relations.view.',
+  permission: 'reports.ea_dashboard',
+  params: {
+    days: Type.Integer({
+      minimum: 0,
+      maximum: 36_500,
+      default: DAYS,
+      description: 'How many days before its end a card counts as approaching it',
+    }),
+    status: Type.Optional(
+      Type.String({
+        pattern: '^(eol|approaching|supported|unknown)(,(eol|approaching|supported|unknown))*$',
+        maxLength: 100,
+        description: 'Only items of these statuses, comma-separated; the summary counts all',
+        examples: ['eol,approaching'],
+      }),
+    ),
+  },
+  timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic) || topic === EOL_TOPIC,
+  variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
+  async compute({ sql, ctx, params, cards, moment }) {
+    const { days, status } = params as Params & { status?: string };
+    const seen = visibleCards(ctx);
+    const relationTypes = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
+    const today = moment.toISOString().slice(0, 10);
+    const { rows } = await sql.raw(ITEMS(cards.sql, seen.sql), [
+      today,
+      days,
+      typesOfProducts(ctx.metamodel),
+      ...cards.bindings,
+      relationTypes,
+      ...seen.bindings,
+      relationTypes,
+      ...seen.bindings,
+      status === undefined ? null : status.split(','),
+    ] as never);
+    return rows[0].answer;
+  },
+  chart: (answer, _params, context) => eolChart(answer, context),
+  tables: (answer) => [itemsTable(answer), appsTable(answer), summaryTable(answer)],
+});
+
+/** Types whose cards stand for products. */
+const typesOfProducts = ({ cardTypes, visibleTypes }: Metamodel): string[] =>
+  visibleTypes.filter((key) => cardTypes.get(key)!.fields.has(EOL_PRODUCT));
+
+/** A phase of the lifecycle as a date; null for what is none, as the columns of old rows may hold it. */
+const phase = (key: string) => `nullif(c.lifecycle ->> '${key}', '')::date`;
+
+/**
+ * Dates decide by what is nearest to them: a cycle's end, then the lifecycle. Cards are gone through once; relations are
+ * looked up for the cards that are found.
+ */
+const ITEMS = (cards: string, seen: string): string => `
+  with asked as (select ?::date as today, ?::int as days),
+  linked as materialized (
+    select c.id, c.name, c.type, c.subtype, c.lifecycle,
+      nullif(c.attributes ->> '${EOL_PRODUCT}', '') as product, nullif(c.attributes ->> '${EOL_CYCLE}', '') as cycle,
+      ${phase('phaseOut')} as phase_out, ${phase('endOfLife')} as end_of_life
+    from cards c
+    where c.type = any(?::text[])
+      and (nullif(c.attributes ->> '${EOL_PRODUCT}', '') is not null
+        or nullif(c.lifecycle ->> 'phaseOut', '') is not null or nullif(c.lifecycle ->> 'endOfLife', '') is not null)
+      and (${cards})
+  ),
+  known as (
+    select l.*, p.label, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
+      y.eol_from is not null or y.is_eol is not null as tells,
+      l.phase_out is not null or l.end_of_life is not null as planned
+    from linked l left join eol_products p on p.name = l.product
+      left join eol_cycles y on y.product = l.product and y.cycle = l.cycle
+  ),
+  dated as (
+    select k.*, case when tells or not planned then 'api' else 'manual' end as source,
+      case when tells then eol_from when planned then end_of_life end as ends_on
+    from known k
+  ),
+  judged as materialized (
+    select d.*,
+      case when source = 'api' and not tells then 'unknown'
+           when ends_on <= today or (tells and eol_from is null and is_eol) then 'eol'
+           when ends_on <= today + days then 'approaching'
+           when source = 'manual' and phase_out <= today then 'approaching'
+           else 'supported' end as status,
+      ends_on - today as days_left
+    from dated d, asked
+  ),
+  uses as materialized (
+    select distinct j.id, c.id as app_id, c.name as app_name
+    from judged j join relations r on r.target_id = j.id and r.type = any(?::text[])
+      join cards c on c.id = r.source_id
+    where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${seen})
+    union
+    select distinct j.id, c.id, c.name
+    from judged j join relations r on r.source_id = j.id and r.type = any(?::text[])
+      join cards c on c.id = r.target_id
+    where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${seen})
+  ),
+  apps as (
+    select id, json_agg(json_build_object('id', app_id, 'name', app_name) order by app_name, app_id) as list
+    from uses group by id
+  ),
+  impact as (
+    select count(distinct u.app_id) filter (where j.status = 'eol') as now,
+           count(distinct u.app_id) filter (where j.status = 'approaching') as soon
+    from uses u join judged j using (id)
+  )
+  select json_build_object(
+    'items', coalesce((
+      select json_agg(json_build_object(
+          'id', j.id, 'name', j.name, 'type', j.type, 'subtype', j.subtype, 'eol_product', j.product,
+          'eol_label', j.label, 'eol_cycle', j.cycle, 'status', j.status, 'source', j.source, 'ends_on', j.ends_on,
+          'days_left', j.days_left,
+          'cycle_data', case when j.found then json_build_object('releaseDate', j.release_date,
+            'support', coalesce(to_jsonb(j.support_until), to_jsonb(j.is_supported)),
+            'eol', coalesce(to_jsonb(j.eol_from), to_jsonb(j.is_eol))) end,
+          'lifecycle', j.lifecycle, 'affected_apps', coalesce(a.list, '[]'))
+        order by j.ends_on nulls last, j.name, j.id)
+      from judged j left join apps a using (id)
+      cross join (select ?::text[] as statuses) s
+      where s.statuses is null or j.status = any(s.statuses)), '[]'),
+    'summary', (
+      select json_build_object(
+        'eol', count(*) filter (where status = 'eol'), 'approaching', count(*) filter (where status = 'approaching'),
+        'supported', count(*) filter (where status = 'supported'),
+        'unknown', count(*) filter (where status = 'unknown'),
+        'impacted_apps', (select now from impact), 'approaching_impacted_apps', (select soon from impact),
+        'manual', count(*) filter (where source = 'manual'))
+      from judged))::text as answer`;
+
+const itemsTable = ({ items }: Answer): ReportTable => ({
+  name: 'items',
+  columns: [
+    column('id', 'key'),
+    column('name'),
+    column('type', 'key'),
+    column('subtype', 'key'),
+    column('eol_product'),
+    column('eol_label'),
+    column('eol_cycle'),
+    column('status', 'key'),
+    column('source', 'key'),
+    column('ends_on', 'date'),
+    column('days_left', 'number'),
+    column('affected_apps', 'number'),
+  ],
+  rows: items.map((item) => [
+    item.id,
+    item.name,
+    item.type,
+    item.subtype,
+    item.eol_product,
+    item.eol_label,
+    item.eol_cycle,
+    item.status,
+    item.source,
+    item.ends_on,
+    item.days_left,
+    item.affected_apps.length,
+  ]),
+});
+
+const appsTable = ({ items }: Answer): ReportTable => ({
+  name: 'affected_apps',
+  columns: [
+    column('id', 'key'),
+    column('name'),
+    column('status', 'key'),
+    column('ends_on', 'date'),
+    column('app_id', 'key'),
+    column('app_name'),
+  ],
+  rows: items.flatMap(({ id, name, status, ends_on, affected_apps }) =>
+    affected_apps.map((app) => [id, name, status, ends_on, app.id, app.name]),
+  ),
+});
+
+const summaryTable = ({ summary }: Answer): ReportTable => ({
+  name: 'summary',
+  columns: [column('figure', 'key'), column('value', 'number')],
+  rows: Object.entries(summary),
+});

@@ -1,0 +1,163 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
+import { ReportBody } from '../../kernel/report.body.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { numberedLines } from '../../kernel/report.numbered.ts';
+import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { writePicked } from '../../kernel/report.picked.ts';
+import { cardsByName, relatedCard, relatedTable, tagGroupsOf } from '../../kernel/report.related.ts';
+import { type Lifecycle, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { defineReport, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
+import { appPortfolioChart } from './app-portfolio.chart.ts';
+import { ItemWriter } from './app-portfolio.items.ts';
+import {
+  itemRows,
+  organizations,
+  organizationsOf,
+  type RelationKind,
+  relationKinds,
+} from './app-portfolio.sql.ts';
+
+interface Params {
+  type: string;
+}
+
+/** What a picture shows of the answer. */
+interface Answer {
+  items: Iterable<{ lifecycle: Lifecycle; organizations: { id: string; name: string }[] }>;
+}
+
+/** The visible relation types with an end of the type, in the form that the answer has. */
+const relationTypesOf = (ctx: Ctx, type: string) =>
+  ctx.metamodel.visibleRelationTypes
+    .map((key) => ctx.metamodel.relationTypes.get(key)!)
+    .filter(({ source_type_key, target_type_key }) => [source_type_key, target_type_key].includes(type))
+    .map((relation) => ({
+      key: relation.key,
+      label: relation.label,
+      reverse_label: relation.reverse_label,
+      source_type_key: relation.source_type_key,
+      target_type_key: relation.target_type_key,
+      other_type_key: relation.source_type_key === type ? relation.target_type_key : relation.source_type_key,
+      translations: relation.translations,
+      attributes_schema: relation.attributes_schema,
+    }));
+
+/** The cards of a type with all that they are related to, and what they can be grouped by; streamed, and not kept. */
+export const appPortfolioReport = defineReport<Params, Answer>({
+  name: 'app-portfolio',
+  id: 'readAppPortfolioReport',
+  summary: 'Read the applications with their relations and what they can be grouped by',
+  permission: 'reports.portfolio',
+  permissionNote: 'relations.view',
+  params: { type: typeParam('Application') },
+  timeTravel: true,
+  check(ctx, { type }) {
+    typeOf(ctx, 'type', type);
+    requirePermission(ctx.caller, 'relations.view');
+  },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$)/.test(topic),
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  // only pictures are made from this
+  async compute({ lines, ctx, params, cards, visible }) {
+    const { sql, bindings } = organizationsOf(ctx, params.type, cards, visible);
+    return ['{"items":[\n', await lines({ sql, bindings }), '\n]}'];
+  },
+  long: 'items',
+  // tens of thousands of cards with all that they are related to are too much to be held
+  stream: {
+    applies: () => true,
+    open: (input) => ({ json: jsonOf(input), tables: tablesOf(input) }),
+  },
+  tables: () => [],
+  chart: ({ items }, { type }, context) => appPortfolioChart(items, type, context),
+});
+
+/** The answer piece by piece. */
+async function* jsonOf({
+  snapshot,
+  position,
+  ctx,
+  params: { type },
+  cards,
+  visible,
+  past,
+}: StreamInput<Params>): AsyncGenerator<string | Buffer> {
+  const kinds = await relationKinds(snapshot, ctx, type);
+  const related = numberedLines(await relatedLines(snapshot, kinds, visible));
+  const writer = new ItemWriter(related, kinds);
+  const rows = itemRows(ctx, type, kinds, cards);
+  const all = rows(wholeTable);
+  yield '{"items":[';
+  // what is there in the past is found for all cards at once
+  yield* writer.items(
+    past
+      ? snapshot.lines('rows', all.sql, all.bindings, 'lent')
+      : snapshot.ranges('rows', 'cards', rows, 'lent'),
+  );
+  yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
+  yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;
+  const picked = new ReportBody(related.bytes.length + 1024);
+  writePicked(picked, related.bytes, related.numbers, writer.isRelated);
+  yield picked.whole();
+  const parts = { organizations: organizations(visible), tag_groups: tagGroupsOf(type) };
+  for (const [name, { sql, bindings }] of Object.entries(parts)) {
+    yield `,"${name}":`;
+    for await (const { bytes } of snapshot.json(sql, bindings)) yield bytes;
+  }
+  yield `,"position":"${position}"}`;
+}
+
+/** The cards that cards of a type may be related to, a line each. */
+async function relatedLines(
+  snapshot: Snapshot,
+  kinds: readonly RelationKind[],
+  visible: Fragment,
+): Promise<Buffer> {
+  const types = [...new Set(kinds.map(({ other }) => other))].sort();
+  const chunks: Buffer[] = [];
+  // of one type after the other, so that they are put in order side by side
+  const parts = snapshot.parts(relatedCard, types.length, () =>
+    types.map((type) => cardsByName([type], visible)),
+  );
+  for await (const { bytes } of parts) chunks.push(bytes);
+  const whole = Buffer.concat(chunks);
+  // but for the comma and the line feed of the last
+  return whole.subarray(0, Math.max(0, whole.length - 2));
+}
+
+const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>): StreamedTable[] => {
+  const apps: Fragment = { sql: `c.type = ? and ${cards.sql}`, bindings: [type, ...cards.bindings] };
+  const related = relatedTable(ctx, type, visible);
+  return [
+    {
+      name: 'items',
+      columns: [column('id', 'key'), column('name'), column('subtype', 'key'), ...lifecycleColumns],
+      cells: ['c.id', 'c.name', 'c.subtype', ...lifecyclePhases.map((phase) => `c.lifecycle ->> '${phase}'`)],
+      before: {
+        sql: `with app as (select c.* from cards c where ${apps.sql})`,
+        bindings: apps.bindings,
+      },
+      from: 'from app c order by c.id',
+    },
+    {
+      name: 'relations',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        ...['relation_type', 'related_id'].map((name) => column(name, 'key')),
+        column('related_name'),
+        column('related_type', 'key'),
+      ],
+      cells: ['app.id', 'app.name', 'l.relation_type', 'l.other_id', 'l.other_name', 'l.other_type'],
+      before: {
+        sql: `with app as (select c.id, c.name from cards c where ${apps.sql}), ${related.sql}`,
+        bindings: [...apps.bindings, ...related.bindings],
+      },
+      from: 'from app join related l on l.card_id = app.id order by app.id, l.relation_type, l.relation_id',
+    },
+  ];
+};

@@ -1,0 +1,89 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import type { IdRange, Snapshot, Statement } from '../../../platform/snapshot.ts';
+import { reportAttributes } from '../../kernel/report.cards.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
+import { relationAttributes, type Way, waysFrom } from '../../kernel/report.related.ts';
+import { jsonLine, jsonText } from '../../kernel/report.sql.ts';
+
+const ORGANIZATION = 'Organization';
+
+/** Relations of one type, which all lead to cards of one other. */
+export interface RelationKind {
+  relationType: string;
+  other: string;
+  ways: Way[];
+}
+
+/** The relation types that lead from cards of a type to others and have relations, in the order of the answer. */
+export async function relationKinds(snapshot: Snapshot, ctx: Ctx, type: string): Promise<RelationKind[]> {
+  const kinds = new Map<string, RelationKind>();
+  for (const [other, ways] of waysFrom(ctx, type)) {
+    for (const way of ways) {
+      const { relationType } = way;
+      const known = kinds.get(relationType);
+      if (known) known.ways.push(way);
+      else kinds.set(relationType, { relationType, other, ways: [way] });
+    }
+  }
+  const used = await snapshot.query<{ key: string }>(
+    'select k.key from unnest($1::text[]) as k (key) where exists (select from relations r where r.type = k.key)',
+    [[...kinds.keys()]],
+  );
+  return used.map(({ key }) => kinds.get(key)!).sort((a, b) => (a.relationType < b.relationType ? -1 : 1));
+}
+
+/**
+ * The cards of a type, each followed by its relations and its tags: rows of `card_id`, `kind`, `other_id`, `name`, `subtype`,
+ * `attributes` and `lifecycle`. The kind of a card is 0, that of a relation the place of its type, counted from 1, and that of a
+ * tag one more. Relations of cards that are left out may come too.
+ */
+export function itemRows(
+  ctx: Ctx,
+  type: string,
+  kinds: readonly RelationKind[],
+  cards: Fragment,
+): (range: IdRange) => Statement {
+  const attributes = relationAttributes(ctx);
+  const keys = kinds.map(({ relationType }) => relationType);
+  const nearBy = (near: Way['near']) =>
+    kinds.filter(({ ways }) => ways.some((way) => way.near === near)).map(({ relationType }) => relationType);
+  const relations = (near: Way['near'], far: Way['far'], range: IdRange) => `union all
+      select r.${near}, array_position(?::text[], r.type), r.id, r.${far}, null, null, ${attributes}, null
+      from relations r where ${range(`r.${near}`)} and r.type = any(?::text[])`;
+  return (range) => ({
+    sql: `select x.card_id, x.kind, x.other_id, x.name, x.subtype, x.attributes, x.lifecycle from (
+        select c.id as card_id, 0 as kind, null::uuid as place, null::uuid as other_id, c.name, c.subtype,
+          (${reportAttributes(ctx, [type])})::jsonb as attributes, c.lifecycle
+        from cards c where ${range('c.id')} and c.type = ? and ${cards.sql}
+        ${relations('source_id', 'target_id', range)}
+        ${relations('target_id', 'source_id', range)}
+        union all
+        select k.card_id, ${kinds.length + 1}, k.tag_id, k.tag_id, null, null, null, null
+        from card_tags k where ${range('k.card_id')}) x
+      order by x.card_id, x.kind, x.place`,
+    bindings: [type, ...cards.bindings, keys, nearBy('source_id'), keys, nearBy('target_id')],
+  });
+}
+
+/** All visible organizations by name, as one text. */
+export const organizations = (visible: Fragment): Fragment => ({
+  sql: `select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name) order by c.name_key, c.id), '[]')::text as text
+    from cards c where c.type = '${ORGANIZATION}' and ${visible.sql}`,
+  bindings: visible.bindings,
+});
+
+/** The lifecycles of the cards of a type, and the organizations that each is related to, one a line. */
+export function organizationsOf(ctx: Ctx, type: string, cards: Fragment, visible: Fragment): Fragment {
+  const pairs = relatedPairs(ctx, type, ORGANIZATION);
+  const item = jsonLine({ lifecycle: { json: 'c.lifecycle' }, organizations: { array: 'o.list' } });
+  const organization = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } });
+  return {
+    sql: `select ${item} from cards c left join (
+        select e.card_id, string_agg(${organization}, ',' order by c.id) as list
+        from (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e) e
+        join cards c on c.id = e.other_id and ${visible.sql} group by e.card_id) o on o.card_id = c.id
+      where c.type = ? and ${cards.sql} order by c.id`,
+    bindings: [...pairs.bindings, ...visible.bindings, type, ...cards.bindings],
+  };
+}

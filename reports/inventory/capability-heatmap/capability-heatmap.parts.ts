@@ -1,0 +1,83 @@
+import { ReportBody } from '../../kernel/report.body.ts';
+import { Decimals } from '../../kernel/report.decimals.ts';
+import type { Lists } from '../../kernel/report.links.ts';
+import type { NumberedLines } from '../../kernel/report.numbered.ts';
+import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap.related.ts';
+
+const BAR = 0x7c;
+
+/** The costs that stand behind the lines' text, after a bar, by the lines' numbers; they are taken off. */
+export function takeCosts({ bytes, from, to, numbers }: NumberedLines): Decimals {
+  const texts: string[] = [];
+  for (let n = 0; n < numbers.count; n += 1) {
+    let bar = to[n]! - 1;
+    // a few bytes: step by step it is found sooner than by a call
+    while (bar > from[n]! && bytes[bar] !== BAR) bar -= 1;
+    texts.push(bytes.toString('latin1', bar + 1, to[n]!));
+    to[n] = bar;
+  }
+  return new Decimals(texts);
+}
+
+export interface Parts {
+  /** Each without the brace that ends it, as the applications are. */
+  capabilities: NumberedLines;
+  apps: NumberedLines;
+  /** The applications of each capability. */
+  supporting: Lists;
+  /** Those of the applications, for who may see them. */
+  costs: Decimals | undefined;
+  /** How many risks concern each capability, for who may see them. */
+  risks: Int32Array | undefined;
+  related: Related;
+}
+
+const comma = Buffer.from(',');
+const end = Buffer.from(']}');
+
+/**
+ * Writes the capabilities, on a line each. An application stands under many, so its text is made and sent once.
+ * @param isRelated is told which cards the applications are related to. @param more bytes that will follow.
+ */
+export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: number): ReportBody {
+  const { capabilities, apps, supporting, costs, risks, related } = parts;
+  const body = new ReportBody(bytesOf(parts) + more);
+  // where each has been written
+  const [from, to] = [new Int32Array(apps.numbers.count), new Int32Array(apps.numbers.count)];
+  body.text('{"items":[\n');
+  for (let n = 0; n < capabilities.numbers.count; n += 1) {
+    const [first, last] = [supporting.starts[n]!, supporting.starts[n + 1]!];
+    if (n > 0) body.text(',\n');
+    body.copy(capabilities.bytes, capabilities.from[n], capabilities.to[n]);
+    const cost = costs ? `,"total_cost":${costs.sum(supporting.items, first, last)}` : '';
+    const risk = risks ? `,"risk_count":${risks[n]}` : '';
+    body.text(`,"app_count":${last - first}${cost}${risk},"apps":[`);
+    for (let m = first; m < last; m += 1) {
+      const app = supporting.items[m]!;
+      if (m > first) body.copy(comma);
+      if (to[app] === 0) {
+        from[app] = body.length;
+        body.copy(apps.bytes, apps.from[app], apps.to[app]);
+        writeRelated(body, related, app, isRelated);
+        to[app] = body.length;
+      } else {
+        body.again(from[app]!, to[app]!);
+      }
+    }
+    body.copy(end);
+  }
+  body.text('\n]');
+  return body;
+}
+
+/** What a capability says of its applications, but for their texts. */
+const FIGURES = 150;
+
+function bytesOf({ capabilities, apps, supporting, related }: Parts): number {
+  let bytes = capabilities.bytes.length + capabilities.numbers.count * FIGURES;
+  for (let n = 0; n < supporting.items.length; n += 1) {
+    const app = supporting.items[n]!;
+    bytes += apps.to[app]! - apps.from[app]! + bytesOfRelated(related, app) + 1;
+  }
+  return bytes;
+}

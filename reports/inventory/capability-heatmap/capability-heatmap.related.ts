@@ -1,0 +1,105 @@
+import type { ReportBody } from '../../kernel/report.body.ts';
+import { ID, IdNumbers } from '../../kernel/report.ids.ts';
+import {
+  type Ends,
+  type Lists,
+  listsOf,
+  type NumberedCards,
+  PairRoom,
+  pairsOfTags,
+  pairsOfWays,
+} from '../../kernel/report.links.ts';
+import type { NumberedLines } from '../../kernel/report.numbered.ts';
+import type { Way } from '../../kernel/report.related.ts';
+
+const ORGANIZATION = 'Organization';
+
+/** What each application is related to, by their numbers. */
+export interface Related {
+  cards: IdNumbers;
+  /** In the order of the answer. */
+  byType: { head: Buffer; lists: Lists }[];
+  organizations: Lists | undefined;
+  tags: { numbers: IdNumbers; lists: Lists };
+}
+
+/** @param ways of applications to other types, in the order of the answer. */
+export function relatedOf(
+  apps: NumberedLines,
+  { numbers, types }: NumberedCards,
+  ends: Ends,
+  ways: ReadonlyMap<string, Way[]>,
+): Related {
+  const byType = new Map<string, Lists>();
+  const room = new PairRoom();
+  for (const [type, some] of ways) {
+    const { first, end } = types.get(type)!;
+    const ofType = (pairs: Buffer, at: number): number => {
+      const card = numbers.find(pairs, at);
+      return card >= first && card < end ? card : -1;
+    };
+    const lists = listsOf(apps.numbers, numbers, pairsOfWays(ends, some), ofType, room);
+    if (lists.items.length > 0) byType.set(type, lists);
+  }
+  const tags = new IdNumbers(ends.tags.length / (2 * ID.bytes));
+  return {
+    cards: numbers,
+    byType: [...byType].map(([type, lists]) => ({ head: Buffer.from(`${JSON.stringify(type)}:[`), lists })),
+    organizations: byType.get(ORGANIZATION),
+    tags: {
+      numbers: tags,
+      lists: listsOf(apps.numbers, tags, [pairsOfTags(ends)], (pairs, at) => tags.add(pairs, at), room),
+    },
+  };
+}
+
+const opening = {
+  organizations: Buffer.from(',"org_ids":['),
+  byType: Buffer.from('],"related_by_type":{'),
+  tags: Buffer.from('},"tag_ids":['),
+};
+const list = { end: Buffer.from(']'), next: Buffer.from('],') };
+const end = Buffer.from(']}');
+
+const around = opening.organizations.length + opening.byType.length + opening.tags.length + end.length;
+
+/** How many bytes {@link writeRelated} writes for an application, at most. */
+export function bytesOfRelated({ byType, organizations, tags }: Related, app: number): number {
+  let bytes = around;
+  let ids = lengthOf(tags.lists, app) + (organizations ? lengthOf(organizations, app) : 0);
+  for (const { head, lists } of byType) {
+    const count = lengthOf(lists, app);
+    if (count > 0) bytes += head.length + list.next.length;
+    ids += count;
+  }
+  return bytes + ids * (ID.text + 3);
+}
+
+const lengthOf = ({ starts }: Lists, owner: number): number => starts[owner + 1]! - starts[owner]!;
+
+/** Writes the last members of an application, which name what it is related to, and marks the cards. */
+export function writeRelated(
+  body: ReportBody,
+  { cards, byType, organizations, tags }: Related,
+  app: number,
+  isRelated: Uint8Array,
+): void {
+  body.copy(opening.organizations);
+  if (organizations)
+    body.ids(cards, organizations.items, organizations.starts[app]!, organizations.starts[app + 1]!);
+  body.copy(opening.byType);
+  let isFirst = true;
+  for (const { head, lists } of byType) {
+    const [from, to] = [lists.starts[app]!, lists.starts[app + 1]!];
+    if (from === to) continue;
+    if (!isFirst) body.copy(list.next);
+    isFirst = false;
+    body.copy(head);
+    body.ids(cards, lists.items, from, to);
+    for (let n = from; n < to; n += 1) isRelated[lists.items[n]!] = 1;
+  }
+  if (!isFirst) body.copy(list.end);
+  body.copy(opening.tags);
+  body.ids(tags.numbers, tags.lists.items, tags.lists.starts[app]!, tags.lists.starts[app + 1]!);
+  body.copy(end);
+}

@@ -1,0 +1,210 @@
+import Type from 'typebox';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { type JsonValue, jsonRows } from '../../kernel/formats/ndjson.rows.ts';
+import { reportAttributes } from '../../kernel/report.cards.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
+import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { meanwhile } from '../../kernel/report.lines.ts';
+import { listsOf, numberedCards, pairsOfWays, readEnds } from '../../kernel/report.links.ts';
+import { numberedLines } from '../../kernel/report.numbered.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { writePicked } from '../../kernel/report.picked.ts';
+import { cardsByName, readText, relatedCard, tagGroupsOf, waysFrom } from '../../kernel/report.related.ts';
+import { type Lifecycle, numberIn } from '../../kernel/report.sql.ts';
+import { defineReport, type ReportInput } from '../../kernel/report.ts';
+import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
+import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
+import { relatedOf } from './capability-heatmap.related.ts';
+import { countRisks, readRiskLinks } from './capability-heatmap.risks.ts';
+
+const CAPABILITY = 'BusinessCapability';
+const APP = 'Application';
+
+/** Bytes that are expected behind the capabilities: of a related card, and of what is said of the metamodel. */
+const ROOM = { card: 120, rest: 64 * 1024 };
+
+interface Params {
+  metric: 'app_count' | 'total_cost' | 'risk_count';
+}
+
+interface Answer {
+  items: {
+    id: string;
+    name: string;
+    parent_id: string | null;
+    app_count: number;
+    total_cost?: number;
+    risk_count?: number;
+    apps: { id: string; name: string; subtype: string | null; lifecycle: Lifecycle }[];
+  }[];
+  metric: Params['metric'];
+}
+
+const costsOf = (ctx: Ctx): string =>
+  (ctx.metamodel.cardTypes.get(APP)?.costKeys ?? [])
+    .map((key) => numberIn('c.attributes', key))
+    .join(' + ') || '0';
+
+/** Members of applications, and of capabilities, which go on with what is known from others. */
+const members = {
+  app: [
+    { name: 'id', kind: 'id' },
+    { name: 'name', kind: 'text' },
+    { name: 'subtype', kind: 'text' },
+    { name: 'attributes', kind: 'jsonb' },
+    { name: 'lifecycle', kind: 'jsonb' },
+  ],
+  capability: [
+    { name: 'id', kind: 'id' },
+    { name: 'name', kind: 'text' },
+    { name: 'parent_id', kind: 'id' },
+    { name: 'attributes', kind: 'jsonb' },
+  ],
+} satisfies Record<string, JsonValue[]>;
+const cost: JsonValue = { name: 'cost', head: '|', kind: 'json' };
+const unended = { end: ',\n', nulls: true };
+const writers = {
+  app: jsonRows(members.app, unended),
+  appWithCost: jsonRows([...members.app, cost], unended),
+  capability: jsonRows(members.capability, unended),
+};
+
+/**
+ * The applications of the report, and maybe others, as they stand under each of their capabilities but for what they are
+ * related to, with their costs behind a bar.
+ */
+function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
+  const pairs = relatedPairs(ctx, APP, CAPABILITY);
+  const costs = may(ctx.caller, 'costs.view');
+  const attributes = `(${reportAttributes(ctx, [APP])})::jsonb`;
+  return lines(
+    {
+      sql: `select c.id, c.name, c.subtype, ${attributes}, c.lifecycle${costs ? `, (${costsOf(ctx)})::text` : ''}
+        from cards c where c.type = ? and ${cards.sql}
+          and (c.id in (select e.card_id from (${pairs.sql}) e)) is true`,
+      bindings: [APP, ...cards.bindings, ...pairs.bindings],
+    },
+    costs ? writers.appWithCost : writers.app,
+  );
+}
+
+/** The capabilities by name, but for what is known from their applications. */
+function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise<Buffer> {
+  return lines(
+    {
+      sql: `select c.id, c.name, c.parent_id, (${reportAttributes(ctx, [CAPABILITY])})::jsonb
+        from cards c where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
+      bindings: [CAPABILITY, ...visible.bindings],
+    },
+    writers.capability,
+  );
+}
+
+/** The capabilities with the applications that support each. */
+export const capabilityHeatmapReport = defineReport<Params, Answer>({
+  name: 'capability-heatmap',
+  id: 'readCapabilityHeatmapReport',
+  summary: 'Read the business capabilities with the applications that support each',
+  description:
+    '`app_count` and `total_cost` (all cost fields of the applications; left out without `costs.view`) are of the applications that are linked to the capability itself, not to those below it. `risk_count` (left out without `risks.view`) counts the risks that are not closed and are linked to the capability or to one of these applications, each once. `filter` narrows the applications, not the capabilities.',
+  permission: 'reports.ea_dashboard',
+  permissionNote:
+    'relations.view; costs.view for the metric total_cost; risks.view for the metric risk_count',
+  params: {
+    metric: Type.Enum(['app_count', 'total_cost', 'risk_count'], {
+      default: 'app_count',
+      description: 'Which number the picture shows; the answer holds all',
+    }),
+  },
+  timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
+  check(ctx, { metric }) {
+    typeOf(ctx, 'type', APP);
+    typeOf(ctx, 'type', CAPABILITY);
+    requirePermission(ctx.caller, 'relations.view');
+    if (metric === 'total_cost') requirePermission(ctx.caller, 'costs.view');
+    if (metric === 'risk_count') requirePermission(ctx.caller, 'risks.view');
+  },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$|risks$)/.test(topic),
+  variant: (ctx) => `${may(ctx.caller, 'costs.view')}/${may(ctx.caller, 'risks.view')}`,
+  async compute(input) {
+    const { sql, ctx, params, lines, visible } = input;
+    await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
+    const ways = waysFrom(ctx, APP);
+    const seesCosts = may(ctx.caller, 'costs.view');
+    // what was read is gone through while the database makes the next
+    const readOfCapabilities = await readCapabilities(input);
+    const [readOfApps, capabilities] = await meanwhile(readApps(input), () =>
+      numberedLines(readOfCapabilities),
+    );
+    const [ends, { apps, costs }] = await meanwhile(readEnds(lines, ways, visible), () => {
+      const numbered = numberedLines(readOfApps);
+      return { apps: numbered, costs: seesCosts ? takeCosts(numbered) : undefined };
+    });
+    const risks = may(ctx.caller, 'risks.view') ? readRiskLinks(sql) : Promise.resolve(undefined);
+    const [riskLinks, cards] = await meanwhile(risks, () => numberedCards(ends));
+    const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
+    const isRelated = new Uint8Array(cards.numbers.count);
+    const [readOfCards, body] = await meanwhile(lines(cardsByName(named, visible), relatedCard), () => {
+      const supporting = listsOf(
+        capabilities.numbers,
+        apps.numbers,
+        pairsOfWays(ends, ways.get(CAPABILITY) ?? [], true),
+      );
+      return writeCapabilities(
+        {
+          capabilities,
+          apps,
+          supporting,
+          costs,
+          risks: riskLinks && countRisks(riskLinks, capabilities, apps, supporting),
+          related: relatedOf(apps, cards, ends, ways),
+        },
+        isRelated,
+        cards.numbers.count * ROOM.card + ROOM.rest,
+      );
+    });
+    body.text(`,"metric":${JSON.stringify(params.metric)}`);
+    body.text(`,"fields_schema":${JSON.stringify(typeOf(ctx, 'type', APP).fields_schema)}`);
+    body.text(`,"tag_groups":${await readText(sql, tagGroupsOf(APP))},"filterable_types":`);
+    writePicked(body, readOfCards, cards.numbers, isRelated);
+    body.text('}');
+    return body;
+  },
+  tables: ({ items }) => [
+    {
+      name: 'items',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        column('parent_id', 'key'),
+        column('app_count', 'number'),
+        ...(items[0]?.total_cost === undefined ? [] : [moneyColumn('total_cost')]),
+        ...(items[0]?.risk_count === undefined ? [] : [column('risk_count', 'number')]),
+      ],
+      rows: items.map((item) => [
+        item.id,
+        item.name,
+        item.parent_id,
+        item.app_count,
+        ...(item.total_cost === undefined ? [] : [item.total_cost]),
+        ...(item.risk_count === undefined ? [] : [item.risk_count]),
+      ]),
+    },
+    {
+      name: 'apps',
+      columns: [
+        column('capability_id', 'key'),
+        column('capability_name'),
+        column('id', 'key'),
+        column('name'),
+        column('subtype', 'key'),
+      ],
+      rows: items.flatMap((item) =>
+        item.apps.map((app) => [item.id, item.name, app.id, app.name, app.subtype]),
+      ),
+    },
+  ],
+  chart: ({ items, metric }, _params, context) => capabilityHeatmapChart(items, metric, context),
+});

@@ -1,0 +1,217 @@
+import Type from 'typebox';
+import { unseenCard } from '../../../domain/inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
+import {
+  attributesOnce,
+  jsonText,
+  type Lifecycle,
+  lifecycleCells,
+  lifecycleColumns,
+  numberIn,
+} from '../../kernel/report.sql.ts';
+import { defineReport, type ReportInput } from '../../kernel/report.ts';
+import { costTreemapChart } from './cost-treemap.chart.ts';
+import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
+
+interface Params {
+  type: string;
+  cost_field: string;
+  group_by?: string;
+  aggregate: string[];
+  parent_card_id?: string;
+}
+
+interface Answer {
+  items: {
+    id: string;
+    name: string;
+    cost: number;
+    lifecycle: Lifecycle;
+    attributes: Record<string, unknown>;
+    group?: string;
+    group_id?: string | null;
+  }[];
+  total: number;
+  groups: { id: string | null; name: string; parent_name: string | null; cost: number }[] | null;
+}
+
+/** Whether the cards are grouped by the cards of another type that they are related to. */
+const groupsByCards = (ctx: Ctx, group: string) => ctx.metamodel.cardTypes.get(group)?.is_hidden === false;
+
+function check(ctx: Ctx, { type: key, cost_field, group_by, aggregate }: Params): void {
+  requirePermission(ctx.caller, 'costs.view');
+  const type = typeOf(ctx, 'type', key);
+  costFieldOf(ctx, 'cost_field', type, cost_field);
+  for (const other of aggregate) costFieldOf(ctx, 'aggregate', typeOf(ctx, 'aggregate', other), cost_field);
+  if (aggregate.length > 0) requirePermission(ctx.caller, 'relations.view');
+  if (group_by === undefined) return;
+  if (groupsByCards(ctx, group_by)) requirePermission(ctx.caller, 'relations.view');
+  else if (fieldOf(ctx, 'group_by', type, group_by).type !== 'single_select') {
+    throw invalidField(
+      'group_by',
+      'unknown_value',
+      `"${group_by}" is neither a card type nor a select field`,
+    );
+  }
+}
+
+async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: string): Promise<void> {
+  const { rows } = await sql.raw(`select from cards c where c.id = ?::uuid and ${visible.sql}`, [
+    id,
+    ...visible.bindings,
+  ] as never);
+  if (rows.length === 0) throw unseenCard(ctx, notFound('card', id));
+}
+
+/** The common tables, and what an item's cost and group are made of: `c` is the card itself, `i` the item of it. */
+function partsOf({ ctx, params, visible }: ReportInput<Params>) {
+  const { type, cost_field, group_by, aggregate } = params;
+  const tables: Fragment[] = [];
+  const joins: string[] = [];
+  let cost = 'i.own';
+  let group = 'i.grp';
+  let groupId = 'null::uuid';
+  let ownGroup: Fragment = { sql: 'null::text', bindings: [] };
+  if (aggregate.length > 0) {
+    tables.push(addedCosts(ctx, type, aggregate, cost_field, visible));
+    joins.push('left join added on added.card_id = i.id');
+    cost = 'i.own + coalesce(added.cost, 0)';
+  }
+  if (group_by !== undefined && groupsByCards(ctx, group_by)) {
+    tables.push(groupsByType(ctx, type, group_by, visible));
+    joins.push('left join grouped on grouped.card_id = i.id');
+    group = 'grouped.name';
+    groupId = 'grouped.group_id';
+  } else if (group_by !== undefined) {
+    ownGroup = groupOfField(typeOf(ctx, 'type', type), group_by);
+  }
+  return { tables, joins, cost, group, groupId, ownGroup };
+}
+
+/** The items on a line each, the most expensive first, and on the last line the sums. */
+function answerLines(input: ReportInput<Params>): Fragment {
+  const { params, cards, visible } = input;
+  const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
+  const { tables, joins, cost, group, groupId, ownGroup } = partsOf(input);
+  const grouped = groupBy !== undefined;
+  const parentName: Fragment =
+    groupBy !== undefined && groupsByCards(input.ctx, groupBy)
+      ? {
+          sql: `(select c.name from cards g join cards c on c.id = g.parent_id
+            where g.id = p.grp_id and ${visible.sql})`,
+          bindings: visible.bindings,
+        }
+      : { sql: 'null::text', bindings: [] };
+  const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
+  const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
+  const sums = jsonText({
+    total: { json: 'coalesce(sum(s.cost), 0)' },
+    groups: { json: grouped ? GROUPS : "'null'" },
+  });
+  return {
+    sql: `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as materialized (
+        select p.id, p.cost, p.grp, p.grp_id, p.head || p.cost || ',' || right(p.tail, -1) ${grouped ? `|| ',"group":' || to_json(p.grp) || ',"group_id":' || coalesce(to_json(p.grp_id)::text, 'null')` : ''} || '},' as line
+        from (
+          select i.id, i.head, i.tail, ${cost} as cost, coalesce(${group}, ?::text) as grp, ${groupId} as grp_id
+          from (
+            select c.id, ${head} as head, ${tail} as tail, ${numberIn('v.attributes', costField)} as own, ${ownGroup.sql} as grp
+            from cards c ${attributesOnce}
+            where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) i
+          ${joins.join(' ')} offset 0) p
+        where p.cost <> 0
+      ), sums as (
+        select p.grp_id as id, p.grp as name, ${parentName.sql} as parent_name, p.cost
+        from (select grp_id, grp, sum(cost) as cost from priced group by grp_id, grp) p)
+      select l.line from (
+        select p.cost, p.id, p.line from priced p
+        union all select null, null, ${sums} || ',' from sums s) l
+      order by l.cost desc nulls last, l.id`,
+    bindings: [
+      ...tables.flatMap((table) => table.bindings),
+      REST,
+      ...ownGroup.bindings,
+      type,
+      ...(parent === undefined ? [] : [parent]),
+      ...cards.bindings,
+      ...parentName.bindings,
+    ],
+  };
+}
+
+const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name, s.id), '[]')`;
+
+/** What cards cost, as areas: grouped, with the costs of what they are related to, level by level. */
+export const costTreemapReport = defineReport<Params, Answer>({
+  name: 'cost-treemap',
+  id: 'readCostTreemapReport',
+  summary: 'Read what cards cost, grouped, for a treemap',
+  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}". Groups of related cards have the id of their card, so that several may have one name; \`parent_name\` tells them apart. Options of one label have their keys in brackets.`,
+  permission: 'reports.ea_dashboard',
+  errors: ['not_found'],
+  permissionNote: 'costs.view; relations.view for related types',
+  params: {
+    type: typeParam('Application'),
+    cost_field: fieldParam('costTotalAnnual', 'Cost field that gives the area'),
+    group_by: Type.Optional(
+      Type.String({ maxLength: 100, description: 'A related card type, or a select field of the type' }),
+    ),
+    aggregate: Type.Array(Type.String({ maxLength: 100 }), {
+      default: [],
+      maxItems: 50,
+      uniqueItems: true,
+      description: 'Related card types whose costs are added; repeat the parameter for several',
+    }),
+    parent_card_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        pattern: '^[0-9a-fA-F-]{36}$',
+        description: 'Only the children of this card',
+      }),
+    ),
+  },
+  timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
+  check,
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
+  variant: () => '',
+  async compute(input) {
+    const { parent_card_id: parent } = input.params;
+    if (parent !== undefined) await requireParent(input, parent);
+    await input.sql.raw(`set local work_mem = '64MB'`);
+    const lines = await input.lines(answerLines(input));
+    const end = lines.lastIndexOf('\n');
+    const items = lines.subarray(0, Math.max(0, end - 1));
+    return ['{"items":[\n', items, `\n],${lines.toString('utf8', end + 2)}`];
+  },
+  long: 'items',
+  tables: ({ items, groups }) => [
+    {
+      name: 'items',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        moneyColumn('cost'),
+        ...(groups ? [column('group'), column('group_id', 'key')] : []),
+        ...lifecycleColumns,
+      ],
+      rows: items.map((card) => [
+        card.id,
+        card.name,
+        card.cost,
+        ...(groups ? [card.group, card.group_id] : []),
+        ...lifecycleCells(card.lifecycle),
+      ]),
+    },
+    {
+      name: 'groups',
+      columns: [column('id', 'key'), column('name'), moneyColumn('cost')],
+      rows: (groups ?? []).map(({ id, name, cost }) => [id, name, cost]),
+    },
+  ],
+  chart: (answer, params, context) => costTreemapChart(answer, params, context),
+});

@@ -1,0 +1,62 @@
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { costChart } from './cost.chart.ts';
+
+interface Params {
+  type: string;
+}
+
+interface Answer {
+  items: { id: string; name: string; cost: number }[];
+  total: number;
+}
+
+/** What cards cost: the sum of all cost fields of each. */
+export const costReport = defineReport<Params, Answer>({
+  name: 'cost',
+  id: 'readCostReport',
+  summary: 'Read what the cards of a type cost',
+  description:
+    'The sum of all cost fields of each card, the highest first; cards without costs are left out.',
+  permission: 'reports.ea_dashboard',
+  permissionNote: 'costs.view',
+  params: { type: typeParam('Application') },
+  timeTravel: true,
+  reads: { cards: 'any', others: false },
+  check(ctx, { type }) {
+    requirePermission(ctx.caller, 'costs.view');
+    typeOf(ctx, 'type', type);
+  },
+  dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
+  variant: () => '',
+  async compute({ lines, ctx, params, cards }) {
+    const { costKeys } = typeOf(ctx, 'type', params.type);
+    const cost = costKeys.map((key) => numberIn('v.attributes', key)).join(' + ') || '0';
+    const item = jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } });
+    // the items on a line each, and the total on the last
+    const read = await lines({
+      sql: `with priced as materialized (
+          select c.id, c.name, ${cost} as cost from cards c ${attributesOnce} where c.type = ? and ${cards.sql})
+        select l.line from (
+          select 1 as part, p.cost, p.id, ${item} as line from priced p where p.cost <> 0
+          union all select 2, null, null, '{"total":' || coalesce(sum(p.cost), 0) || '},' from priced p) l
+        order by l.part, l.cost desc, l.id`,
+      bindings: [params.type, ...cards.bindings],
+    });
+    const end = read.lastIndexOf('\n');
+    const items = read.subarray(0, Math.max(0, end - 1));
+    return ['{"items":[\n', items, `\n],${read.toString('utf8', end + 2)}`];
+  },
+  long: 'items',
+  tables: ({ items }) => [
+    {
+      name: 'items',
+      columns: [column('id', 'key'), column('name'), moneyColumn('cost')],
+      rows: items.map(({ id, name, cost }) => [id, name, cost]),
+    },
+  ],
+  chart: ({ items }, { type }, context) => costChart(items, type, context),
+});

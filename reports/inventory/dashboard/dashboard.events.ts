@@ -1,0 +1,33 @@
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { isNarrowed } from '../../kernel/report.cards.ts';
+import type { ReportInput } from '../../kernel/report.ts';
+
+/** The newest events of cards and relations, newest first; costs are cut by the caller's app permission alone: the answer is shared by many callers. */
+export async function recentEvents(
+  input: Omit<ReportInput<unknown>, 'params'>,
+  most: number,
+): Promise<unknown[]> {
+  const { sql, ctx, cards } = input;
+  const hidden = ctx.metamodel.hiddenTypes;
+  const costs = may(ctx.caller, 'costs.view');
+  // a relation names the card at its other end, which need not be among those that the caller sees
+  const relations = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
+  const narrowed = isNarrowed(input);
+  const conditions = [
+    relations ? '' : 'and e.relation_id is null',
+    narrowed ? `and (${cards.sql})` : '',
+  ].join(' ');
+  const { rows } = await sql.raw(
+    `select e.id, e.card_id, c.name as card_name, e.event_type,
+            ${costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))"} as data,
+            u.display_name as user_display_name, utc(e.at) as created_at
+     from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
+     where e.scope = 'inventory' and e.card_id is not null
+       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')
+       and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
+       ${conditions}
+     order by e.position desc limit ?`,
+    [hidden, hidden, ...(narrowed ? cards.bindings : []), most] as never,
+  );
+  return rows;
+}

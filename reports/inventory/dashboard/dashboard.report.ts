@@ -1,0 +1,156 @@
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { isNarrowed } from '../../kernel/report.cards.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
+import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
+import { dashboardChart } from './dashboard.chart.ts';
+import { recentEvents } from './dashboard.events.ts';
+
+/** Days back to the snapshot that trends compare with. */
+const COMPARISON_DAYS = 30;
+const RECENT = 10;
+
+interface Trend {
+  current: number;
+  previous: number | null;
+  delta_abs: number | null;
+  /** Null when there is nothing to compare with, or it was 0. */
+  delta_pct: number | null;
+}
+
+interface Answer extends Figures {
+  recent_events: {
+    created_at: string;
+    event_type: string;
+    card_id: string;
+    card_name: string | null;
+    user_display_name: string | null;
+  }[];
+}
+
+type Input = ReportInput<Record<string, never>>;
+
+/** One decimal. */
+const round = (value: number) => Math.round(value * 10) / 10;
+
+function trend(current: number, previous: number | undefined): Trend {
+  if (previous === undefined) return { current, previous: null, delta_abs: null, delta_pct: null };
+  const delta = round(current - previous);
+  return {
+    current,
+    previous,
+    delta_abs: delta,
+    delta_pct: previous === 0 ? null : round((delta / previous) * 100),
+  };
+}
+
+/** The snapshot of 30 days before the moment, else the oldest that is at least a day older than it. */
+async function comparison(sql: Sql, moment: Date): Promise<{ slot: Date; metrics: Figures } | undefined> {
+  const { rows } = await sql.raw(
+    `(select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - make_interval(days => ?)
+      order by slot desc limit 1)
+     union all
+     (select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - interval '1 day' order by slot limit 1)
+     limit 1`,
+    [moment, COMPARISON_DAYS, moment],
+  );
+  return rows[0];
+}
+
+/** Counts of the cards; those of all cards as they are now are kept type by type. */
+async function countsOf(input: Input): Promise<Figures> {
+  const { sql, ctx, cards, past, moment, cache } = input;
+  const today = moment.toISOString().slice(0, 10);
+  const types = ctx.metamodel.visibleTypes;
+  return figuresOf(
+    isNarrowed(input) || past
+      ? await countTypes(sql, types, today, cards)
+      : await countChangedTypes(sql, cache, types, today),
+  );
+}
+
+/** Key figures of the landscape, the newest events, and how the figures moved. */
+export const dashboardReport = defineReport<Record<string, never>, Answer>({
+  name: 'dashboard',
+  id: 'readDashboard',
+  summary: 'Read the key figures of the landscape',
+  description:
+    'Trends compare with the stored snapshot of 30 days before; narrowed by a filter, or by what the caller sees, there is none to compare with.',
+  permission: 'reports.ea_dashboard',
+  params: {},
+  timeTravel: true,
+  reads: {
+    cards: ['type', 'name', 'status', 'approval_status', 'data_quality', 'lifecycle'],
+    others: false,
+  },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$|users$|kpis$)/.test(topic),
+  variant: (ctx) =>
+    [
+      may(ctx.caller, 'costs.view'),
+      may(ctx.caller, 'relations.view'),
+      new Date().toISOString().slice(0, 10),
+    ].join(),
+  async compute(input) {
+    const { moment } = input;
+    const figures = await countsOf(input);
+    const before = isNarrowed(input) ? undefined : await comparison(input.sql, moment);
+    const status = (of: Figures, key: string) => of.approval_statuses[key] ?? 0;
+    const previous = before?.metrics;
+    return JSON.stringify({
+      ...figures,
+      recent_events: await recentEvents(input, RECENT),
+      trends: {
+        comparison_days: before
+          ? Math.round((moment.getTime() - before.slot.getTime()) / 86_400_000)
+          : COMPARISON_DAYS,
+        snapshot_available: before !== undefined,
+        snapshot_date: before ? before.slot.toISOString().slice(0, 10) : null,
+        total_cards: trend(figures.total_cards, previous?.total_cards),
+        avg_data_quality: trend(figures.avg_data_quality, previous?.avg_data_quality),
+        approved_count: trend(status(figures, 'APPROVED'), previous && status(previous, 'APPROVED')),
+        broken_count: trend(status(figures, 'BROKEN'), previous && status(previous, 'BROKEN')),
+      },
+    });
+  },
+  tables: (answer) => [figuresTable(answer), eventsTable(answer)],
+  chart: (answer, _params, context) => dashboardChart(answer, context),
+});
+
+/** Every figure on a line of its own, with the group that it belongs to. */
+const figuresTable = (answer: Answer): ReportTable => ({
+  name: 'figures',
+  columns: [column('group', 'key'), column('figure', 'key'), column('value', 'number')],
+  rows: [
+    ['landscape', 'total_cards', answer.total_cards],
+    ['landscape', 'avg_data_quality', answer.avg_data_quality],
+    ...(
+      ['by_type', 'approval_statuses', 'data_quality_distribution', 'lifecycle_distribution'] as const
+    ).flatMap((group) =>
+      Object.entries(answer[group]).map(([figure, value]): [string, string, number] => [
+        group,
+        figure,
+        value,
+      ]),
+    ),
+  ],
+});
+
+const eventsTable = ({ recent_events }: Answer): ReportTable => ({
+  name: 'recent_events',
+  columns: [
+    column('created_at', 'datetime'),
+    column('event_type', 'key'),
+    column('card_id', 'key'),
+    column('card_name'),
+    column('user_display_name'),
+  ],
+  rows: recent_events.map((event) => [
+    event.created_at,
+    event.event_type,
+    event.card_id,
+    event.card_name,
+    event.user_display_name,
+  ]),
+});

@@ -1,0 +1,144 @@
+import Type from 'typebox';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { dataQualityChart } from './data-quality.chart.ts';
+
+/** A card counts as stale when nothing in it has changed for as many days. */
+const STALE_DAYS = 90;
+
+interface Params {
+  worst: number;
+}
+
+interface TypeQuality {
+  type: string;
+  total: number;
+  complete: number;
+  partial: number;
+  minimal: number;
+  avg_data_quality: number;
+}
+
+interface Answer {
+  overall_data_quality: number;
+  total_items: number;
+  with_lifecycle: number;
+  orphaned: number;
+  stale: number;
+  by_type: TypeQuality[];
+  worst_items: { id: string; name: string; type: string; data_quality: number; updated_at: string }[];
+}
+
+/** How well the landscape is described: per type, and the cards that need work first. */
+export const dataQualityReport = defineReport<Params, Answer>({
+  name: 'data-quality',
+  id: 'readDataQualityReport',
+  summary: 'Read how well the landscape is described',
+  description: `Complete from 80 on, partial from 40, minimal below. Stale: nothing changed for ${STALE_DAYS} days. Orphaned: without a relation, a parent and a child.`,
+  permission: 'reports.ea_dashboard',
+  params: {
+    worst: Type.Integer({
+      minimum: 0,
+      maximum: 1000,
+      default: 20,
+      description: 'How many cards to list, those of the lowest data quality first',
+    }),
+  },
+  timeTravel: true,
+  reads: {
+    cards: ['type', 'name', 'parent_id', 'status', 'lifecycle', 'data_quality', 'created_at', 'updated_at'],
+    relations: ['source_id', 'target_id'],
+    others: false,
+  },
+  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
+  variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
+  async compute({ sql, params, cards, moment, past }) {
+    const stale = new Date(moment.getTime() - STALE_DAYS * 86_400_000);
+    const orphaned = `c.parent_id is null
+            and not exists (select from relations r where r.source_id = c.id)
+            and not exists (select from relations r where r.target_id = c.id)
+            and not exists (select from cards p where p.parent_id = c.id)`;
+    const { rows } = await sql.raw(
+      // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
+      // since cannot be stale, which spares looking for the last change of it. The cards of a moment are put together once,
+      // those of now are read twice, as all processors can do it
+      `with seen as ${past ? 'materialized' : 'not materialized'} (
+         select c.id, c.type, c.data_quality, c.lifecycle <> '{}' as with_lifecycle,
+                c.created_at < ? and c.updated_at < ? as stale
+         from cards c where ${cards.sql}
+       ), counted as (
+         select c.type, c.data_quality as quality, count(*) as cards,
+                count(*) filter (where c.with_lifecycle) as with_lifecycle, count(*) filter (where c.stale) as stale
+         from seen c group by 1, 2
+      ), by_type as (
+         select type, sum(cards) as total,
+                coalesce(sum(cards) filter (where quality >= 80), 0) as complete,
+                coalesce(sum(cards) filter (where quality >= 40 and quality < 80), 0) as partial,
+                coalesce(sum(cards) filter (where quality < 40), 0) as minimal,
+                sum(quality * cards) as quality, sum(with_lifecycle) as with_lifecycle, sum(stale) as stale
+         from counted group by type
+       ), worst as (
+         select w.id, c.name, w.type, w.data_quality, utc(c.updated_at) as updated_at
+         from (select s.id, s.type, s.data_quality from seen s order by s.data_quality, s.id limit ?) w
+         join cards c on c.id = w.id
+       )
+       select json_build_object(
+         'overall_data_quality', coalesce(round(sum(quality) / sum(total), 1), 0),
+         'total_items', coalesce(sum(total), 0),
+         'with_lifecycle', coalesce(sum(with_lifecycle), 0),
+         'orphaned', (${
+           // that they stand alone is looked for without what else they were then, which is not put together once more
+           past
+             ? `with alone as materialized (select c.id from cards c where ${orphaned})
+                select count(*) from seen s where s.id in (select a.id from alone a)`
+             : `select count(*) from cards c where ${cards.sql} and ${orphaned}`
+         }),
+         'stale', coalesce(sum(stale), 0),
+         'by_type', coalesce(json_agg(json_build_object('type', type, 'total', total, 'complete', complete,
+           'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
+         'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
+       from by_type`,
+      [stale, stale, ...cards.bindings, params.worst, ...(past ? [] : cards.bindings)] as never,
+    );
+    return rows[0].answer;
+  },
+  tables: (answer) => [typesTable(answer), worstTable(answer), totalsTable(answer)],
+  chart: (answer, _params, context) => dataQualityChart(answer, context),
+});
+
+const typesTable = ({ by_type }: Answer): ReportTable => ({
+  name: 'by_type',
+  columns: [
+    column('type', 'key'),
+    ...['total', 'complete', 'partial', 'minimal', 'avg_data_quality'].map((name) => column(name, 'number')),
+  ],
+  rows: by_type.map((row) => [
+    row.type,
+    row.total,
+    row.complete,
+    row.partial,
+    row.minimal,
+    row.avg_data_quality,
+  ]),
+});
+
+const worstTable = ({ worst_items }: Answer): ReportTable => ({
+  name: 'worst_items',
+  columns: [
+    column('id', 'key'),
+    column('name'),
+    column('type', 'key'),
+    column('data_quality', 'number'),
+    column('updated_at', 'datetime'),
+  ],
+  rows: worst_items.map((row) => [row.id, row.name, row.type, row.data_quality, row.updated_at]),
+});
+
+const totalsTable = (answer: Answer): ReportTable => ({
+  name: 'totals',
+  columns: [column('figure', 'key'), column('value', 'number')],
+  rows: (['overall_data_quality', 'total_items', 'with_lifecycle', 'orphaned', 'stale'] as const).map(
+    (figure) => [figure, answer[figure]],
+  ),
+});

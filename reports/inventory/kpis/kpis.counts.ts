@@ -1,0 +1,94 @@
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import type { Cache } from '../../../platform/cache.ts';
+import type { Sql } from '../../../platform/database.ts';
+
+/** Active cards of one type that have approval, quarter of data quality and lifecycle phase in common. */
+export interface CountedCards {
+  approval: string;
+  /** 0 for a data quality from 0 to below 25, and so on up to 3. */
+  quarter: 0 | 1 | 2 | 3;
+  phase: string;
+  cards: number;
+  /** Sum of the data qualities, in tenths of a percent. */
+  qualityTenths: number;
+}
+
+/**
+ * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has begun; `plan`
+ * when all lie ahead; `none` without any date.
+ */
+export function phaseOn(lifecycle: string): string {
+  const begun = [...lifecyclePhases]
+    .reverse()
+    .map((phase) => `when ${lifecycle} ->> '${phase}' <= ? then '${phase}'`)
+    .join(' ');
+  return `case when ${lifecycle} is null or ${lifecycle} = '{}' then 'none' ${begun} else 'plan' end`;
+}
+
+/**
+ * Counts the cards of the types in one pass. `today` is a date, YYYY-MM-DD.
+ * @param narrowed a condition over the alias `c` that the cards have to meet besides.
+ */
+export async function countTypes(
+  sql: Sql,
+  types: string[],
+  today: string,
+  narrowed: Fragment = { sql: 'true', bindings: [] },
+): Promise<Map<string, CountedCards[]>> {
+  const counts = new Map<string, CountedCards[]>(types.map((type) => [type, []]));
+  if (types.length === 0) return counts;
+  const { rows } = await sql.raw(
+    `select c.type, c.approval_status as approval,
+            width_bucket(c.data_quality, array[25, 50, 75]::numeric[]) as quarter,
+            ${phaseOn('c.lifecycle')} as phase, count(*)::int as cards,
+            (sum(c.data_quality) * 10)::bigint as tenths
+     from cards c where c.status = 'ACTIVE' and c.type = any(?::text[]) and ${narrowed.sql}
+     group by 1, 2, 3, 4`,
+    [...lifecyclePhases.map(() => today), types, ...narrowed.bindings] as never,
+  );
+  for (const { type, approval, quarter, phase, cards, tenths } of rows) {
+    counts.get(type)!.push({ approval, quarter, phase, cards, qualityTenths: tenths });
+  }
+  return counts;
+}
+
+const KEEP_SECONDS = 24 * 60 * 60;
+
+/**
+ * The same, but counts only those types anew whose cards have changed since they were last counted. The versions
+ * of the types are read from the same snapshot as the cards, so that what is kept under them is exact.
+ * @param sql a transaction that sees one snapshot throughout.
+ */
+export async function countChangedTypes(
+  sql: Sql,
+  cache: Cache,
+  types: string[],
+  today: string,
+): Promise<Map<string, CountedCards[]>> {
+  const { rows } = await sql.raw(
+    `select t.type, coalesce(v.version, 0) as version
+     from unnest(?::text[]) as t(type) left join topic_versions v on v.topic = 'cards:' || t.type`,
+    [types],
+  );
+  // the state of a type stands in the value, so that the next state replaces it
+  const states = new Map<string, string>(
+    rows.map(({ type, version }: { type: string; version: number }) => [type, `${version}:${today}`]),
+  );
+  const key = (type: string) => `counts:${type}`;
+  const kept = await Promise.all(
+    types.map(async (type): Promise<[string, CountedCards[]] | undefined> => {
+      const text = await cache.get(key(type));
+      const kept: { state?: string; cards?: CountedCards[] } = text === undefined ? {} : JSON.parse(text);
+      return kept.cards && kept.state === states.get(type) ? [type, kept.cards] : undefined;
+    }),
+  );
+  const counts = new Map(kept.filter((entry) => entry !== undefined));
+  const changed = types.filter((type) => !counts.has(type));
+  for (const [type, cards] of await countTypes(sql, changed, today)) {
+    counts.set(type, cards);
+    await cache.set(key(type), JSON.stringify({ state: states.get(type), cards }), KEEP_SECONDS);
+  }
+  // in the order of the types, whichever were counted anew
+  return new Map(types.map((type) => [type, counts.get(type)!]));
+}

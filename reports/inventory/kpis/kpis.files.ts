@@ -1,0 +1,107 @@
+import type { Writable } from 'node:stream';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
+import { numbered } from '../../exchange/extraction/extraction.sql.ts';
+import type { Batch, Column } from '../../kernel/formats/formats.types.ts';
+import { writeCsv } from '../../kernel/formats/lines.ts';
+import { writeXlsx } from '../../kernel/formats/xlsx.ts';
+import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
+
+const BATCH = 1_000;
+
+/** Figures that are parted further; each part is a column of its own. */
+const parted = ['by_type', 'approval_statuses', 'data_quality_distribution', 'lifecycle_distribution'];
+
+interface KpiColumn extends Column {
+  /** SQL of its cells. */
+  sql: string;
+  bindings?: string[];
+}
+
+/**
+ * Starts to write the key figures of a period into `out`, the oldest first, from one snapshot, and answers as soon as they
+ * flow. A failure on the way destroys `out`.
+ */
+export async function streamKpiFile(
+  services: Services,
+  period: KpiPeriod,
+  format: 'csv' | 'xlsx',
+  out: Writable,
+): Promise<void> {
+  let flows = false;
+  await new Promise<void>((resolve, reject) => {
+    withSnapshot(services.db, async (snapshot) => {
+      const rows = rowsOf(period);
+      const columns = await columnsOf(snapshot, rows);
+      flows = true;
+      resolve();
+      await write(snapshot, rows, columns, format, out);
+    }).catch((error: unknown) => {
+      if (flows) out.destroy(error as Error);
+      else reject(error);
+    });
+  });
+}
+
+/** The rows of the period, from `from` on. */
+function rowsOf(period: KpiPeriod): Fragment {
+  const conditions = kpiConditions(period);
+  const where = conditions.map(({ sql }) => sql).join(' and ') || 'true';
+  return {
+    sql: `from ${kpiRows(period.every)} where ${where}`,
+    bindings: conditions.flatMap(({ bindings }) => bindings),
+  };
+}
+
+/** Columns of all that any snapshot of the period tells, types that are gone included. */
+async function columnsOf(snapshot: Snapshot, rows: Fragment): Promise<KpiColumn[]> {
+  const found = await snapshot.query<{ part: string; key: string }>(
+    numbered(
+      `select p.part, key from (select k.metrics ${rows.sql}) m,
+         unnest(array['${parted.join("','")}']) with ordinality p(part, place),
+         lateral jsonb_object_keys(m.metrics -> p.part) key
+       group by p.part, p.place, key order by p.place, key`,
+    ),
+    rows.bindings,
+  );
+  const time = (header: string): KpiColumn => ({ header, type: 'datetime', sql: `utc(k.${header})` });
+  const figure = (header: string): KpiColumn => ({
+    header,
+    type: 'number',
+    sql: `(k.metrics ->> '${header}')::float8`,
+  });
+  return [
+    time('slot'),
+    time('taken_at'),
+    { header: 'position', type: 'key', sql: 'k.position::text' },
+    figure('total_cards'),
+    figure('avg_data_quality'),
+    ...found.map(
+      ({ part, key }): KpiColumn => ({
+        header: `${part}.${key}`,
+        type: 'number',
+        sql: `(k.metrics -> '${part}' ->> ?)::float8`,
+        bindings: [key],
+      }),
+    ),
+  ];
+}
+
+async function write(
+  snapshot: Snapshot,
+  rows: Fragment,
+  columns: KpiColumn[],
+  format: 'csv' | 'xlsx',
+  out: Writable,
+): Promise<void> {
+  const text = `select ${columns.map(({ sql }) => sql).join(', ')} ${rows.sql} order by k.slot`;
+  const bindings = [...columns.flatMap((column) => column.bindings ?? []), ...rows.bindings];
+  const table = { name: 'kpis', columns, expected: 0 };
+  if (format === 'csv') {
+    await writeCsv({ ...table, lines: () => snapshot.csv(text, bindings) }, out, {});
+    return;
+  }
+  const batches = snapshot.batches(numbered(text), bindings, BATCH) as AsyncIterable<Batch>;
+  await writeXlsx([{ ...table, batches }], out, {});
+}

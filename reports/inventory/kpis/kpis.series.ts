@@ -1,0 +1,85 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Chart, LinesChart } from '../../kernel/charts/charts.types.ts';
+import type { Figures } from './kpis.figures.ts';
+
+/** Snapshots that a picture has room for; of more, the last of each stretch of time is drawn. */
+const MOST = 400;
+/** How much longer than usual nothing was stored where a line is broken; longer where some are left out. */
+const GAP = { all: 1.5, thinned: 2.5 };
+
+/** Stored snapshots over time, oldest first. */
+export interface KpiSeries {
+  /** RFC 3339. A moment without figures is a gap. */
+  points: { at: string; figures: Figures | null }[];
+  /** How many snapshots there are, drawn or not. */
+  total: number;
+}
+
+/** The snapshots of a period, thinned out evenly where they are too many, with its gaps. */
+export async function readKpiSeries(
+  ctx: Ctx,
+  from: string | undefined,
+  to: string | undefined,
+): Promise<KpiSeries> {
+  const { rows } = await ctx.db.raw(
+    `with s as (
+       select slot, metrics, extract(epoch from slot)::float8 as at,
+              extract(epoch from slot - lag(slot) over (order by slot))::float8 as since
+       from kpi_snapshots
+       where slot >= coalesce(?::timestamptz, '-infinity') and slot < coalesce(?::timestamptz, 'infinity')),
+     b as (select count(*)::int as total, min(at) as first, (max(at) - min(at)) / ? as step,
+                  percentile_cont(0.5) within group (order by since) as usual from s)
+     select distinct on (stretch) extract(epoch from s.slot)::float8 * 1000 as at, s.metrics as figures, b.total,
+            case when b.total > ? then b.step * ? else b.usual * ? end * 1000 as gap,
+            case when b.total > ? then floor((s.at - b.first) / b.step) else s.at end as stretch
+     from s cross join b order by stretch, s.slot desc`,
+    [from ?? null, to ?? null, MOST, MOST, GAP.thinned, GAP.all, MOST] as never,
+  );
+  const points: KpiSeries['points'] = [];
+  let before: number | undefined;
+  for (const { at, figures, gap } of rows as { at: number; figures: Figures; gap: number | null }[]) {
+    if (before !== undefined && gap !== null && at - before > gap) {
+      points.push({ at: new Date((before + at) / 2).toISOString(), figures: null });
+    }
+    points.push({ at: new Date(at).toISOString(), figures });
+    before = at;
+  }
+  return { points, total: rows[0]?.total ?? 0 };
+}
+
+/** How the key figures moved: lines that are broken where nothing was stored. */
+export function kpiChart({ points, total }: KpiSeries): Chart {
+  const drawn = points.filter(({ figures }) => figures !== null).length;
+  const note = drawn < total ? `Every ${Math.ceil(total / drawn)}th snapshot or so is drawn` : undefined;
+  const lines = (
+    title: string,
+    valueAxis: string,
+    unit: LinesChart['unit'],
+    series: Record<string, (figures: Figures) => number | undefined>,
+  ): LinesChart => ({
+    kind: 'lines',
+    title,
+    ...(note === undefined ? {} : { note }),
+    valueAxis,
+    unit,
+    times: points.map(({ at }) => at),
+    series: Object.entries(series).map(([name, of]) => ({
+      name,
+      values: points.map(({ figures }) => (figures === null ? null : (of(figures) ?? 0))),
+    })),
+  });
+  return {
+    kind: 'panels',
+    title: 'Key figures over time',
+    panels: [
+      lines('Cards', 'Cards', 'count', { 'All cards': ({ total_cards }) => total_cards }),
+      lines('Data quality on average', 'Data quality', 'percent', {
+        'All cards': ({ avg_data_quality }) => avg_data_quality,
+      }),
+      lines('Approval', 'Cards', 'count', {
+        Approved: ({ approval_statuses }) => approval_statuses.APPROVED,
+        'Approval broken': ({ approval_statuses }) => approval_statuses.BROKEN,
+      }),
+    ],
+  };
+}

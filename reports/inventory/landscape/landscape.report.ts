@@ -1,0 +1,129 @@
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { reportAttributes } from '../../kernel/report.cards.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import {
+  jsonLine,
+  jsonText,
+  type Lifecycle,
+  lifecycleCells,
+  lifecycleColumns,
+} from '../../kernel/report.sql.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { landscapeChart } from './landscape.chart.ts';
+
+interface Params {
+  type: string;
+  group_by: string;
+}
+
+interface Item {
+  id: string;
+  name: string;
+  type: string;
+  attributes: Record<string, unknown>;
+}
+
+interface Answer {
+  groups: {
+    id: string;
+    name: string;
+    parent_id: string | null;
+    items: (Item & { lifecycle: Lifecycle })[];
+  }[];
+  ungrouped: Item[];
+}
+
+/** The cards of a type under the cards of another that they are related to. */
+export const landscapeReport = defineReport<Params, Answer>({
+  name: 'landscape',
+  id: 'readLandscapeReport',
+  summary: 'Read the cards of a type, grouped by the cards of another that they are related to',
+  description:
+    'A card that is related to several groups stands in each. Groups come by name, those without a card included. `filter` narrows the cards, not the groups.',
+  permission: 'reports.ea_dashboard',
+  permissionNote: 'relations.view',
+  params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
+  timeTravel: true,
+  reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
+  check(ctx, { type, group_by }) {
+    typeOf(ctx, 'type', type);
+    typeOf(ctx, 'group_by', group_by);
+    requirePermission(ctx.caller, 'relations.view');
+  },
+  dependsOn: (topic, { type, group_by }) =>
+    topic === 'metamodel' ||
+    topic.startsWith('relations:') ||
+    topic === `cards:${type}` ||
+    topic === `cards:${group_by}`,
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql, lines, ctx, params, cards, visible }) {
+    const { type, group_by: groupBy } = params;
+    const pairs = relatedPairs(ctx, type, groupBy);
+    const members = {
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      type: { text: 'c.type' },
+      attributes: { json: reportAttributes(ctx, [type]) },
+    };
+    const group = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      parent_id: { text: 'c.parent_id' },
+      items: { array: 'f.entries' },
+    });
+    await sql.raw(`set local work_mem = '64MB'`);
+    // the entries are a subquery of their own, so that the database's workers write them
+    const groups = await lines({
+      sql: `select ${group}
+        from cards c left join (
+          select p.other_id, string_agg(i.entry, ',' order by p.card_id) as entries
+          from (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e) p
+          join (select c.id, ${jsonText({ ...members, lifecycle: { json: 'c.lifecycle' } })} as entry
+                from cards c where c.type = ? and ${cards.sql} offset 0) i on i.id = p.card_id
+          group by p.other_id) f on f.other_id = c.id
+        where c.type = ? and ${visible.sql}
+        order by c.name_key, c.id`,
+      bindings: [...pairs.bindings, type, ...cards.bindings, groupBy, ...visible.bindings],
+    });
+    const ungrouped = await lines({
+      sql: `select ${jsonLine(members)} from cards c
+        where c.type = ? and ${cards.sql} and c.id not in (
+          select e.card_id from (${pairs.sql}) e
+          where e.other_id in (select c.id from cards c where c.type = ? and ${visible.sql}))
+        order by c.id`,
+      bindings: [type, ...cards.bindings, ...pairs.bindings, groupBy, ...visible.bindings],
+    });
+    return ['{"groups":[\n', groups, '\n],"ungrouped":[\n', ungrouped, '\n]}'];
+  },
+  tables: (answer) => [
+    {
+      name: 'items',
+      columns: [
+        column('group_id', 'key'),
+        column('group_name'),
+        column('id', 'key'),
+        column('name'),
+        column('type', 'key'),
+        ...lifecycleColumns,
+      ],
+      rows: rowsOf(answer),
+    },
+    {
+      name: 'groups',
+      columns: [column('id', 'key'), column('name'), column('items', 'number')],
+      rows: answer.groups.map(({ id, name, items }) => [id, name, items.length]),
+    },
+  ],
+  chart: ({ groups, ungrouped }, params, context) => landscapeChart(groups, ungrouped, params, context),
+});
+
+function* rowsOf({ groups, ungrouped }: Answer) {
+  for (const group of groups) {
+    for (const item of group.items) {
+      yield [group.id, group.name, item.id, item.name, item.type, ...lifecycleCells(item.lifecycle)];
+    }
+  }
+  for (const item of ungrouped) yield [null, null, item.id, item.name, item.type, ...lifecycleCells(null)];
+}

@@ -1,0 +1,83 @@
+import Type from 'typebox';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { reportAttributes } from '../../kernel/report.cards.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { roadmapChart } from './roadmap.chart.ts';
+
+interface Params {
+  type?: string;
+}
+
+interface Answer {
+  items: {
+    id: string;
+    name: string;
+    type: string;
+    subtype: string | null;
+    lifecycle: Lifecycle;
+    attributes: Record<string, unknown>;
+  }[];
+}
+
+/** The lifecycles of cards, for bars along time. */
+export const roadmapReport = defineReport<Params, Answer>({
+  name: 'roadmap',
+  id: 'readRoadmapReport',
+  summary: 'Read the lifecycles of cards',
+  description: 'Every card with a lifecycle date, of one type or of all.',
+  permission: 'reports.ea_dashboard',
+  params: {
+    type: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Key of a card type; absent: all types' }),
+    ),
+  },
+  timeTravel: true,
+  reads: { cards: 'any', others: false },
+  check(ctx, { type }) {
+    if (type !== undefined) typeOf(ctx, 'type', type);
+  },
+  dependsOn: (topic, { type }) =>
+    topic === 'metamodel' || (type === undefined ? topic.startsWith('cards:') : topic === `cards:${type}`),
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ lines, ctx, params, cards }) {
+    const types = params.type === undefined ? undefined : [params.type];
+    const item = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      type: { text: 'c.type' },
+      subtype: { text: 'c.subtype' },
+      lifecycle: { json: 'c.lifecycle' },
+      attributes: { json: reportAttributes(ctx, types) },
+    });
+    const items = await lines({
+      sql: `select ${item} from cards c
+        where ${types ? 'c.type = ? and' : ''} c.lifecycle <> '{}' and ${cards.sql} order by c.id`,
+      bindings: [...(types ?? []), ...cards.bindings],
+    });
+    return ['{"items":[\n', items, '\n]}'];
+  },
+  long: 'items',
+  tables: ({ items }) => [
+    {
+      name: 'items',
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        column('type', 'key'),
+        column('subtype', 'key'),
+        ...lifecycleColumns,
+      ],
+      rows: items.map((card) => [
+        card.id,
+        card.name,
+        card.type,
+        card.subtype,
+        ...lifecycleCells(card.lifecycle),
+      ]),
+    },
+  ],
+  chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
+});

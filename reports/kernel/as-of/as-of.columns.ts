@@ -1,0 +1,200 @@
+import type { Knex } from 'knex';
+import { literal } from './as-of.events.ts';
+import { fieldColumn } from './as-of.reads.ts';
+import type { KeptApart, PastTable } from './as-of.tables.ts';
+
+/** A column of a table, with its type as SQL writes it. */
+export interface Column {
+  table: string;
+  name: string;
+  type: string;
+}
+
+/** The columns of tables, in their order. */
+export async function columnsOf(sql: Knex.Transaction, tables: string[]): Promise<Column[]> {
+  const { rows } = await sql.raw(
+    `select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
+     from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[]) and a.attnum > 0
+       and not a.attisdropped
+     order by a.attrelid, a.attnum`,
+    [tables],
+  );
+  return rows;
+}
+
+/** Which columns are computed from others, over the alias of the old values. */
+const derived: Record<string, Record<string, (name: (column: string) => string) => string>> = {
+  cards: { name_key: (column) => `fold(${column('name')})` },
+};
+
+/** Where a gathered row, `k`, tells the first old values of its fields, as SQL. */
+export interface Told {
+  /** Whether it tells of a field; null for no. */
+  changed(field: string): string;
+  changedAny(fields: string[]): string;
+  /** As JSON; null for a field that it does not tell of. */
+  old(field: string): string;
+  /** The same, as a value of a column's type. */
+  value(field: string, column: Column): string;
+  /** The old values of a column of named values, by name, null where there was none. */
+  valuesBefore(column: string): string;
+}
+
+/** One column for all; in the query itself, since calling a function for each row takes several times as long. */
+export const toldTogether: Told = {
+  changed: (field) => `k.changes ? ${literal(field)}`,
+  changedAny: (fields) => `k.changes ?| array[${fields.map(literal).join(', ')}]`,
+  old: (field) => `k.changes -> ${literal(field)} -> 'old'`,
+  value: (field, column) => cast(`k.changes -> ${literal(field)}`, 'old', column),
+  valuesBefore: (column) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
+    from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`,
+};
+
+/** A column for each of a few fields. */
+export const toldSingly = (known: readonly string[]): Told => {
+  const change = (field: string) => `k.${fieldColumn(field)}`;
+  const changed = (field: string) => `${change(field)} is not null`;
+  const old = (field: string) => `${change(field)} -> 'old'`;
+  return {
+    changed,
+    changedAny: (fields) => fields.map(changed).join(' or '),
+    old,
+    value: (field, column) => cast(change(field), 'old', column),
+    valuesBefore: (column) => namedOf(known, column, old),
+  };
+};
+
+/** Old values that are kept: columns, and one for fields that may be empty. */
+export const toldOfKept = ({ plain, optional }: KeptApart): Told => {
+  const old = (field: string) => `k.optional -> ${literal(field)}`;
+  return {
+    changed: (field) => (plain.includes(field) ? `k.${field} is not null` : `k.optional ? ${literal(field)}`),
+    changedAny: (fields) => `k.optional ?| array[${fields.map(literal).join(', ')}]`,
+    old,
+    value: (field, column) => (plain.includes(field) ? `k.${field}` : cast('k.optional', field, column)),
+    valuesBefore: (column) => namedOf(optional, column, old),
+  };
+};
+
+/** Those of the fields that are values of a column of named values, as an object by their names. */
+function namedOf(fields: readonly string[], column: string, value: (field: string) => string): string {
+  const values = fields
+    .filter((field) => field.startsWith(`${column}.`))
+    .map((field) => `${literal(field.slice(column.length + 1))}, ${value(field)}`);
+  return `jsonb_build_object(${values.join(', ')})`;
+}
+
+/** A member of an object of JSON as a value of a column's type. */
+function cast(object: string, member: string, { type }: Column): string {
+  const value = `${object} -> '${member}'`;
+  if (type === 'jsonb') return `nullif(${value}, 'null')`;
+  if (type.endsWith('[]')) {
+    const values = `array(select jsonb_array_elements_text(${value}))::${type}`;
+    return `case when jsonb_typeof(${value}) = 'array' then ${values} end`;
+  }
+  return `(${object} ->> '${member}')::${type}`;
+}
+
+/** Fields that an expression names one by one; a function takes at most 100 arguments. */
+const NAMED = 40;
+
+/** A column of named values as it was, given the fields of it that changed in any row, where that is known. */
+function nestedBefore(told: Told, name: string, changed: string[] | undefined): string {
+  const present = `coalesce(t.${name}, '{}')`;
+  if (!changed || changed.length > NAMED) {
+    const values = `jsonb_strip_nulls(${present} || ${told.valuesBefore(name)})`;
+    return `case when k.id is null then t.${name} else coalesce(${values}, t.${name}) end`;
+  }
+  const values = changed.map((field) => {
+    const key = literal(field.slice(name.length + 1));
+    return `${key}, coalesce(${told.old(field)}, t.${name} -> ${key})`;
+  });
+  return `case when ${told.changedAny(changed)}
+    then jsonb_strip_nulls(${present} || jsonb_build_object(${values.join(', ')})) else t.${name} end`;
+}
+
+/** A row gets its time before its event does, in the same transaction, which takes no longer than this. */
+const IN_DOUBT_MS = 5 * 60_000;
+/** Rows that were not written after it were not written after the moment. */
+export const settledBefore = (asOf: Date): Date => new Date(asOf.getTime() - IN_DOUBT_MS);
+
+/** How the columns of a table are read as they were, as SQL. */
+export interface Shown {
+  /** Of a row `t` of the table, with what was gathered of it as `k`. */
+  before(column: Column): string;
+  /** Of a row that is there no more. */
+  lost(column: Column): string;
+}
+
+export interface Showing {
+  past: PastTable;
+  told: Told;
+  /** What changed in any row; absent: it may be any. */
+  fields?: ReadonlySet<string>;
+  /** Fields that need not be looked for in `k`. */
+  fixed?: readonly string[];
+  columns: Column[];
+  position: number;
+  /** Rows that were not written after it have their present stamps. */
+  untouchedUntil: Date;
+  /** Where a deleted row's last values are, and whether they tell all of a column. */
+  last: string;
+  lastAlone?(name: string): boolean;
+}
+
+/** How the columns of a table are read as they were. A column that changed in no row is the table's own. */
+export function shownBy(showing: Showing): Shown {
+  const { past, told, fields, fixed = [], columns, position, untouchedUntil, last, lastAlone } = showing;
+  const { table } = past;
+  const mayChange = (field: string) => (fields ? fields.has(field) : !fixed.includes(field));
+  const named = (name: string) => columns.find((one) => one.name === name)!;
+  const before = (column: Column): string => {
+    const name = column.name;
+    if (name === 'id') return 't.id';
+    if (past.nested.includes(name)) {
+      const changed = fields && [...fields].filter((field) => field.startsWith(`${name}.`));
+      if (changed?.length === 0) return `t.${name}`;
+      const found = nestedBefore(told, name, changed);
+      return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
+    }
+    if (isStamp(table, name)) {
+      const untouched = `t.updated_at <= ${literal(untouchedUntil.toISOString())}::timestamptz`;
+      return `case when ${untouched} then t.${name} else ${stamp(table, column, position, 't')} end`;
+    }
+    const source = derived[table]?.[name];
+    if (source) {
+      if (!mayChange('name')) return `t.${name}`;
+      return `case when ${told.changed('name')} then ${source((other) => before(named(other)))} else t.${name} end`;
+    }
+    if (!mayChange(name)) return `t.${name}`;
+    return `case when ${told.changed(name)} then ${told.value(name, column)} else t.${name} end`;
+  };
+  const lost = (column: Column): string => {
+    const name = column.name;
+    if (name === 'id') return 'k.id';
+    if (past.nested.includes(name)) {
+      const values = `jsonb_strip_nulls(${told.valuesBefore(name)})`;
+      return name === 'lifecycle' ? `nullif(${values}, '{}')` : `coalesce(${values}, '{}')`;
+    }
+    if (isStamp(table, name)) return stamp(table, column, position, 'k');
+    const source = derived[table]?.[name];
+    if (source) return source((other) => lost(named(other)));
+    const lastly = cast(last, name, column);
+    if (lastAlone?.(name)) return lastly;
+    return `case when ${told.changed(name)} then ${told.value(name, column)} else ${lastly} end`;
+  };
+  return { before, lost };
+}
+
+/** Who changed a row last, and when, is told by no change: the last event before the moment tells it. */
+const isStamp = (table: string, column: string): boolean =>
+  column === 'updated_at' || (table === 'cards' && column === 'updated_by');
+
+function stamp(table: string, { name, type }: Column, position: number, row: 't' | 'k'): string {
+  const fallback = row === 't' ? `t.${name === 'updated_at' ? 'created_at' : 'created_by'}` : `null::${type}`;
+  const told = name === 'updated_at' ? 'e.at' : 'e.user_id';
+  return `coalesce((select ${told} from public.events e
+    where e.data ->> 'id' = ${row}.id::text and e.position <= ${position}
+      and e.event_type like '${table === 'cards' ? 'card.' : ''}%' order by e.position desc limit 1), ${fallback})`;
+}

@@ -1,0 +1,96 @@
+import { undoSpecs } from '../../../domain/app/undo.registry.ts';
+import type { EventType } from '../../../domain/kernel/events/events.types.ts';
+import type { UndoSpec } from '../../../domain/kernel/undo/undo.types.ts';
+
+/** A table whose rows are told by events, so that it can be shown as it was. */
+export interface PastTable {
+  table: string;
+  created: EventType[];
+  updated: EventType[];
+  deleted: EventType[];
+  /** Columns whose values events tell one by one, as `<column>.<key>`. */
+  nested: string[];
+  /** What events call a row that a merge hangs on another card. */
+  moves?: string;
+}
+
+/** A table whose old values are kept beside the events, as far as reports count by them. */
+export interface KeptApart {
+  table: 'cards' | 'relations';
+  /** Where they are kept: a row for each event that tells of one, or that a row came or went. */
+  values: string;
+  /** Its columns with the id of the row and the type of it. */
+  id: string;
+  type: string;
+  /** Fields that are never empty, each a column of its own. */
+  plain: string[];
+  /** Fields that may be empty, together in the column `optional`. */
+  optional: string[];
+  /** What they are called when they have been gathered. */
+  rows: string;
+}
+
+/** A table with rows that may have been written after a moment. */
+export interface TouchedTable {
+  table: PastTable | 'card_tags';
+  /** Its number in `past_rows`. */
+  number: number;
+  /** Where its rows are gathered from old values that are kept, and not from events. */
+  apart?: KeptApart;
+  /** Whether rows that stood at the moment are there no more. */
+  gone: boolean;
+  /** Whether rows were made since. */
+  made: boolean;
+  /** Every field that changed in some row. */
+  fields: ReadonlySet<string>;
+}
+
+const approvals: EventType[] = [
+  'card.approval_status.approve',
+  'card.approval_status.reject',
+  'card.approval_status.reset',
+];
+
+/** Further tables that reports and filters read, told column by column, as undoing needs it too. */
+const rows = new Set([
+  'stakeholders',
+  'tags',
+  'tag_groups',
+  'comments',
+  'todos',
+  'documents',
+  'file_attachments',
+  'favorites',
+  'risks',
+  'risk_cards',
+  'surveys',
+  'survey_responses',
+]);
+
+const ofRows = (spec: UndoSpec): PastTable => ({
+  table: spec.table!,
+  created: spec.events.created ?? [],
+  updated: spec.events.updated ?? [],
+  deleted: spec.events.deleted ?? [],
+  nested: [],
+  moves: spec.entity,
+});
+
+/** All tables that can be shown as they were, but for `card_tags`, whose rows are pairs. The most written come first. */
+export const pastTables: PastTable[] = [
+  {
+    table: 'cards',
+    created: ['card.created'],
+    updated: ['card.updated', 'card.archived', 'card.restored', ...approvals],
+    deleted: ['card.deleted'],
+    nested: ['attributes', 'lifecycle'],
+  },
+  {
+    table: 'relations',
+    created: ['relation.created'],
+    updated: ['relation.updated'],
+    deleted: ['relation.deleted'],
+    nested: ['attributes'],
+  },
+  ...undoSpecs.filter(({ table }) => table !== undefined && rows.has(table)).map(ofRows),
+];

@@ -1,0 +1,89 @@
+import type { Knex } from 'knex';
+import { feedEnds } from '../../../domain/kernel/events/changes.ts';
+import { type Db, PATIENT_READER } from '../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { hideFormerCosts } from './as-of.costs.ts';
+import type { PastScope } from './as-of.events.ts';
+import { shadowRowwise } from './as-of.rowwise.ts';
+import { collectTouched } from './as-of.touched.ts';
+import { shadowTables } from './as-of.views.ts';
+
+/** Longer than a transaction may hold the feed's lock. */
+const SETTLED_MS = 5 * 60_000;
+
+/**
+ * Runs `read` in a transaction in which the inventory stands as it was at `asOf`: whatever it reads of the tables of
+ * {@link pastTables}, of `card_tags`, `events` and `kpi_snapshots` is what was stored then. The metamodel, users and settings
+ * are today's. Everything must be read through `sql`; nothing can be written, and nothing that is kept under present
+ * versions may be used. A table is a view there: grouping by a primary key does not cover its other columns.
+ *
+ * @param scope what is read besides the other tables; the less, the less there is to gather.
+ * An event belongs to the moment when its time, as answers show it (in milliseconds), is not later.
+ * @throws EstateError `as_of_expired` for a moment before the oldest event kept, `validation_failed` for one to come.
+ */
+export async function atMoment<T>(
+  db: Db,
+  asOf: Date,
+  read: (sql: Knex.Transaction) => Promise<T>,
+  scope: PastScope = {},
+): Promise<T> {
+  if (Date.now() - asOf.getTime() < SETTLED_MS) {
+    // events get their time under the feed's lock: whoever got one up to the moment has committed after this
+    await db.raw('select pg_advisory_xact_lock_shared(7203001)');
+  }
+  const sql = await db.transaction({ isolationLevel: 'repeatable read' });
+  try {
+    const position = await positionAt(sql, asOf);
+    // merging would read the old rows through their index, page by page; they are in no order and their cache is small
+    await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
+      set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${PATIENT_READER}`);
+    if (await readsFew(sql, scope)) {
+      await shadowRowwise(sql, position, asOf);
+    } else {
+      const touched = await collectTouched(sql, position, scope);
+      await shadowTables(sql, touched, position, asOf, scope.reads);
+    }
+    if (!scope.costs) await hideFormerCosts(sql);
+    await sql.raw('set transaction read only');
+    return await read(sql);
+  } finally {
+    // the views and the table of the moment go with it
+    await sql.rollback();
+  }
+}
+
+/** Of so many cards it takes less to find out about each than to gather all that was written since. */
+const FEW = 1_000;
+
+async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: PastScope): Promise<boolean> {
+  if (rowwise) return true;
+  if (!cardTypes || !reads || reads.relations || reads.others) return false;
+  const { rows } = await sql.raw(
+    `select count(*)::int as n from (select from cards where type = any(?::text[]) limit ${FEW + 1}) c`,
+    [cardTypes],
+  );
+  return rows[0].n <= FEW;
+}
+
+/** The position of the last event up to a moment. */
+async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
+  const { purgedThrough } = await feedEnds(sql);
+  const { rows } = await sql.raw(
+    `select clock_timestamp() < ?::timestamptz as coming,
+            (select utc(at) from events where position > ? order by position limit 1) as oldest,
+            (select position from events where at < ?::timestamptz + interval '1 millisecond' and position > ?
+             order by at desc, position desc limit 1) as position`,
+    [asOf, purgedThrough, asOf, purgedThrough],
+  );
+  const { coming, oldest, position } = rows[0];
+  if (coming) throw invalidField('as_of', 'future', 'must not lie in the future');
+  if (position === null) {
+    const detail =
+      oldest === null ? 'No events are kept.' : `Events are kept from ${oldest} on; ask for a moment since.`;
+    throw new EstateError('as_of_expired', detail, {
+      errors: [{ field: 'as_of', code: 'as_of_expired', message: detail }],
+      extra: { oldest },
+    });
+  }
+  return position;
+}

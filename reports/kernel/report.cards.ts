@@ -1,0 +1,46 @@
+import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
+import { literal } from './report.sql.ts';
+
+/** The active cards that the caller sees, over the alias `c`. */
+export function activeCards(ctx: Ctx): Fragment {
+  const visible = visibleCards(ctx);
+  return { sql: `c.status = 'ACTIVE' and (${visible.sql})`, bindings: visible.bindings };
+}
+
+/**
+ * Whether a report is about fewer than all active cards: a filter narrows them, or the caller sees those alone on which a
+ * stakeholder role shows them.
+ */
+export const isNarrowed = ({ ctx, filtered }: { ctx: Ctx; filtered: boolean }): boolean =>
+  filtered || !may(ctx.caller, 'inventory.view');
+
+/**
+ * The cards that a report is about, over the alias `c`: active, visible to the caller, let through by the filter.
+ * @throws EstateError 422 for a filter that is not valid, `forbidden` for one about what the caller may not see.
+ */
+export async function reportCards(ctx: Ctx, filter: string | undefined): Promise<Fragment> {
+  const active = activeCards(ctx);
+  const asked = filter ? await prepareFilter(ctx, filter) : undefined;
+  if (!asked) return active;
+  return { sql: `${active.sql} and (${asked.sql})`, bindings: [...active.bindings, ...asked.bindings] };
+}
+
+/**
+ * The attributes over the alias `c`, without costs unless the caller holds `costs.view`: a stakeholder role makes no
+ * difference, since the answer is shared by many callers.
+ * @param types the types that the cards have; absent: any.
+ */
+export function reportAttributes(ctx: Ctx, types?: readonly string[]): string {
+  if (may(ctx.caller, 'costs.view')) return 'c.attributes';
+  const branches = (types ?? [...ctx.metamodel.cardTypes.keys()]).flatMap((key) => {
+    const costs = ctx.metamodel.cardTypes.get(key)?.costKeys ?? [];
+    return costs.length > 0
+      ? [`when ${literal(key)} then c.attributes - array[${costs.map(literal).join(', ')}]`]
+      : [];
+  });
+  return branches.length > 0 ? `case c.type ${branches.join(' ')} else c.attributes end` : 'c.attributes';
+}

@@ -1,0 +1,62 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { feedEnds } from '../../domain/kernel/events/changes.ts';
+import type { Cache } from '../../platform/cache.ts';
+import { PATIENT_READER, type Sql } from '../../platform/database.ts';
+import { Scratch } from '../../platform/scratch.ts';
+import { atMoment } from './as-of/as-of.ts';
+import { pastScope } from './report.as-of.ts';
+import { ReportBody } from './report.body.ts';
+import { activeCards } from './report.cards.ts';
+import { readLines } from './report.lines.ts';
+import type { ReportQuestion } from './report.question.ts';
+import type { ReportText } from './report.ts';
+
+/** Lets the database share the making of many rows' JSON among its workers: it does not know how long that takes. */
+const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';
+
+/** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
+export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: Cache): Promise<Buffer> {
+  const { report, params, cards, filtered, asOf, forPicture } = question;
+  const memory = new Scratch();
+  const onSnapshot = async (sql: Sql): Promise<Buffer> => {
+    await sql.raw(`${PARALLEL}; ${PATIENT_READER}`);
+    const { newest } = await feedEnds(sql);
+    const text = await report.compute({
+      sql,
+      lines: (query, writer) => readLines(sql, memory, query, writer),
+      ctx,
+      params,
+      cards,
+      visible: activeCards(ctx),
+      filtered,
+      moment: asOf ?? new Date(),
+      past: asOf !== undefined,
+      forPicture: forPicture === true,
+      cache,
+    });
+    return withPosition(text, newest);
+  };
+  try {
+    if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
+    return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
+  } finally {
+    memory.release();
+  }
+}
+
+function withPosition(text: ReportText, position: number): Buffer {
+  if (text instanceof ReportBody) {
+    text.takeBack(1);
+    text.text(`,"position":"${position}"}`);
+    return text.whole();
+  }
+  const pieces = typeof text === 'string' ? [text] : [...text];
+  const last = pieces.pop() as string;
+  pieces.push(`${last.slice(0, -1)},"position":"${position}"}`);
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+/** The position of an answer. */
+export function positionOf(body: Buffer): string {
+  return /"position":"(\d+)"\}$/.exec(body.toString('latin1', Math.max(0, body.length - 60)))![1]!;
+}

@@ -1,0 +1,75 @@
+import type { Writable } from 'node:stream';
+import { joinValues, neutralise, quoteCell } from '../../domain/kernel/transfer/csv-cells.ts';
+import { invalidField } from '../../platform/errors.ts';
+import type { Cell, Column, ColumnType, Table } from './formats/formats.types.ts';
+import { pump } from './formats/pump.ts';
+import { writeXlsx } from './formats/xlsx.ts';
+import type { ReportTable } from './report.ts';
+
+const BATCH = 1_000;
+
+/** A column of a report's table; the type decides how it stands in files. */
+export const column = (header: string, type: ColumnType = 'text'): Column => ({ header, type });
+
+/** A column of money, in the workspace's currency. */
+export const moneyColumn = (header: string): Column => ({ header, type: 'number', money: true });
+
+/**
+ * The table of that name; the first without one.
+ * @throws EstateError 422 naming the tables that there are.
+ */
+export function tableNamed<T extends { name: string }>(tables: T[], name: string | undefined): T {
+  const found = name === undefined ? tables[0] : tables.find((table) => table.name === name);
+  if (!found) {
+    const names = tables.map((table) => table.name).join(', ');
+    throw invalidField('table', 'unknown_value', `is none of ${names}`);
+  }
+  return found;
+}
+
+/** Writes one table as CSV (RFC 4180, UTF-8, CRLF); no text is left that a spreadsheet would calculate. */
+export async function writeReportCsv(table: ReportTable, out: Writable): Promise<void> {
+  await pump(csvLines(table), out, undefined);
+}
+
+async function* csvLines({ columns, rows }: ReportTable): AsyncGenerator<string> {
+  let text = `${columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
+  let waiting = 0;
+  for (const row of rows) {
+    text += `${row.map((cell) => csvCell(cell)).join(',')}\r\n`;
+    waiting += 1;
+    if (waiting === BATCH) {
+      yield text;
+      text = '';
+      waiting = 0;
+    }
+  }
+  yield text;
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
+  return quoteCell(neutralise(typeof cell === 'string' ? cell : joinValues(cell)));
+}
+
+/** Writes the tables as the sheets of one workbook, with typed cells. */
+export async function writeReportXlsx(tables: ReportTable[], out: Writable): Promise<void> {
+  await writeXlsx(tables.map(sheetOf), out, {});
+}
+
+function sheetOf({ name, columns, rows }: ReportTable): Table {
+  return { name, columns, expected: 0, batches: batchesOf(rows) };
+}
+
+async function* batchesOf(rows: Iterable<readonly Cell[]>): AsyncGenerator<(readonly Cell[])[]> {
+  let batch: (readonly Cell[])[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length === BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

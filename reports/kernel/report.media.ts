@@ -1,0 +1,9 @@
+import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+
+/** Media types of the files that jobs make of answers. */
+export const fileMediaTypes: Record<ReportFormat, string> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  svg: 'image/svg+xml; charset=utf-8',
+};

@@ -1,0 +1,35 @@
+import Type, { type TString } from 'typebox';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { CardType, CompiledField } from '../../domain/kernel/metamodel/metamodel.compile.ts';
+import { forbidden, may } from '../../domain/kernel/permissions/policy.ts';
+import { invalidField } from '../../platform/errors.ts';
+
+/** A parameter that names a card type. */
+export const typeParam = (fallback: string): TString =>
+  Type.String({ minLength: 1, maxLength: 100, default: fallback, description: 'Key of a card type' });
+
+/** A parameter that names a field of the report's card type. */
+export const fieldParam = (fallback: string, what: string): TString =>
+  Type.String({ minLength: 1, maxLength: 100, default: fallback, description: what });
+
+/** The visible type of that key. @throws EstateError 422 naming the parameter. */
+export function typeOf(ctx: Ctx, param: string, key: string): CardType {
+  const type = ctx.metamodel.cardTypes.get(key);
+  if (!type || type.is_hidden) throw invalidField(param, 'unknown_value', `"${key}" is no card type`);
+  return type;
+}
+
+/** A field of a type. @throws EstateError 422 naming the parameter; `forbidden` for costs without `costs.view`. */
+export function fieldOf(ctx: Ctx, param: string, type: CardType, key: string): CompiledField {
+  const field = type.fields.get(key);
+  if (!field) throw invalidField(param, 'unknown_value', `"${key}" is no field of ${type.key}`);
+  if (field.type === 'cost' && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
+  return field;
+}
+
+/** A field of a type that holds costs. @throws EstateError like {@link fieldOf}. */
+export function costFieldOf(ctx: Ctx, param: string, type: CardType, key: string): CompiledField {
+  const field = fieldOf(ctx, param, type, key);
+  if (field.type !== 'cost') throw invalidField(param, 'unknown_value', `"${key}" holds no costs`);
+  return field;
+}

@@ -1,0 +1,99 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../domain/kernel/permissions/policy.ts';
+import type { Sql } from '../../platform/database.ts';
+import { jsonRows } from './formats/ndjson.rows.ts';
+import { literal } from './report.sql.ts';
+
+/** A relation's attributes over the alias `r`, without costs unless the caller holds `costs.view`. */
+export function relationAttributes(ctx: Ctx): string {
+  if (may(ctx.caller, 'costs.view')) return 'r.attributes';
+  const branches = [...ctx.metamodel.relationTypes.values()].flatMap(({ key, costKeys }) =>
+    costKeys.length > 0
+      ? [`when ${literal(key)} then r.attributes - array[${costKeys.map(literal).join(', ')}]`]
+      : [],
+  );
+  return branches.length > 0 ? `case r.type ${branches.join(' ')} else r.attributes end` : 'r.attributes';
+}
+
+/** Relations of one type that lead from cards to others: which of their columns holds the card, which the other. */
+export interface Way {
+  relationType: string;
+  near: 'source_id' | 'target_id';
+  far: 'source_id' | 'target_id';
+}
+
+/** The ways from cards of a type to those of each other visible type, by that type. */
+export function waysFrom(ctx: Ctx, type: string): Map<string, Way[]> {
+  const ways = new Map<string, Way[]>();
+  const add = (other: string, way: Way) => {
+    if (ctx.metamodel.visibleTypes.includes(other)) ways.set(other, [...(ways.get(other) ?? []), way]);
+  };
+  for (const relationType of ctx.metamodel.visibleRelationTypes) {
+    const { source_type_key, target_type_key } = ctx.metamodel.relationTypes.get(relationType)!;
+    if (source_type_key === type) add(target_type_key, { relationType, near: 'source_id', far: 'target_id' });
+    if (target_type_key === type) add(source_type_key, { relationType, near: 'target_id', far: 'source_id' });
+  }
+  return ways;
+}
+
+/**
+ * Everything that cards of a type are related to by relations of visible types, in either direction, as the common
+ * table `related (card_id, relation_id, relation_type, attributes, other_id, other_name, other_type)`.
+ * @param visible from the report's input.
+ */
+export function relatedTable(ctx: Ctx, type: string, visible: Fragment): Fragment {
+  const types = ctx.metamodel.visibleRelationTypes.map((key) => ctx.metamodel.relationTypes.get(key)!);
+  const from = types.filter(({ source_type_key }) => source_type_key === type).map(({ key }) => key);
+  const to = types.filter(({ target_type_key }) => target_type_key === type).map(({ key }) => key);
+  const attributes = relationAttributes(ctx);
+  return {
+    sql: `related as materialized (
+      select e.card_id, e.relation_id, e.relation_type, e.attributes, c.id as other_id, c.name as other_name, c.type as other_type
+      from (
+        select r.source_id as card_id, r.target_id as other_id, r.id as relation_id, r.type as relation_type, ${attributes} as attributes
+        from relations r where r.type = any(?::text[])
+        union all
+        select r.target_id, r.source_id, r.id, r.type, ${attributes}
+        from relations r where r.type = any(?::text[])) e
+      join cards c on c.id = e.other_id and ${visible.sql})`,
+    bindings: [from, to, ...visible.bindings],
+  };
+}
+
+/**
+ * The visible cards of some types, `{id, name, type}` on a line each, by type and name: for who has read the ids of the related ones and
+ * picks them out.
+ */
+export function cardsByName(types: string[], visible: Fragment): Fragment {
+  return {
+    sql: `select c.id, c.name, c.type from cards c where c.type = any(?::text[]) and ${visible.sql} order by c.type, c.name, c.id`,
+    bindings: [types, ...visible.bindings],
+  };
+}
+
+/** Makes the lines of {@link cardsByName}. */
+export const relatedCard = jsonRows(
+  [
+    { name: 'id', kind: 'id' },
+    { name: 'name', kind: 'text' },
+    { name: 'type', kind: 'text' },
+  ],
+  { end: '},\n' },
+);
+
+/** The tag groups that a type takes, with their tags, as one text. */
+export const tagGroupsOf = (type: string): Fragment => ({
+  sql: `select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name, 'mode', g.mode, 'tags', (
+        select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'color', t.color) order by t.name, t.id), '[]')
+        from tags t where t.tag_group_id = g.id)) order by g.name, g.id), '[]')::text as text
+    from tag_groups g
+    where coalesce(g.restrict_to_types, '[]') in ('[]', 'null') or g.restrict_to_types @> to_jsonb(?::text)`,
+  bindings: [type],
+});
+
+/** The text that a query of one column and one row gives. */
+export async function readText(sql: Sql, query: Fragment): Promise<string> {
+  const { rows } = await sql.raw(query.sql, query.bindings as never);
+  return rows[0].text;
+}

@@ -1,0 +1,111 @@
+import { PassThrough, type Readable } from 'node:stream';
+import type { Db } from '../../platform/database.ts';
+import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
+import { csvText } from '../exchange/extraction/extraction.csv.ts';
+import { snapshotPosition } from '../exchange/extraction/extraction.plan.ts';
+import { numbered } from '../exchange/extraction/extraction.sql.ts';
+import { atMoment } from './as-of/as-of.ts';
+import type { Batch, Table } from './formats/formats.types.ts';
+import { writeCsv } from './formats/lines.ts';
+import { pump } from './formats/pump.ts';
+import { writeXlsx } from './formats/xlsx.ts';
+import { pastScope } from './report.as-of.ts';
+import { tableNamed } from './report.formats.ts';
+import type { ReportQuestion } from './report.question.ts';
+import type { StreamedReport, StreamedTable, StreamInput } from './report.ts';
+
+export type StreamFormat = 'json' | 'csv' | 'xlsx';
+
+const BATCH = 1_000;
+
+const statement = ({ before, from }: StreamedTable, cells: readonly string[]) => ({
+  text: `${before.sql} select ${cells.join(', ')} ${from}`,
+  values: before.bindings,
+});
+
+function csvOf(snapshot: Snapshot, table: StreamedTable) {
+  const cells = table.columns.map(({ type }, n) =>
+    type === 'text' ? csvText(table.cells[n]!, true) : table.cells[n]!,
+  );
+  const { text, values } = statement(table, cells);
+  return { name: table.name, columns: table.columns, expected: 0, lines: () => snapshot.csv(text, values) };
+}
+
+function sheetOf(snapshot: Snapshot, table: StreamedTable): Table {
+  const { text, values } = statement(
+    table,
+    table.cells.map((cell, n) => (table.columns[n]!.type === 'key' ? `(${cell})::text` : cell)),
+  );
+  const batches = snapshot.batches(numbered(text), values, BATCH) as AsyncIterable<Batch>;
+  return { name: table.name, columns: table.columns, expected: 0, batches };
+}
+
+/** An answer that flows. */
+export interface OpenedStream {
+  out: Readable;
+  /** The feed position that it includes. */
+  position: string;
+}
+
+/**
+ * Opens the answer of a report that is read piece by piece, from one snapshot; memory holds some of it. Answers as soon
+ * as it flows; a failure on the way destroys the stream, so that the client sees a broken answer and no short one.
+ * @param table which table CSV holds; the first without it.
+ */
+export async function openReportStream(
+  db: Db,
+  input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'past'>,
+  question: ReportQuestion,
+  format: StreamFormat,
+  table: string | undefined,
+): Promise<OpenedStream> {
+  const { report, asOf } = question;
+  const out = new PassThrough();
+  let flows = false;
+  return await new Promise<OpenedStream>((resolve, reject) => {
+    const read = async (snapshot: Snapshot) => {
+      await snapshot.query(`set local work_mem = '64MB'`);
+      await snapshot.query('set local jit = off');
+      const position = await snapshotPosition(snapshot);
+      const answer = report.stream!.open({ ...input, snapshot, position, past: asOf !== undefined });
+      const write = writerOf(snapshot, answer, format, table);
+      flows = true;
+      resolve({ out, position });
+      await write(out);
+    };
+    const reading = asOf
+      ? atMoment(
+          db,
+          asOf,
+          async (sql) => await read(snapshotOn(await sql.client.acquireConnection())),
+          pastScope(input.ctx, question),
+        )
+      : withSnapshot(db, read);
+    reading.catch((error: unknown) => {
+      // answered before it flows, when nobody listens to the stream yet; noticed as a broken answer after
+      if (flows) out.destroy(error as Error);
+      else reject(error);
+    });
+  });
+}
+
+/** @throws EstateError 422 naming the tables that there are. */
+function writerOf(
+  snapshot: Snapshot,
+  answer: StreamedReport,
+  format: StreamFormat,
+  table: string | undefined,
+): (out: PassThrough) => Promise<void> {
+  if (format === 'json') return async (out) => await pump(answer.json, out, undefined);
+  if (format === 'csv') {
+    const chosen = tableNamed(answer.tables, table);
+    return async (out) => await writeCsv(csvOf(snapshot, chosen), out, {});
+  }
+  return async (out) => {
+    await writeXlsx(
+      answer.tables.map((one) => sheetOf(snapshot, one)),
+      out,
+      {},
+    );
+  };
+}

@@ -1,0 +1,46 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.current.ts';
+import { literal } from '../../kernel/report.sql.ts';
+
+/**
+ * Pairs `(process_id, other_id, attributes)` of processes and the cards of another type that relations of visible types
+ * join, in either direction, each pair once; costs are left out for those who may not see them. The text of a subquery.
+ */
+export function relatedTo(ctx: Ctx, other: string): Fragment {
+  const types = ctx.metamodel.visibleRelationTypes.map((key) => ctx.metamodel.relationTypes.get(key)!);
+  const between = (source: string, target: string) =>
+    types.filter((type) => type.source_type_key === source && type.target_type_key === target);
+  const [out, back] = [between(PROCESS, other), between(other, PROCESS)];
+  const priced = may(ctx.caller, 'costs.view')
+    ? []
+    : [...out, ...back].filter(({ costKeys }) => costKeys.length > 0);
+  const cuts = priced.map(
+    ({ key, costKeys }) =>
+      `when ${literal(key)} then r.attributes - array[${costKeys.map(literal).join(', ')}]`,
+  );
+  const attributes = cuts.length > 0 ? `case r.type ${cuts.join(' ')} else r.attributes end` : 'r.attributes';
+  return {
+    sql: `select distinct on (b.process_id, b.other_id) b.process_id, b.other_id, b.attributes from (
+        select r.source_id as process_id, r.target_id as other_id, ${attributes} as attributes, r.type, r.id
+        from relations r where r.type = any(?::text[])
+        union all
+        select r.target_id, r.source_id, ${attributes}, r.type, r.id from relations r where r.type = any(?::text[])) b
+      order by b.process_id, b.other_id, b.type, b.id`,
+    bindings: [out.map(({ key }) => key), back.map(({ key }) => key)],
+  };
+}
+
+/** What a process shows, `(content_id, lineage_id)`, behind the alias `p` of processes with an `id`. */
+export const shownDiagram = `cross join lateral (select d.content_id, d.lineage_id from process_diagrams d
+  where d.process_id = p.id order by ${CURRENT_FIRST} limit 1) shown`;
+
+/**
+ * The elements, as `e`, that are linked to an application, as `l.application_id`, in what the processes `p` show.
+ */
+export const applicationLinks = `${shownDiagram}
+  join process_element_links l on l.lineage_id = shown.lineage_id and l.flow_version_id is null
+    and l.application_id is not null
+  join process_content_elements e on e.content_id = shown.content_id and e.bpmn_element_id = l.bpmn_element_id`;

@@ -1,0 +1,67 @@
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAttributes } from '../../kernel/report.cards.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { jsonLines } from '../../kernel/report.sql.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { processDependenciesChart } from './bpm.charts.ts';
+
+const DEPENDENCY = 'relProcessDependency';
+
+interface Answer {
+  nodes: { id: string; name: string; subtype: string | null }[];
+  edges: { source: string; target: string; id: string }[];
+}
+
+/** Which processes depend on which. */
+export const processDependenciesReport = defineReport<Record<string, never>, Answer>({
+  name: 'bpm-process-dependencies',
+  path: 'bpm/process-dependencies',
+  id: 'readProcessDependencies',
+  module: 'bpm',
+  summary: 'Read which processes depend on which',
+  description: 'An edge leads from a process to one on which it depends; both are among the nodes.',
+  permission: 'reports.bpm_dashboard',
+  permissionNote: 'relations.view',
+  params: {},
+  timeTravel: true,
+  check(ctx) {
+    typeOf(ctx, 'type', PROCESS);
+    requirePermission(ctx.caller, 'relations.view');
+  },
+  dependsOn: (topic) =>
+    topic === 'metamodel' || topic === `cards:${PROCESS}` || topic === `relations:${DEPENDENCY}`,
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql, ctx, cards }) {
+    const shown = ctx.metamodel.visibleRelationTypes.includes(DEPENDENCY);
+    const { rows } = await sql.raw(
+      `with p as materialized (
+         select c.id, c.name, c.name_key, c.subtype, ${reportAttributes(ctx, [PROCESS])} as attributes
+         from cards c where c.type = ? and ${cards.sql})
+       select '{"nodes":' || (select ${jsonLines(
+         `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
+         'p.name_key, p.id',
+       )} from p) || ',"edges":' || (select ${jsonLines(
+         `json_build_object('source', r.source_id, 'target', r.target_id, 'id', r.id)`,
+         'r.source_id, r.target_id, r.id',
+       )} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
+         where r.type = '${DEPENDENCY}' and ?::boolean) || '}' as answer`,
+      [PROCESS, ...cards.bindings, shown] as never,
+    );
+    return rows[0].answer;
+  },
+  chart: (answer, _params, context) => processDependenciesChart(answer, context),
+  tables: ({ nodes, edges }) => [
+    {
+      name: 'edges',
+      columns: [column('id', 'key'), column('source', 'key'), column('target', 'key')],
+      rows: edges.map(({ id, source, target }) => [id, source, target]),
+    },
+    {
+      name: 'nodes',
+      columns: [column('id', 'key'), column('name'), column('subtype', 'key')],
+      rows: nodes.map(({ id, name, subtype }) => [id, name, subtype]),
+    },
+  ],
+});

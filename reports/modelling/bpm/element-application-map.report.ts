@@ -1,0 +1,99 @@
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { jsonLines } from '../../kernel/report.sql.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { elementApplicationChart } from './bpm.charts.ts';
+import { applicationLinks } from './bpm.sql.ts';
+
+const APPLICATION = 'Application';
+
+interface Answer {
+  items: {
+    application_id: string;
+    application_name: string;
+    elements: {
+      element_id: string;
+      element_name: string;
+      element_type: string;
+      lane_name: string | null;
+      process_id: string;
+      process_name: string;
+    }[];
+  }[];
+}
+
+/** By application, the elements of diagrams that use it. */
+export const elementApplicationMapReport = defineReport<Record<string, never>, Answer>({
+  name: 'bpm-element-application-map',
+  path: 'bpm/element-application-map',
+  id: 'readElementApplicationMap',
+  module: 'bpm',
+  summary: 'Read by application which elements of diagrams use it',
+  description:
+    'Applications to which an element of a diagram is linked, by name. `filter` narrows the processes.',
+  permission: 'reports.bpm_dashboard',
+  permissionNote: 'bpm.view',
+  params: {},
+  timeTravel: false,
+  check(ctx) {
+    typeOf(ctx, 'type', PROCESS);
+    typeOf(ctx, 'type', APPLICATION);
+    requirePermission(ctx.caller, 'bpm.view');
+  },
+  dependsOn: (topic) =>
+    topic === 'metamodel' ||
+    topic === BPM_TOPIC ||
+    topic === `cards:${PROCESS}` ||
+    topic === `cards:${APPLICATION}`,
+  variant: () => '',
+  async compute({ sql, cards, visible }) {
+    const { rows } = await sql.raw(
+      `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
+       used as (
+         select l.application_id, json_agg(json_build_object('element_id', ${elementId('shown.lineage_id')}, 'element_name', e.name,
+             'element_type', e.element_type, 'lane_name', e.lane_name, 'process_id', p.id, 'process_name', p.name)
+             order by p.name_key, p.id, e.sequence_order) as elements
+         from p ${applicationLinks} group by l.application_id),
+       k as (
+         select c.id, c.name, c.name_key, used.elements from used join cards c on c.id = used.application_id
+         where c.type = ? and ${visible.sql})
+       select ${jsonLines(
+         `json_build_object('application_id', k.id, 'application_name', k.name, 'elements', k.elements)`,
+         'k.name_key, k.id',
+       )} as items from k`,
+      [PROCESS, ...cards.bindings, APPLICATION, ...visible.bindings] as never,
+    );
+    return `{"items":${rows[0].items}}`;
+  },
+  chart: ({ items }, _params, context) => elementApplicationChart(items, context),
+  tables: ({ items }) => [
+    {
+      name: 'elements',
+      columns: [
+        column('application_id', 'key'),
+        column('application_name'),
+        column('process_id', 'key'),
+        column('process_name'),
+        column('element_id', 'key'),
+        column('element_name'),
+        column('element_type', 'key'),
+        column('lane_name'),
+      ],
+      rows: items.flatMap(({ application_id, application_name, elements }) =>
+        elements.map((element) => [
+          application_id,
+          application_name,
+          element.process_id,
+          element.process_name,
+          element.element_id,
+          element.element_name,
+          element.element_type,
+          element.lane_name,
+        ]),
+      ),
+    },
+  ],
+});

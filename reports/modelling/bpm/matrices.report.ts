@@ -1,0 +1,187 @@
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import type { Column } from '../../kernel/formats/formats.types.ts';
+import { column } from '../../kernel/report.formats.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { jsonLines } from '../../kernel/report.sql.ts';
+import { defineReport, type Report, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { processMatrixChart } from './bpm.charts.ts';
+import { applicationLinks, relatedTo } from './bpm.sql.ts';
+
+interface Line {
+  id: string;
+  name: string;
+}
+
+interface Answer<C> {
+  rows: Line[];
+  columns: Line[];
+  cells: C[];
+}
+
+const CAPABILITY = 'BusinessCapability';
+const APPLICATION = 'Application';
+
+const line = (alias: string) => `json_build_object('id', ${alias}.id, 'name', ${alias}.name)`;
+const lines = (alias: string) => jsonLines(line(alias), `${alias}.name_key, ${alias}.id`);
+const linesTable = (name: string, items: Line[]): ReportTable => ({
+  name,
+  columns: [column('id', 'key'), column('name')],
+  rows: items.map(({ id, name: text }) => [id, text]),
+});
+
+const shared = (other: string) =>
+  ({
+    module: 'bpm',
+    permission: 'reports.bpm_dashboard',
+    permissionNote: 'relations.view',
+    params: {},
+    check(ctx: Ctx) {
+      typeOf(ctx, 'type', PROCESS);
+      typeOf(ctx, 'type', other);
+      requirePermission(ctx.caller, 'relations.view');
+    },
+    dependsOn: (topic: string) =>
+      topic === 'metamodel' ||
+      topic.startsWith('relations:') ||
+      topic === `cards:${PROCESS}` ||
+      topic === `cards:${other}`,
+    variant: (ctx: Ctx) => String(may(ctx.caller, 'costs.view')),
+  }) satisfies Partial<Report>;
+
+/** The cells of a matrix in SQL, over the processes `p` and the cards `k` of the other type. */
+interface Cells {
+  /** A query of all cells. @param joined pairs `b` of a process and a card that are related, both in the matrix. */
+  from(joined: string): string;
+  /** One cell as JSON over the alias `x`, and what they are ordered by. */
+  json: string;
+  order: string;
+}
+
+/** The processes of the report, all cards of another type, and what stands where they meet. */
+async function matrixText(
+  { sql, ctx, cards, visible }: ReportInput<Record<string, never>>,
+  other: string,
+  cells: Cells,
+): Promise<string> {
+  const pairs = relatedTo(ctx, other);
+  const joined = `(${pairs.sql}) b join p on p.id = b.process_id join k on k.id = b.other_id`;
+  const { rows } = await sql.raw(
+    `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
+     k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}),
+     x as (${cells.from(joined)})
+     select '{"rows":' || (select ${lines('p')} from p) || ',"columns":' || (select ${lines('k')} from k)
+       || ',"cells":' || (select ${jsonLines(cells.json, cells.order)} from x) || '}' as answer`,
+    [PROCESS, ...cards.bindings, other, ...visible.bindings, ...pairs.bindings] as never,
+  );
+  return rows[0].answer;
+}
+
+/**
+ * The tables of a matrix.
+ * @param other what its columns are called. @param more further columns of the cells.
+ */
+function matrixTables<C extends { process_id: string }>(
+  { rows, columns, cells }: Answer<C>,
+  other: 'capability' | 'application',
+  more: Column[] = [],
+): ReportTable[] {
+  const names = new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
+  const member = (cell: C, name: string) => (cell as Record<string, unknown>)[name] as string | undefined;
+  return [
+    {
+      name: 'cells',
+      columns: [
+        column('process_id', 'key'),
+        column('process'),
+        column(`${other}_id`, 'key'),
+        column(other),
+        ...more,
+      ],
+      rows: cells.map((cell) => {
+        const otherId = member(cell, `${other}_id`)!;
+        return [
+          cell.process_id,
+          names.get(cell.process_id),
+          otherId,
+          names.get(otherId),
+          ...more.map(({ header }) => member(cell, header)),
+        ];
+      }),
+    },
+    linesTable('rows', rows),
+    linesTable('columns', columns),
+  ];
+}
+
+/** Which processes support which capabilities. */
+export const capabilityProcessMatrixReport = defineReport<
+  Record<string, never>,
+  Answer<{ process_id: string; capability_id: string }>
+>({
+  ...shared(CAPABILITY),
+  name: 'bpm-capability-process-matrix',
+  path: 'bpm/capability-process-matrix',
+  id: 'readCapabilityProcessMatrix',
+  summary: 'Read which processes support which capabilities',
+  description:
+    'Rows are processes, columns capabilities; a cell is a pair that is related. `filter` narrows the rows.',
+  timeTravel: true,
+  compute: async (input) =>
+    await matrixText(input, CAPABILITY, {
+      from: (joined) => `select b.* from ${joined}`,
+      json: `json_build_object('process_id', x.process_id, 'capability_id', x.other_id, 'attributes', x.attributes)`,
+      order: 'x.process_id, x.other_id',
+    }),
+  tables: (answer) => matrixTables(answer, 'capability'),
+  chart: (answer, _params, context) =>
+    processMatrixChart(answer, { type: CAPABILITY, key: 'capability_id' }, context),
+});
+
+interface ApplicationCell {
+  process_id: string;
+  application_id: string;
+  source: 'relation' | 'element';
+  element_name?: string;
+  element_type?: string;
+}
+
+/** Which processes use which applications, by relations and by elements of diagrams. */
+export const processApplicationMatrixReport = defineReport<Record<string, never>, Answer<ApplicationCell>>({
+  ...shared(APPLICATION),
+  name: 'bpm-process-application-matrix',
+  path: 'bpm/process-application-matrix',
+  id: 'readProcessApplicationMatrix',
+  summary: 'Read which processes use which applications',
+  description:
+    'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` narrows the rows.',
+  permissionNote: 'relations.view; bpm.view for elements of diagrams',
+  timeTravel: false,
+  check(ctx) {
+    shared(APPLICATION).check(ctx);
+    requirePermission(ctx.caller, 'bpm.view');
+  },
+  dependsOn: (topic) => topic === BPM_TOPIC || shared(APPLICATION).dependsOn(topic),
+  compute: async (input) =>
+    await matrixText(input, APPLICATION, {
+      from: (joined) => `
+        select b.process_id, b.other_id, 1 as part, 0 as place, json_build_object('process_id', b.process_id,
+          'application_id', b.other_id, 'source', 'relation', 'attributes', b.attributes) as cell
+        from ${joined}
+        union all
+        select p.id, l.application_id, 2, e.sequence_order, json_build_object('process_id', p.id, 'application_id',
+          l.application_id, 'source', 'element', 'element_name', e.name, 'element_type', e.element_type)
+        from p ${applicationLinks} join k on k.id = l.application_id`,
+      json: 'x.cell',
+      order: 'x.process_id, x.other_id, x.part, x.place',
+    }),
+  tables: (answer) =>
+    matrixTables(answer, 'application', [
+      column('source', 'key'),
+      column('element_name'),
+      column('element_type', 'key'),
+    ]),
+  chart: (answer, _params, context) =>
+    processMatrixChart(answer, { type: APPLICATION, key: 'application_id' }, context),
+});

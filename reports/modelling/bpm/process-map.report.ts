@@ -1,0 +1,149 @@
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAttributes } from '../../kernel/report.cards.ts';
+import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { typeOf } from '../../kernel/report.params.ts';
+import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
+import { defineReport } from '../../kernel/report.ts';
+import { processMapChart } from './bpm.charts.ts';
+import { relatedTo, shownDiagram } from './bpm.sql.ts';
+
+const others = ['Application', 'DataObject', 'Organization', 'BusinessContext'] as const;
+
+interface Item {
+  id: string;
+  name: string;
+  subtype: string | null;
+  parent_id: string | null;
+  app_count: number;
+  total_cost?: number;
+  apps: { id: string; name: string; subtype: string | null }[];
+  data_objects: { id: string; name: string }[];
+  has_diagram: boolean;
+  element_count: number;
+}
+
+interface Answer {
+  items: Item[];
+}
+
+/** All processes with what they use, and whom they belong to. */
+export const processMapReport = defineReport<Record<string, never>, Answer>({
+  name: 'bpm-process-map',
+  path: 'bpm/process-map',
+  id: 'readProcessMap',
+  module: 'bpm',
+  summary: 'Read all processes with what they use and whom they belong to',
+  description:
+    '`total_cost` is the sum of all cost fields of the applications, left out without `costs.view`. `filter` narrows the processes.',
+  permission: 'reports.bpm_dashboard',
+  permissionNote: 'relations.view; bpm.view; costs.view for costs',
+  params: {},
+  timeTravel: false,
+  check(ctx) {
+    typeOf(ctx, 'type', PROCESS);
+    requirePermission(ctx.caller, 'relations.view');
+    requirePermission(ctx.caller, 'bpm.view');
+  },
+  dependsOn: (topic) =>
+    topic === 'metamodel' ||
+    topic === BPM_TOPIC ||
+    topic.startsWith('relations:') ||
+    [PROCESS, ...others].some((type) => topic === `cards:${type}`),
+  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  async compute({ sql, ctx, cards, visible }) {
+    const costs = may(ctx.caller, 'costs.view');
+    const cost = (ctx.metamodel.cardTypes.get('Application')?.costKeys ?? [])
+      .map((key) => numberIn('c.attributes', key))
+      .join(' + ');
+    const [apps, data, orgs, contexts] = others.map((type) => relatedTo(ctx, type));
+    const ids = (name: string, pairs: { sql: string }) =>
+      `${name} as (select b.process_id, json_agg(b.other_id order by b.other_id) as ids from (${pairs.sql}) b
+         join cards c on c.id = b.other_id where ${visible.sql} group by b.process_id)`;
+    const named = (type: string) =>
+      `(select ${jsonLines(`json_build_object('id', c.id, 'name', c.name)`, 'c.name_key, c.id')}
+        from cards c where c.type = '${type}' and ${visible.sql})`;
+    const { rows } = await sql.raw(
+      `with p as materialized (
+         select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
+           ${reportAttributes(ctx, [PROCESS])} as attributes
+         from cards c where c.type = ? and ${cards.sql}),
+       apps as (
+         select b.process_id, count(*) as n, ${costs && cost ? `sum(${cost})` : '0'} as cost,
+           json_agg(json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype,
+             'attributes', ${reportAttributes(ctx, ['Application'])}, 'lifecycle', c.lifecycle,
+             'rel_attributes', b.attributes) order by c.name_key, c.id) as items
+         from (${apps!.sql}) b join cards c on c.id = b.other_id where ${visible.sql} group by b.process_id),
+       data as (
+         select b.process_id, json_agg(json_build_object('id', c.id, 'name', c.name) order by c.name_key, c.id) as items
+         from (${data!.sql}) b join cards c on c.id = b.other_id where ${visible.sql} group by b.process_id),
+       ${ids('orgs', orgs!)}, ${ids('contexts', contexts!)},
+       drawn as (
+         select p.id as process_id, (select count(*) from process_content_elements e where e.content_id = shown.content_id) as n
+         from p ${shownDiagram})
+       select '{"items":' || (select ${jsonLines(
+         `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'parent_id', p.parent_id,
+            'attributes', p.attributes, 'lifecycle', p.lifecycle, 'app_count', coalesce(apps.n, 0),
+            ${costs ? `'total_cost', coalesce(apps.cost, 0),` : ''}
+            'apps', coalesce(apps.items, '[]'), 'data_objects', coalesce(data.items, '[]'),
+            'org_ids', coalesce(orgs.ids, '[]'), 'ctx_ids', coalesce(contexts.ids, '[]'),
+            'has_diagram', drawn.process_id is not null, 'element_count', coalesce(drawn.n, 0))`,
+         'p.name_key, p.id',
+       )} from p left join apps on apps.process_id = p.id left join data on data.process_id = p.id
+         left join orgs on orgs.process_id = p.id left join contexts on contexts.process_id = p.id
+         left join drawn on drawn.process_id = p.id)
+       || ',"organizations":' || ${named('Organization')} || ',"business_contexts":' || ${named('BusinessContext')}
+       || '}' as answer`,
+      [
+        PROCESS,
+        ...cards.bindings,
+        ...[apps!, data!, orgs!, contexts!].flatMap(({ bindings }) => [...bindings, ...visible.bindings]),
+        ...visible.bindings,
+        ...visible.bindings,
+      ] as never,
+    );
+    return rows[0].answer;
+  },
+  chart: ({ items }, _params, context) => processMapChart(items, context),
+  tables: ({ items }) => {
+    const priced = items[0]?.total_cost !== undefined;
+    return [
+      {
+        name: 'items',
+        columns: [
+          column('id', 'key'),
+          column('name'),
+          column('subtype', 'key'),
+          column('parent_id', 'key'),
+          column('app_count', 'number'),
+          ...(priced ? [moneyColumn('total_cost')] : []),
+          column('has_diagram', 'boolean'),
+          column('element_count', 'number'),
+        ],
+        rows: items.map((item) => [
+          item.id,
+          item.name,
+          item.subtype,
+          item.parent_id,
+          item.app_count,
+          ...(priced ? [item.total_cost] : []),
+          item.has_diagram,
+          item.element_count,
+        ]),
+      },
+      {
+        name: 'apps',
+        columns: [
+          column('process_id', 'key'),
+          column('process_name'),
+          column('id', 'key'),
+          column('name'),
+          column('subtype', 'key'),
+        ],
+        rows: items.flatMap((item) =>
+          item.apps.map((app) => [item.id, item.name, app.id, app.name, app.subtype]),
+        ),
+      },
+    ];
+  },
+});

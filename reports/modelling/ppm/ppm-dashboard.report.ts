@@ -1,0 +1,147 @@
+import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
+import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { fiscalYearOf } from '../../../domain/modelling/ppm/fiscal-years.ts';
+import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
+import { NEWEST_FIRST } from '../../../domain/modelling/ppm/status-reports.ts';
+import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { numberIn } from '../../kernel/report.sql.ts';
+import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { ppmDashboardChart } from './ppm.charts.ts';
+import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
+
+const healths = ['health_schedule', 'health_cost', 'health_scope'] as const;
+type Health = Record<'onTrack' | 'atRisk' | 'offTrack' | 'noReport', number>;
+
+/** Money of one fiscal year; planned and actual are those of cost lines with a date. */
+interface Year {
+  fiscal_year: number;
+  budget: number;
+  planned: number;
+  actual: number;
+}
+
+interface Answer extends Record<(typeof healths)[number], Health> {
+  total_initiatives: number;
+  by_subtype: Record<string, number>;
+  by_status: Record<string, number>;
+  /** Null for those who see no costs. */
+  total_budget: number | null;
+  total_actual: number | null;
+  by_fiscal_year: Year[] | null;
+}
+
+type Input = ReportInput<Record<string, never>>;
+
+/** Initiatives by subtype, status and health, and their sums. */
+async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by_fiscal_year'>> {
+  const counts = (by: string): string =>
+    `(select coalesce(jsonb_object_agg(k, n), '{}') from (
+       select ${by} as k, count(*) as n from i where ${by} is not null group by 1 order by 1) g)`;
+  const health = (name: string): string =>
+    `(select jsonb_build_object('onTrack', count(*) filter (where ${name} = 'onTrack'),
+       'atRisk', count(*) filter (where ${name} = 'atRisk'),
+       'offTrack', count(*) filter (where ${name} = 'offTrack'),
+       'noReport', count(*) filter (where ${name} is null)) from i)`;
+  const { rows } = await sql.raw(
+    `with i as materialized (
+       select c.subtype, c.attributes ->> 'initiativeStatus' as status,
+         ${numberIn('c.attributes', 'costBudget')} as budget, ${numberIn('c.attributes', 'costActual')} as actual,
+         r.schedule_health, r.cost_health, r.scope_health
+       from cards c left join lateral (
+         select * from ppm_reports t where t.card_id = c.id order by ${NEWEST_FIRST} limit 1
+       ) r on true
+       where c.type = ? and ${cards.sql}
+     )
+     select (select count(*)::int from i) as total_initiatives, ${counts('subtype')} as by_subtype,
+       ${counts('status')} as by_status,
+       (select coalesce(sum(budget), 0)::float8 from i) as total_budget,
+       (select coalesce(sum(actual), 0)::float8 from i) as total_actual,
+       ${health('schedule_health')} as health_schedule, ${health('cost_health')} as health_cost,
+       ${health('scope_health')} as health_scope`,
+    [INITIATIVE, ...cards.bindings] as never,
+  );
+  return rows[0];
+}
+
+/** What was allowed, planned and spent by fiscal year. */
+async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
+  const month = await readSetting(sql, 'fiscal_year_start');
+  const { rows } = await sql.raw(
+    `with i as materialized (select c.id from cards c where c.type = ? and ${cards.sql})
+     select b.fiscal_year as year, null as month, sum(b.amount)::float8 as budget, 0::float8 as planned,
+       0::float8 as actual
+     from ppm_budget_lines b join i on i.id = b.card_id group by 1
+     union all
+     select null, to_char(l.date, 'YYYY-MM'), 0, sum(l.planned)::float8, sum(l.actual)::float8
+     from ppm_cost_lines l join i on i.id = l.card_id where l.date is not null group by 2`,
+    [INITIATIVE, ...cards.bindings] as never,
+  );
+  const years = new Map<number, Year>();
+  for (const { year, month: of, budget, planned, actual } of rows) {
+    const fiscal_year: number = year ?? fiscalYearOf(`${of}-01`, month);
+    const sum = years.get(fiscal_year) ?? { fiscal_year, budget: 0, planned: 0, actual: 0 };
+    sum.budget += budget;
+    sum.planned += planned;
+    sum.actual += actual;
+    years.set(fiscal_year, sum);
+  }
+  return [...years.values()].sort((a, b) => a.fiscal_year - b.fiscal_year);
+}
+
+/** How the portfolio of initiatives stands. */
+export const ppmDashboardReport = defineReport<Record<string, never>, Answer>({
+  ...ofPortfolio,
+  name: 'ppm-dashboard',
+  path: 'ppm/dashboard',
+  id: 'readPpmDashboard',
+  summary: 'Read how the portfolio of initiatives stands',
+  description:
+    'Health is that of each initiative’s newest status report. Without costs.view all amounts are null. Fiscal years begin with the month of the settings, and are called after the calendar year in which they end.',
+  params: {},
+  check: requirePortfolio,
+  dependsOn: (topic) => followsInitiatives(topic) || topic === SETTINGS_TOPIC,
+  variant: (ctx) => String(showsCosts(ctx)),
+  async compute(input) {
+    const counted = await countInitiatives(input);
+    const costs = showsCosts(input.ctx)
+      ? { by_fiscal_year: await sumByYear(input) }
+      : { total_budget: null, total_actual: null, by_fiscal_year: null };
+    return JSON.stringify({ ...counted, ...costs });
+  },
+  tables: (answer) => [figuresTable(answer), yearsTable(answer)],
+  chart: (answer, _params, context) => ppmDashboardChart(answer, context),
+});
+
+/** Every figure on a line of its own, with the group that it belongs to. */
+const figuresTable = (answer: Answer): ReportTable => ({
+  name: 'figures',
+  columns: [column('group', 'key'), column('figure', 'key'), column('value', 'number')],
+  rows: [
+    ['portfolio', 'total_initiatives', answer.total_initiatives],
+    ['portfolio', 'total_budget', answer.total_budget],
+    ['portfolio', 'total_actual', answer.total_actual],
+    ...(['by_subtype', 'by_status', ...healths] as const).flatMap((group) =>
+      Object.entries(answer[group]).map(([figure, value]): [string, string, number] => [
+        group,
+        figure,
+        value,
+      ]),
+    ),
+  ],
+});
+
+const yearsTable = ({ by_fiscal_year }: Answer): ReportTable => ({
+  name: 'fiscal_years',
+  columns: [
+    column('fiscal_year', 'number'),
+    moneyColumn('budget'),
+    moneyColumn('planned'),
+    moneyColumn('actual'),
+  ],
+  rows: (by_fiscal_year ?? []).map(({ fiscal_year, budget, planned, actual }) => [
+    fiscal_year,
+    budget,
+    planned,
+    actual,
+  ]),
+});

@@ -1,0 +1,246 @@
+import Type from 'typebox';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
+import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm/status-reports.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
+import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
+import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { ppmGanttChart } from './ppm.charts.ts';
+import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
+import { groupTypes } from './ppm-group-options.report.ts';
+
+interface Params {
+  group_by?: string;
+}
+
+interface Item {
+  id: string;
+  name: string;
+  subtype: string | null;
+  status: string | null;
+  parent_id: string | null;
+  start_date: string | null;
+  end_date: string | null;
+  cost_budget: number | null;
+  cost_actual: number | null;
+  capex_planned: number | null;
+  capex_actual: number | null;
+  opex_planned: number | null;
+  opex_actual: number | null;
+  group_id: string | null;
+  group_name: string | null;
+  latest_report: Record<string, string | null> | null;
+  latest_report_id: string | null;
+  stakeholders: { user_id: string; display_name: string; role_key: string }[];
+}
+
+/** The attributes that the report shows, as `v`, each looked up once however often it is looked at. */
+const attributes = `cross join lateral (select c.attributes ->> 'initiativeStatus' as status,
+    c.attributes ->> 'startDate' as start_date, c.attributes ->> 'endDate' as end_date,
+    c.attributes -> 'costBudget' as cost_budget, c.attributes -> 'costActual' as cost_actual offset 0) v`;
+
+/** A day among attributes, as text where it is one. */
+const day = (column: string): string =>
+  `case when ${column} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${column} end`;
+const amount = (column: string): string => `case when jsonb_typeof(${column}) = 'number' then ${column} end`;
+
+/** Members of a status report that may be null; all others are keys, ids and times, which need no escaping. */
+const written: Record<string, JsonMember> = {
+  reporter_id: { json: 'to_json(t.reporter_id)' },
+  reporter: { json: statusReportMembers.reporter! },
+  summary: { text: 't.summary' },
+  accomplishments: { text: 't.accomplishments' },
+  next_steps: { text: 't.next_steps' },
+};
+const report = jsonText(
+  Object.fromEntries(
+    Object.entries(statusReportMembers).map(([name, id]) => [name, written[name] ?? { id }]),
+  ),
+);
+const person = jsonText({
+  user_id: { id: 'k.user_id' },
+  display_name: { text: 'u.display_name' },
+  role_key: { text: 'k.role' },
+});
+
+/** Money members, null for those who see no costs. */
+function moneyOf(ctx: Ctx): Record<string, { json: string }> {
+  const money = {
+    cost_budget: amount('v.cost_budget'),
+    cost_actual: amount('v.cost_actual'),
+    capex_planned: 'coalesce(l.capex_planned, 0)',
+    capex_actual: 'coalesce(l.capex_actual, 0)',
+    opex_planned: 'coalesce(l.opex_planned, 0)',
+    opex_actual: 'coalesce(l.opex_actual, 0)',
+  };
+  const shown = showsCosts(ctx);
+  return Object.fromEntries(
+    Object.entries(money).map(([name, json]) => [name, { json: shown ? json : 'null::jsonb' }]),
+  );
+}
+
+/** The first related card of a type by name, over the alias `g`. */
+function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragment {
+  if (type === undefined)
+    return { sql: 'cross join (select null::uuid as id, null::text as name) g', bindings: [] };
+  const pairs = relatedPairs(ctx, INITIATIVE, type);
+  return {
+    sql: `left join (
+        select distinct on (p.card_id) p.card_id, c.id, c.name from (${pairs.sql}) p
+        join cards c on c.id = p.other_id and c.type = ? and ${visible.sql}
+        order by p.card_id, c.name_key, c.id
+      ) g on g.card_id = c.id`,
+    bindings: [...pairs.bindings, type, ...visible.bindings],
+  };
+}
+
+/** Initiatives along time, each with money, people and its newest status report. */
+export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
+  ...ofPortfolio,
+  name: 'ppm-gantt',
+  path: 'ppm/gantt',
+  id: 'readPpmGantt',
+  summary: 'Read the initiatives along time',
+  description:
+    'Each initiative once, also where it is related to several cards of the type that it is grouped by: to the first by name. Without costs.view all amounts are null. As a workbook it is the export of the portfolio, with a sheet for the newest reports and one for the people.',
+  permissionNote: 'reports.ppm_dashboard; relations.view for group_by',
+  params: {
+    group_by: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Key of a type of the group options; absent: no groups' }),
+    ),
+  },
+  check(ctx, { group_by }) {
+    requirePortfolio(ctx);
+    if (group_by === undefined) return;
+    requirePermission(ctx.caller, 'relations.view');
+    if (!groupTypes(ctx).some(({ type_key }) => type_key === group_by)) {
+      throw invalidField('group_by', 'unknown_value', `"${group_by}" is none of the group options`);
+    }
+  },
+  dependsOn: (topic, { group_by }) =>
+    followsInitiatives(topic) ||
+    (group_by !== undefined && (topic.startsWith('relations:') || topic === `cards:${group_by}`)),
+  variant: (ctx) => [showsCosts(ctx), may(ctx.caller, 'stakeholders.view')].join(),
+  async compute({ lines, ctx, params, cards, visible }) {
+    const group = groupJoin(ctx, params.group_by, visible);
+    const people = may(ctx.caller, 'stakeholders.view') ? 's.people' : 'null';
+    const item = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      subtype: { text: 'c.subtype' },
+      status: { text: 'v.status' },
+      parent_id: { json: 'to_json(c.parent_id)' },
+      start_date: { text: day('v.start_date') },
+      end_date: { text: day('v.end_date') },
+      ...moneyOf(ctx),
+      group_id: { json: 'to_json(g.id)' },
+      group_name: { text: 'g.name' },
+      latest_report: { json: 'r.report' },
+      latest_report_id: { json: 'to_json(r.id)' },
+      stakeholders: { array: people },
+    });
+    const items = await lines({
+      sql: `select ${item}
+        from cards c ${attributes}
+        left join (
+          select card_id,
+            sum(planned) filter (where category = 'capex') as capex_planned,
+            sum(actual) filter (where category = 'capex') as capex_actual,
+            sum(planned) filter (where category = 'opex') as opex_planned,
+            sum(actual) filter (where category = 'opex') as opex_actual
+          from ppm_cost_lines group by card_id
+        ) l on l.card_id = c.id
+        left join lateral (
+          select t.id, ${report} as report from (
+            select * from ppm_reports t where t.card_id = c.id order by ${NEWEST_FIRST} limit 1
+          ) t
+        ) r on true
+        left join lateral (
+          select string_agg(${person}, ',' order by k.role, lower(u.display_name), k.user_id) as people
+          from stakeholders k join users u on u.id = k.user_id where k.card_id = c.id
+        ) s on true
+        ${group.sql}
+        where c.type = ? and ${cards.sql}
+        order by ${params.group_by === undefined ? '' : 'g.name nulls last, g.id, '}c.name_key, c.id`,
+      bindings: [...group.bindings, INITIATIVE, ...cards.bindings],
+    });
+    return ['{"items":[\n', items, '\n]}'];
+  },
+  tables: ({ items }) => [initiativesTable(items), reportsTable(items), peopleTable(items)],
+  chart: ({ items }, { group_by }, context) => ppmGanttChart(items, group_by !== undefined, context),
+});
+
+const text = ['name', 'subtype', 'status'] as const;
+const days = ['start_date', 'end_date'] as const;
+const amounts = [
+  'cost_budget',
+  'cost_actual',
+  'capex_planned',
+  'capex_actual',
+  'opex_planned',
+  'opex_actual',
+] as const;
+
+const initiativesTable = (items: Item[]): ReportTable => ({
+  name: 'initiatives',
+  columns: [
+    column('id', 'key'),
+    ...text.map((header) => column(header)),
+    column('parent_id', 'key'),
+    ...days.map((header) => column(header, 'date')),
+    ...amounts.map((header) => moneyColumn(header)),
+    column('group_id', 'key'),
+    column('group_name'),
+    column('latest_report_id', 'key'),
+  ],
+  rows: items.map((item) => [
+    item.id,
+    ...text.map((key) => item[key]),
+    item.parent_id,
+    ...days.map((key) => item[key]),
+    ...amounts.map((key) => item[key]),
+    item.group_id,
+    item.group_name,
+    item.latest_report_id,
+  ]),
+});
+
+const said = [
+  'schedule_health',
+  'cost_health',
+  'scope_health',
+  'summary',
+  'accomplishments',
+  'next_steps',
+] as const;
+
+const reportsTable = (items: Item[]): ReportTable => ({
+  name: 'latest_reports',
+  columns: [
+    column('initiative_id', 'key'),
+    column('initiative'),
+    column('report_date', 'date'),
+    ...said.map((header) => column(header)),
+  ],
+  rows: items.flatMap(({ id, name, latest_report: latest }) =>
+    latest ? [[id, name, latest.report_date, ...said.map((key) => latest[key])]] : [],
+  ),
+});
+
+const peopleTable = (items: Item[]): ReportTable => ({
+  name: 'stakeholders',
+  columns: [
+    column('initiative_id', 'key'),
+    column('initiative'),
+    column('role_key', 'key'),
+    column('display_name'),
+    column('user_id', 'key'),
+  ],
+  rows: items.flatMap(({ id, name, stakeholders }) =>
+    stakeholders.map((one) => [id, name, one.role_key, one.display_name, one.user_id]),
+  ),
+});

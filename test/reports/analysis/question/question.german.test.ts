@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readQuestion } from '../../../../reports/analysis/question/question.read.ts';
+import {
+  createVocabulary,
+  type Vocabulary,
+} from '../../../../reports/analysis/question/question.vocabulary.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+
+const TODAY = '2026-11-22';
+
+let t: TestServices;
+let vocabulary: Vocabulary;
+beforeAll(async () => {
+  t = await createTestServices();
+  vocabulary = createVocabulary((await t.ctx()).metamodel, [{ group: 'Region', tag: 'Deutschland' }]);
+});
+afterAll(() => t.close());
+
+const read = (question: string) => readQuestion(vocabulary, question, TODAY);
+
+it.each([
+  ['Wie viele Anwendungen gibt es?', 'How many applications are there?'],
+  ['Anzahl der IT-Komponenten', 'number of IT components'],
+  ['Wie viele Karten haben wir?', 'How many cards do we have?'],
+  ['Wie viele geschäftskritische Anwendungen gibt es?', 'How many business critical applications are there?'],
+  ['Wie viele Anwendungen sind nicht genehmigt?', 'How many applications are not approved?'],
+  ['Wie viele Anwendungen ohne Lebensende?', 'how many applications without an end of life'],
+  ['Wie viele Anwendungen je Kritikalität?', 'How many applications per business criticality?'],
+  [
+    'Wie viele Anwendungen nach Hostingart und Kritikalität?',
+    'How many applications by hosting type and business criticality?',
+  ],
+  ['Welche Anwendungen enden vor 2028?', 'Which applications ending before 2028?'],
+  ['Welche Anwendungen, die nach 2027 enden, gibt es?', 'Which applications ending after 2027 are there?'],
+  ['Welche Anwendungen enden nach dem 31.12.2027?', 'Which applications ending after 2027-12-31?'],
+  ['Zeige Anwendungen, die keine Schnittstellen haben', 'Show applications that have no interfaces'],
+  ['Liste aktive Anwendungen ohne Anbieter', 'List active applications without providers'],
+  [
+    'Die 5 teuersten Anwendungen nach jährlichen Gesamtkosten',
+    'The 5 most expensive applications by total annual cost',
+  ],
+  [
+    'Durchschnittliche Gesamtkosten der Anwendungen je Hostingart',
+    'Average total annual cost of the applications per hosting type',
+  ],
+  [
+    'Welche Anwendungen mit Gesamtkosten über 1,5 Mio.?',
+    'Which applications with total annual cost over 1.5m?',
+  ],
+  [
+    'Anwendungen mit einer Nutzerzahl zwischen 10 und 500',
+    'applications with a number of users between 10 and 500',
+  ],
+  ['Die zehn teuersten Anwendungen', 'The ten most expensive applications'],
+  [
+    'Welche Anwendungen haben die höchsten Gesamtkosten?',
+    'Which applications have the highest total annual cost?',
+  ],
+  ['Welche Anwendungen gehen in den nächsten 12 Monaten live?', undefined],
+  [
+    'Welche Anwendungen enden in den nächsten 12 Monaten?',
+    'Which applications ending in the next 12 months?',
+  ],
+  [
+    'Welche Anwendungen enden im ersten Quartal 2027?',
+    'Which applications ending in the first quarter 2027?',
+  ],
+  ['Welche Anwendungen enden nächstes Jahr?', 'Which applications ending next year?'],
+  ['Wie viele Anwendungen wurden erfunden?', undefined],
+  ['Wie viele Anwendungen markiert mit Deutschland?', 'How many applications tagged Deutschland?'],
+])('%s', (question, english) => {
+  const found = read(question);
+  if (english === undefined) {
+    // told in the words of whoever asks
+    expect(found).not.toHaveProperty('query');
+    for (const word of (found as { unknown: string[] }).unknown) expect(question).toContain(word);
+    return;
+  }
+  const meant = read(english);
+  expect(meant, english).toHaveProperty('query');
+  expect(found).toEqual(meant);
+});
+
+it('leaves questions in English as they are', () => {
+  expect(read('How many gadgets die in winter?')).toMatchObject({ unknown: ['gadgets', 'die', 'winter'] });
+});

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';
+import type { ReadQuestion, UnreadQuestion } from '../../../../reports/analysis/question/question.draft.ts';
+import { readQuestion } from '../../../../reports/analysis/question/question.read.ts';
+import {
+  createVocabulary,
+  type Vocabulary,
+} from '../../../../reports/analysis/question/question.vocabulary.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+
+const TODAY = '2026-11-22';
+
+let t: TestServices;
+let ctx: Ctx;
+let vocabulary: Vocabulary;
+beforeAll(async () => {
+  t = await createTestServices();
+  const [group] = await t.services.db('tag_groups').insert({ name: 'Region' }).returning('id');
+  await t.services.db('tags').insert({ tag_group_id: group.id, name: 'South America' });
+  ctx = await t.ctx();
+  vocabulary = createVocabulary(ctx.metamodel, [{ group: 'Region', tag: 'South America' }]);
+});
+afterAll(() => t.close());
+
+/** What was read, known to be a query that can be run. */
+async function read(question: string): Promise<ReadQuestion> {
+  const found = readQuestion(vocabulary, question, TODAY);
+  expect(found, question).toHaveProperty('query');
+  await planQuery(ctx, (found as ReadQuestion).query);
+  return found as ReadQuestion;
+}
+const unread = (question: string): UnreadQuestion => {
+  const found = readQuestion(vocabulary, question, TODAY);
+  expect(found, question).not.toHaveProperty('query');
+  return found as UnreadQuestion;
+};
+
+describe('counting and grouping', () => {
+  it.each([
+    ['How many applications are there?', ['Application'], ''],
+    ['number of IT components', ['ITComponent'], ''],
+    ['How many cards do we have?', [], ''],
+    ['Count the business applications', ['Application'], 'subtype = businessApplication'],
+    ['how many APIs', ['Interface'], 'subtype = api'],
+    ['How many applications and interfaces are there?', ['Application', 'Interface'], ''],
+    [
+      'How many mission critical applications are there?',
+      ['Application'],
+      'attributes.businessCriticality = missionCritical',
+    ],
+    [
+      'how many applications with business criticality mission critical or business critical?',
+      ['Application'],
+      'attributes.businessCriticality in (missionCritical, businessCritical)',
+    ],
+    [
+      'how many applications have unreasonable technical suitability',
+      ['Application'],
+      'attributes.technicalSuitability = unreasonable',
+    ],
+    ['How many applications are not approved?', ['Application'], 'not approval_status = APPROVED'],
+    ['how many commercial applications', ['Application'], 'attributes.commercialApplication = true'],
+    [
+      'how many applications without an end of life',
+      ['Application'],
+      'not (lifecycle.endOfLife is not empty)',
+    ],
+    [
+      'how many applications without responsible',
+      ['Application'],
+      'not (stakeholder.responsible is not empty)',
+    ],
+    [
+      'how many interfaces without data objects',
+      ['Interface'],
+      'not (relation.relInterfaceToDataObj.target is not empty)',
+    ],
+    ['how many applications with data quality below 50%', ['Application'], 'data_quality < 50'],
+    [
+      'how many applications with a total annual cost over 100,000',
+      ['Application'],
+      'attributes.costTotalAnnual > 100000',
+    ],
+    [
+      'how many applications whose number of users is between 10 and 1k',
+      ['Application'],
+      'attributes.numberOfUsers between 10 and 1000',
+    ],
+    ['how many applications tagged South America', ['Application'], 'tags.Region = "South America"'],
+    ['how many applications called "claims"', ['Application'], 'name ~ "claims"'],
+    ['How many applications were created since 2026-01-01?', ['Application'], 'created_at >= 2026-01-01'],
+  ])('%s', async (question, from, filter) => {
+    const { query } = await read(question);
+    expect(query).toMatchObject({ from, filter, dimensions: [], measures: [{ fn: 'count' }] });
+  });
+
+  it.each([
+    ['How many applications by hosting type?', [{ field: 'attributes.hostingType' }]],
+    [
+      'applications per business criticality and lifecycle phase',
+      [{ field: 'attributes.businessCriticality' }, { field: 'phase' }],
+    ],
+    ['How many applications by year of end of life?', [{ field: 'lifecycle.endOfLife', bucket: 'year' }]],
+    ['number of cards by type', [{ field: 'type' }]],
+    ['number of applications per region', [{ field: 'tags.Region' }]],
+    ['how many applications by responsible', [{ field: 'stakeholder.responsible' }]],
+    ['how many initiatives by quarter of go live', [{ field: 'lifecycle.active', bucket: 'quarter' }]],
+    ['how many IT components by tech category', [{ field: 'relation.relITCToTechCat.target.name' }]],
+  ])('%s', async (question, dimensions) => {
+    expect((await read(question)).query.dimensions).toEqual(dimensions);
+  });
+});
+
+describe('amounts', () => {
+  it.each([
+    ['What is the average total annual cost of applications by hosting type?', 'avg', 'hostingType'],
+    ['total annual cost of applications per business criticality', 'sum', 'businessCriticality'],
+    ['median total annual cost of applications by TIME model', 'percentile', 'timeModel'],
+    ['How much do applications cost by hosting type?', 'sum', 'hostingType'],
+    ['sum of costs of applications by hosting type', 'sum', 'hostingType'],
+    ['highest total annual cost of applications by hosting type', 'max', 'hostingType'],
+  ])('%s', async (question, fn, key) => {
+    const { query } = await read(question);
+    expect(query.measures).toMatchObject([{ fn, field: 'attributes.costTotalAnnual' }]);
+    expect(query.dimensions).toEqual([{ field: `attributes.${key}` }]);
+    expect(query.from).toEqual(['Application']);
+  });
+
+  it('asks for the first so many', async () => {
+    expect(await read('Top 5 applications by total annual cost')).toMatchObject({
+      limit: 5,
+      query: {
+        dimensions: [{ field: 'name' }, { field: 'id' }],
+        measures: [{ fn: 'sum', field: 'attributes.costTotalAnnual' }],
+        sort: [{ column: 'sum(attributes.costTotalAnnual)', dir: 'desc' }],
+      },
+    });
+    expect(await read('the 3 most expensive applications')).toMatchObject({ limit: 3 });
+    const { query, limit } = await read('top 10 tech categories by number of IT components');
+    expect({ ...query, limit }).toMatchObject({
+      limit: 10,
+      from: ['TechCategory'],
+      measures: [{ fn: 'count', field: 'relation.relITCToTechCat.source.name' }],
+    });
+  });
+});
+
+describe('questions as they are asked', () => {
+  it.each([
+    ['Which applications have the highest total annual cost?', 'max', 'desc'],
+    ['list the applications with the lowest total annual cost', 'min', 'asc'],
+  ])('%s, by name', async (question, fn, dir) => {
+    expect(await read(question)).toMatchObject({
+      limit: 10,
+      query: {
+        dimensions: [{ field: 'name' }, { field: 'id' }],
+        measures: [{ fn, field: 'attributes.costTotalAnnual' }],
+        sort: [{ column: `${fn}(attributes.costTotalAnnual)`, dir }],
+      },
+    });
+  });
+
+  it('what is the highest total annual cost of applications, as an amount', async () => {
+    const { query, limit } = await read('what is the highest total annual cost of applications');
+    expect({ limit, dimensions: query.dimensions }).toEqual({ limit: undefined, dimensions: [] });
+  });
+
+  it.each([
+    ['the ten most expensive applications', 10],
+    ['top five applications by total annual cost', 5],
+  ])('%s', async (question, limit) => {
+    expect((await read(question)).limit).toBe(limit);
+  });
+
+  it.each([
+    [
+      'What is the data quality of applications by hosting type?',
+      { measures: [{ fn: 'avg', field: 'data_quality' }] },
+    ],
+    [
+      'How many applications does each provider offer?',
+      { from: ['Application'], dimensions: [{ field: 'relation.relProviderToApp.source.name' }] },
+    ],
+    [
+      'Which business capabilities are not supported by any application?',
+      { from: ['BusinessCapability'], filter: 'not (relation.relAppToBC.source is not empty)' },
+    ],
+    [
+      'Which IT components reach end of life next year?',
+      { from: ['ITComponent'], filter: expect.stringContaining('2027') },
+    ],
+    ['applications hosted on premise', { filter: 'attributes.hostingType = onPremise' }],
+  ])('%s', async (question, query) => {
+    expect((await read(question)).query).toMatchObject(query);
+  });
+});
+
+describe('days', () => {
+  it.each([
+    ['before 2027-01-01', 'lifecycle.endOfLife < 2027-01-01'],
+    ['before 2027', 'lifecycle.endOfLife < 2027-01-01'],
+    ['after 2027', 'lifecycle.endOfLife >= 2028-01-01'],
+    ['in 2027', '(lifecycle.endOfLife >= 2027-01-01 and lifecycle.endOfLife < 2028-01-01)'],
+    ['by the end of 2026', 'lifecycle.endOfLife < 2027-01-01'],
+    ['in Q1 2027', '(lifecycle.endOfLife >= 2027-01-01 and lifecycle.endOfLife < 2027-04-01)'],
+    ['in March 2027', '(lifecycle.endOfLife >= 2027-03-01 and lifecycle.endOfLife < 2027-04-01)'],
+    ['next year', '(lifecycle.endOfLife >= 2027-01-01 and lifecycle.endOfLife < 2028-01-01)'],
+    ['within the next 3 months', '(lifecycle.endOfLife >= 2026-11-22 and lifecycle.endOfLife < 2027-02-23)'],
+    ['in the last 2 weeks', '(lifecycle.endOfLife >= 2026-11-08 and lifecycle.endOfLife < 2026-11-23)'],
+  ])('Which applications are ending %s?', async (when, filter) => {
+    const { query } = await read(`Which applications are ending ${when}?`);
+    expect(query).toMatchObject({
+      filter,
+      dimensions: [{ field: 'name' }, { field: 'lifecycle.endOfLife' }, { field: 'id' }],
+    });
+  });
+
+  it('knows the phase of today, and the past', async () => {
+    expect((await read('how many active applications')).query.filter).toBe(
+      '(lifecycle.active <= 2026-11-22 and not lifecycle.phaseOut <= 2026-11-22 and not lifecycle.endOfLife <= 2026-11-22)',
+    );
+    expect((await read('how many planned applications')).query.filter).toMatch(/^\(\(lifecycle.plan is not/);
+    expect((await read('how many applications as of 2026-06-30')).query.as_of).toBe(
+      '2026-06-30T00:00:00.000Z',
+    );
+    expect((await read('list applications phasing out next year by hosting type')).query).toMatchObject({
+      filter: '(lifecycle.phaseOut >= 2027-01-01 and lifecycle.phaseOut < 2028-01-01)',
+      dimensions: [{ field: 'attributes.hostingType' }],
+    });
+  });
+});
+
+describe('what is not understood', () => {
+  it.each([
+    ['How many applications in Germany?', ['Germany']],
+    ['Delete all applications', ['Delete']],
+    ['how many applications tolerate or approved', ['or']],
+    ['how many applications over 5', ['over', '5']],
+    ['SELECT * FROM users; DROP TABLE cards', expect.arrayContaining(['DROP', 'TABLE'])],
+    ['', []],
+  ])('%s', (question, unknown) => {
+    expect(unread(question)).toMatchObject({ unknown, ambiguous: [] });
+  });
+
+  it('is not guessed at where there are several meanings', () => {
+    expect(unread('how many unreasonable applications').ambiguous).toEqual([
+      {
+        text: 'unreasonable',
+        meanings: [
+          'Functional Suitability Unreasonable (attributes.functionalSuitability)',
+          'Technical Suitability Unreasonable (attributes.technicalSuitability)',
+        ],
+      },
+    ]);
+  });
+
+  it('may be as long as it likes', () => {
+    const { unknown } = unread(`how many applications ${'and so on '.repeat(5_000)}`);
+    expect(unknown.length).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,162 @@
+import ExcelJS from 'exceljs';
+import { expect, it } from 'vitest';
+import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
+import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
+import type { Rendering } from '../../../../reports/kernel/rendering/rendering.types.ts';
+import { createShared } from '../../../../reports/kernel/report.shared.ts';
+import { samples } from '../charts/samples.ts';
+
+const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
+const chart = samples(3).bars;
+const picture: Rendering = { make: 'chart', chart, workspace };
+
+/** An answer with as many applications, as the report on costs gives it. */
+const costs = (count: number) => {
+  const items = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({ id: String(index), name: `=Application ${index}`, cost: index }),
+  );
+  return {
+    report: 'cost',
+    params: { type: 'Application', cost_field: 'costTotalAnnual' },
+    body: Buffer.from(`{"items":[\n${items.join(',\n')}\n],"total":1,"position":"1"}`),
+  };
+};
+
+it('makes files and pictures in another thread, the same as here', async () => {
+  const answer = costs(2);
+  const [svg, csv, xlsx] = await Promise.all([
+    render(picture),
+    render({ make: 'csv', ...answer }),
+    render({ make: 'xlsx', ...answer }),
+  ]);
+  expect(svg.toString()).toBe(drawChart(chart, workspace));
+  expect(csv.toString().split('\r\n').slice(1, 3)).toEqual([
+    expect.stringContaining("'=Application 0"),
+    expect.stringContaining("'=Application 1"),
+  ]);
+  // it was lent to the thread, not given
+  expect(answer.body.length).toBeGreaterThan(0);
+  const book = new ExcelJS.Workbook();
+  await book.xlsx.load(xlsx as never);
+  expect(book.worksheets[0]!.rowCount).toBe(3);
+});
+
+it('survives what fails, and hands refusals on as they are', async () => {
+  await expect(render({ make: 'chart', chart: { kind: 'bars' } as never, workspace })).rejects.toThrow(
+    "can't be made",
+  );
+  await expect(render({ make: 'csv', ...costs(1), table: 'nothing' })).rejects.toMatchObject({
+    code: 'validation_failed',
+    errors: [expect.objectContaining({ field: 'table', code: 'unknown_value' })],
+  });
+  const body = new Uint8Array(128 * 1024 * 1024 + 1);
+  const { report, params } = costs(1);
+  const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
+  await expect(render({ make: 'picture', report, params, body, context, workspace })).rejects.toMatchObject({
+    code: 'query_too_heavy',
+  });
+  expect((await render(picture)).toString()).toContain('<svg');
+});
+
+it('gives up what nobody waits for, in the queue and in the thread, and what takes too long', async () => {
+  const reason = new Error('gone');
+  const stop = new AbortController();
+  const given = Array.from({ length: 4 }, () =>
+    render({ make: 'csv', ...costs(20_000) }, { signal: stop.signal }),
+  );
+  const late = render({ make: 'csv', ...costs(20_000) }, { limitMs: 1 });
+  stop.abort(reason);
+  const ends = await Promise.allSettled([...given, late]);
+  expect(ends.map((end) => (end.status === 'rejected' ? end.reason : end.status)).slice(0, 4)).toEqual(
+    given.map(() => reason),
+  );
+  expect(ends[4]).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', status: 503 } });
+  expect((await render(picture)).toString()).toContain('<svg');
+});
+
+it('refuses a document that takes too long, while others are made', async () => {
+  const paper = (text: string) => ({
+    kind: 'Decision',
+    title: 'A document',
+    notice: null,
+    facts: [['Status', 'Draft']],
+    written: '2026-01-01T00:00:00.000Z',
+    footer: 'A document',
+    parts: [{ kind: 'markdown', text, level: 2 }],
+    signatures: [],
+  });
+  const order: string[] = [];
+  // one word of very many pieces, of which the layout takes the first again and again
+  const hostile = render({ make: 'pdf', paper: paper('|a'.repeat(400_000)) as never }).catch((error) => {
+    order.push('hostile');
+    return error;
+  });
+  for (let n = 0; n < 3; n += 1) {
+    expect((await render({ make: 'docx', paper: paper('Short.') as never })).length).toBeGreaterThan(1_000);
+    order.push('short');
+  }
+  expect(await hostile).toMatchObject({ code: 'query_too_heavy', status: 422 });
+  expect(order).toEqual(['short', 'short', 'short', 'hostile']);
+});
+
+it('takes the renderings of those who ask in turn', async () => {
+  const order: string[] = [];
+  const ask = (user: string, n: number) =>
+    render({ make: 'csv', ...costs(2_000) }, { user }).then(() => void order.push(`${user} ${n}`));
+  const asked = Array.from({ length: 12 }, (_, n) => ask('many', n));
+  await Promise.all([ask('few', 0), ask('few', 1)]);
+  // two of the first were under way, and one goes before each of the second
+  expect(order.filter((name) => name.startsWith('many')).length).toBeLessThanOrEqual(6);
+  await Promise.all(asked);
+  expect(order.filter((name) => name.startsWith('many'))).toHaveLength(12);
+});
+
+it('lets no more wait than it can hold, and of one user half of it', async () => {
+  const stop = new AbortController();
+  const one = Array.from({ length: 60 }, () => render(picture, { signal: stop.signal, user: 'one' }));
+  await expect(Promise.race(one)).rejects.toMatchObject({ code: 'too_many_requests', status: 429 });
+  expect((await render(picture, { user: 'other' })).toString()).toContain('<svg');
+  stop.abort(new Error('enough'));
+  await Promise.allSettled(one);
+});
+
+it('lets no more wait than it can hold', async () => {
+  const stop = new AbortController();
+  const many = Array.from({ length: 120 }, () => render(picture, { signal: stop.signal }));
+  const refused = await Promise.race(
+    many.map((one) =>
+      one.then(
+        () => Promise.reject(),
+        (error) => error,
+      ),
+    ),
+  );
+  expect(refused).toMatchObject({ code: 'unavailable', headers: { 'retry-after': '5' } });
+  stop.abort(new Error('enough'));
+  await Promise.allSettled(many);
+});
+
+it('shares work among those who ask, and ends it with the last of them', async () => {
+  const share = createShared();
+  const done = Promise.withResolvers<Buffer>();
+  const signals: AbortSignal[] = [];
+  const make = (signal: AbortSignal) => {
+    signals.push(signal);
+    return done.promise;
+  };
+  const first = new AbortController();
+  const second = new AbortController();
+  const one = share('a', make, first.signal);
+  const other = share('a', make, second.signal);
+  expect(signals).toHaveLength(1);
+  first.abort(new Error('one'));
+  await expect(one).rejects.toThrow('one');
+  expect(signals[0]!.aborted).toBe(false);
+  second.abort(new Error('other'));
+  await expect(other).rejects.toThrow('other');
+  expect(signals[0]!.aborted).toBe(true);
+  const again = share('a', make);
+  expect(signals).toHaveLength(2);
+  done.resolve(Buffer.from('made'));
+  expect((await again).toString()).toBe('made');
+});

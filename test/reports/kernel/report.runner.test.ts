@@ -1,0 +1,55 @@
+// @redis
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Cache, createMemoryCache } from '../../../platform/cache.ts';
+import { createReportRunner } from '../../../reports/kernel/report.runner.ts';
+import type { Report } from '../../../reports/kernel/report.ts';
+import { createTestApp, type TestApp } from '../../support/harness.ts';
+
+const MIB = 1024 * 1024;
+let t: TestApp;
+let cache: Cache;
+beforeAll(async () => {
+  t = await createTestApp();
+  cache = t.services.config.redisUrl ? t.services.cache : createMemoryCache(1024 * MIB);
+});
+afterAll(() => t.close());
+
+it('an answer too large to be kept is computed once for all processes that ask for it at once', async () => {
+  let computed = 0;
+  const report = {
+    name: 'large',
+    variant: () => '',
+    dependsOn: () => false,
+    compute: async () => {
+      computed += 1;
+      return JSON.stringify({ text: 'x'.repeat(33 * MIB) });
+    },
+  } as unknown as Report;
+  const question = { report, params: {}, cards: { sql: 'true', bindings: [] }, filtered: false };
+  const ctx = await t.ctx();
+  const processes = [1, 2, 3].map(() => createReportRunner(cache, true));
+  const answers = await Promise.all(
+    processes.map((runner) => runner.run(ctx, runner.name(ctx, new Map(), question), question)),
+  );
+  expect(computed).toBe(1);
+  expect(new Set(answers.map(({ body }) => body.toString('latin1', 33 * MIB))).size).toBe(1);
+  expect(answers.every(({ body }) => body.length > 33 * MIB)).toBe(true);
+});
+
+it('more questions at once than there are connections are all answered', async () => {
+  const report = {
+    name: 'many',
+    variant: () => '',
+    dependsOn: () => false,
+    compute: async () => '{"some":"thing"}',
+  } as unknown as Report;
+  const ctx = await t.ctx();
+  const runner = createReportRunner(cache, true);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => {
+      const question = { report, params: { n }, cards: { sql: 'true', bindings: [] }, filtered: false };
+      return runner.run(ctx, runner.name(ctx, new Map(), question), question);
+    }),
+  );
+  expect(answers).toHaveLength(60);
+});
