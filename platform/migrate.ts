@@ -9,15 +9,19 @@ export interface SchemaStep {
 
 const LOCK = 7203002;
 
-/** Names of the steps that the database has seen, oldest first. */
+/** Names of the steps that were applied to the database, oldest first. */
 async function appliedSteps(db: Knex): Promise<string[]> {
-  const exists = await db.raw(`select to_regclass('schema_steps') is not null as there`);
-  if (!exists.rows[0].there) return [];
-  const rows = await db('schema_steps').orderBy('name').select('name');
-  return rows.map((row: { name: string }) => row.name);
+  const { rows } = await db.raw(`select to_regclass('schema_steps') is not null as exists`);
+  if (!rows[0].exists) return [];
+  return await db('schema_steps').orderBy('name').pluck('name');
 }
 
-function refuseNewer(applied: string[], steps: SchemaStep[]): void {
+function refuseUnknown(applied: string[], steps: SchemaStep[]): void {
+  if (applied.length > 0 && !applied.includes(steps[0]!.name)) {
+    throw new StartupError(
+      'The database was created by a version before the first release and cannot be upgraded: use an empty database.',
+    );
+  }
   const known = new Set(steps.map((step) => step.name));
   const unknown = applied.filter((name) => !known.has(name));
   if (unknown.length > 0) {
@@ -31,7 +35,7 @@ function refuseNewer(applied: string[], steps: SchemaStep[]): void {
  * Brings the schema up to date, each step in a transaction of its own, under a lock, so that any number of
  * processes may call it at once and each step runs once.
  * @returns the names of the steps applied now.
- * @throws StartupError when the schema is newer than this program.
+ * @throws StartupError when the schema is newer than this program, or older than the first release.
  */
 export async function migrate(db: Db, steps: SchemaStep[]): Promise<string[]> {
   const done: string[] = [];
@@ -43,7 +47,7 @@ export async function migrate(db: Db, steps: SchemaStep[]): Promise<string[]> {
         'create table if not exists schema_steps (name text primary key, applied_at timestamptz not null default now())',
       );
       const applied = await appliedSteps(trx);
-      refuseNewer(applied, steps);
+      refuseUnknown(applied, steps);
       const step = steps.find((candidate) => !applied.includes(candidate.name));
       if (!step) return undefined;
       await step.up(trx);
@@ -52,18 +56,5 @@ export async function migrate(db: Db, steps: SchemaStep[]): Promise<string[]> {
     });
     if (!next) return done;
     done.push(next);
-  }
-}
-
-/**
- * Checks that the schema fits this program, for processes that don't migrate.
- * @throws StartupError when the schema is older or newer.
- */
-export async function checkSchema(db: Db, steps: SchemaStep[]): Promise<void> {
-  const applied = await appliedSteps(db);
-  refuseNewer(applied, steps);
-  const missing = steps.filter((step) => !applied.includes(step.name));
-  if (missing.length > 0) {
-    throw new StartupError('The database schema is older than this program: run "npm run migrate" first.');
   }
 }

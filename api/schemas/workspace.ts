@@ -104,7 +104,7 @@ export const transferExample = {
     ],
     source: {
       service_version: '0.1.0',
-      schema_version: '0067-itsm-reconciliation',
+      schema_version: '0001-baseline',
       position: '4821',
       created_at: '2026-01-31T08:00:00.000Z',
     },

@@ -18,14 +18,21 @@ const onServer = async (statement: string): Promise<unknown> => {
 
 /** A fresh, migrated and seeded database of the test's own: a clone of the run's template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
   // cloning needs the template to itself; files that start together wait for each other
   await onServer('select pg_advisory_lock(1)');
   try {
-    await onServer(`create database ${name} template estate_template strategy file_copy`);
+    return await createDatabase('test', 'template estate_template strategy file_copy');
   } finally {
     await onServer('select pg_advisory_unlock(1)');
   }
+}
+
+/** A database without any table. */
+export const createEmptyDatabase = () => createDatabase('empty', '');
+
+async function createDatabase(prefix: string, options: string): Promise<TestDatabase> {
+  const name = `${prefix}_${randomBytes(6).toString('hex')}`;
+  await onServer(`create database ${name} ${options}`);
   const url = new URL(inject('serverUrl'));
   url.pathname = `/${name}`;
   return {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { up } from '../../../../migrations/steps/0079-old-values.ts';
 import type { Sql } from '../../../../platform/database.ts';
 import type { Reads } from '../../../../reports/kernel/as-of/as-of.reads.ts';
 import { pastTables } from '../../../../reports/kernel/as-of/as-of.tables.ts';
@@ -9,7 +8,6 @@ import { cardActs } from '../../../domain/app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../../domain/app/batches/acts/hand.ts';
 import { riskActs } from '../../../domain/app/batches/acts/risks.ts';
 import { workspaceActs } from '../../../domain/app/batches/acts/workspace.ts';
-import { mayBeSilent } from '../../../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
 
 /*
@@ -156,27 +154,4 @@ it('leaves nothing behind, and lets nothing be written', async () => {
     `select count(*)::int as left from pg_class where relnamespace::regnamespace::text like 'pg\\_temp%'`,
   );
   expect(rows[0].left).toBe(0);
-});
-
-it('keeps beside the events what an update of the program finds in them', async () => {
-  const oldValues = async (sql: Sql) =>
-    (
-      await sql.raw(`select 'card' as of, to_jsonb(v)::text as row from card_old_values v
-        union all select 'relation', to_jsonb(v)::text from relation_old_values v order by 1, 2`)
-    ).rows;
-  const sql = await t.services.db.transaction();
-  await mayBeSilent(sql);
-  try {
-    const kept = await oldValues(sql);
-    expect(kept.length).toBeGreaterThan(20);
-    await sql.raw(`drop trigger old_values on events;
-      drop function note_old_values;
-      drop aggregate first_values (jsonb);
-      drop function told_first;
-      drop table card_old_values, relation_old_values`);
-    await up(sql);
-    expect(await oldValues(sql)).toEqual(kept);
-  } finally {
-    await sql.rollback();
-  }
 });
