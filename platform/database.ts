@@ -73,6 +73,12 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
   });
 }
 
+/** The rows that a statement returns. `T` names its columns. */
+export async function queryRows<T>(sql: Sql, text: string, bindings: readonly unknown[] = []): Promise<T[]> {
+  const { rows } = await sql.raw(text, bindings as never);
+  return rows;
+}
+
 /** Sets columns of the rows that a query names. To set none is no fault, as it would be to the query builder. */
 export async function setColumns(rows: Knex.QueryBuilder, columns: Record<string, unknown>): Promise<void> {
   if (Object.keys(columns).length > 0) await rows.update(columns);

@@ -7,10 +7,9 @@ import {
   renewRecoveryCodes,
 } from '../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, Timestamp } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
-import { Timestamp } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { RiskFilter } from '../../domain/governance/risks/risks.list.ts';
+import { riskFilters } from '../../domain/governance/risks/risks.list.ts';
 import type { TaskDraft } from '../../domain/governance/risks/tasks.add.ts';
 import {
   createTask,
@@ -7,7 +7,13 @@ import {
   patchTask,
   type TaskPatch,
 } from '../../domain/governance/risks/tasks.commands.ts';
-import { exportTasks, listOccurrences, listRiskTasks } from '../../domain/governance/risks/tasks.list.ts';
+import {
+  exportTasks,
+  listOccurrences,
+  listRiskTasks,
+  occurrenceSorts,
+  taskSorts,
+} from '../../domain/governance/risks/tasks.list.ts';
 import { actOnOccurrence } from '../../domain/governance/risks/tasks.occurrences.ts';
 import type { OccurrenceAct } from '../../domain/governance/risks/tasks.rules.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
@@ -15,7 +21,6 @@ import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/mitigation-tasks.ts';
-import { riskFilters } from '../schemas/risks.ts';
 import type { App } from '../types.ts';
 
 const reading = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
@@ -43,10 +48,9 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'exportMitigationTasks',
     summary: 'List the mitigation tasks of all risks',
     description: 'Of the risks that the filter lets through; `search` looks into the risks as well.',
-    query: listQuery(schemas.taskSorts, 'created_at', riskFilters),
+    query: listQuery(taskSorts, 'created_at', riskFilters),
     answers: { 200: { description: 'Tasks, oldest first', schema: listed } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await exportTasks(ctx, query as typeof query & RiskFilter)),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await exportTasks(ctx, query)),
   });
 
   operation(app, {
@@ -56,7 +60,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTasks',
     summary: 'List the mitigation tasks of a risk',
     params: RiskParams,
-    query: listQuery(schemas.taskSorts, 'created_at', {}),
+    query: listQuery(taskSorts, 'created_at', {}),
     answers: { 200: { description: 'Tasks, oldest first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listRiskTasks(ctx, params.risk_id, query)),
@@ -121,7 +125,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTaskOccurrences',
     summary: 'List the occurrences of a mitigation task',
     params: TaskParams,
-    query: listQuery(schemas.occurrenceSorts, 'sequence', {}),
+    query: listQuery(occurrenceSorts, 'sequence', {}),
     answers: {
       200: {
         description: 'Occurrences, the first one first',

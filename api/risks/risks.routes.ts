@@ -8,10 +8,12 @@ import {
 } from '../../domain/governance/risks/risks.commands.ts';
 import { importRisks } from '../../domain/governance/risks/risks.import.ts';
 import {
+  cardRiskFilters,
   listCardRisks,
   listRisks,
-  type RiskFilter,
   readRisk,
+  riskFilters,
+  riskSorts,
 } from '../../domain/governance/risks/risks.list.ts';
 import { readRiskMetrics } from '../../domain/governance/risks/risks.metrics.ts';
 import { type Promotion, promoteFinding } from '../../domain/governance/risks/risks.promote.ts';
@@ -48,10 +50,9 @@ export function registerRiskRoutes(app: App): void {
     summary: 'List risks',
     description:
       'With `sort_by=level` the gravest come first when they ascend. `search` looks into reference, title and description.',
-    query: listQuery(schemas.riskSorts, 'updated_at', schemas.riskFilters),
+    query: listQuery(riskSorts, 'updated_at', riskFilters),
     answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await listRisks(ctx, query as typeof query & RiskFilter)),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRisks(ctx, query)),
   });
 
   operation(app, {
@@ -85,14 +86,13 @@ export function registerRiskRoutes(app: App): void {
       'Over the risks that the filter lets through. `by_level` counts the residual level where it is known, else the initial one.',
     query: Type.Object(
       {
-        ...schemas.riskFilters,
+        ...riskFilters,
         search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
       },
       closed,
     ),
     answers: { 200: { description: 'The figures', schema: Type.Ref('RiskMetrics#') } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await readRiskMetrics(ctx, query as typeof query & RiskFilter)),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await readRiskMetrics(ctx, query)),
   });
 
   operation(app, {
@@ -227,9 +227,9 @@ export function registerRiskRoutes(app: App): void {
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',
     params: Type.Object({ card_id: Uuid }, closed),
-    query: listQuery(schemas.riskSorts, 'updated_at', schemas.cardRiskFilters),
+    query: listQuery(riskSorts, 'updated_at', cardRiskFilters),
     answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listCardRisks(ctx, params.card_id, query as typeof query & RiskFilter)),
+      sendJson(reply, await listCardRisks(ctx, params.card_id, query)),
   });
 }

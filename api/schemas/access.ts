@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { analysisTypes, runStatuses } from '../../domain/analysis/runs/runs.types.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const literals = (values: readonly string[], options = {}) =>
   Type.Union(

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { SessionData } from '../../domain/analysis/architect/architect.input.ts';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Title = Type.String({ minLength: 1, maxLength: 200 });
 const Requirement = Type.String({ minLength: 1, maxLength: 20_000 });

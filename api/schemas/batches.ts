@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Position, Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Position } from './common.ts';
 
 const batchMembers = {
   id: Uuid,

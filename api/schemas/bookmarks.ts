@@ -5,8 +5,7 @@ import {
   ViewShares,
   ViewSort,
 } from '../../domain/collaboration/views/bookmarks.input.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Visibility = oneOf('private', 'shared', 'public');
 const Name = Type.String({ minLength: 1, maxLength: 200 });

@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { ActionItems } from '../../domain/modelling/bpm/bpm.input.ts';
-import { Timestamp } from './common.ts';
 
 export const AssessmentParams = Type.Object({ process_id: Uuid, assessment_id: Uuid }, closed);
 export const TemplateParams = Type.Object(

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CustomFields } from '../../domain/modelling/bpm/bpm.input.ts';
 import { flowStatuses } from '../../domain/modelling/bpm/bpm.types.ts';
 import {
@@ -12,7 +12,6 @@ import {
   modelElement,
   Thumbnail,
 } from './bpm.ts';
-import { Timestamp } from './common.ts';
 
 export const VersionParams = Type.Object({ process_id: Uuid, version_id: Uuid }, closed);
 export const DraftElementParams = Type.Object(

@@ -1,11 +1,10 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CustomFields } from '../../domain/modelling/bpm/bpm.input.ts';
 import { elementTypes } from '../../domain/modelling/bpm/bpm.types.ts';
 import { modelLimits } from '../../domain/modelling/bpm/bpmn.guard.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/bpm/bpmn.read.ts';
 import { MOST_NAMED } from '../../domain/modelling/bpm/elements.compare.ts';
-import { Timestamp } from './common.ts';
 
 export const ProcessParams = Type.Object({ process_id: Uuid }, closed);
 export const ElementParams = Type.Object({ process_id: Uuid, element_id: Uuid }, closed);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { listAnswer, Timestamp } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listAnswer } from './common.ts';
 
 export const CardStatus = Type.Union([Type.Literal('ACTIVE'), Type.Literal('ARCHIVED')]);
 export const ApprovalStatus = Type.Union([

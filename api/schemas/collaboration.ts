@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { recurrenceUnits, todoStates } from '../../domain/collaboration/todos/todos.rules.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, DateOnly, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const stakeholder = {
   id: Uuid,

@@ -1,11 +1,7 @@
 import Type, { type TSchema } from 'typebox';
+import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-/** RFC 3339 in UTC with milliseconds. */
-export const Timestamp = Type.String({
-  format: 'date-time',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
-});
 export const Position = Type.String({
   pattern: '^[0-9]{1,19}$',
   examples: ['48213'],
@@ -17,8 +13,13 @@ export const plainId = (id: string): string => id.toLowerCase();
 
 export const IdParams = Type.Object({ id: Uuid }, closed);
 
-/** The query parameters of every list; `sorts` are its documented sort fields. */
-export function listQuery<T extends Record<string, TSchema>>(sorts: string[], defaultSort: string, more: T) {
+/** The query parameters of every list; `sorts` are its sort fields, by name. */
+export function listQuery<T extends Record<string, TSchema>>(
+  sorts: readonly string[] | Readonly<Record<string, SortField>>,
+  defaultSort: string,
+  more: T,
+) {
+  const names = Array.isArray(sorts) ? (sorts as readonly string[]) : Object.keys(sorts);
   return Type.Object(
     {
       page: Type.Integer({
@@ -32,7 +33,7 @@ export function listQuery<T extends Record<string, TSchema>>(sorts: string[], de
         Type.String({
           maxLength: 120,
           // names in backticks, or <key> would be taken for a tag
-          description: `One of ${sorts.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
+          description: `One of ${names.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
         }),
       ),
       sort_dir: Type.Optional(

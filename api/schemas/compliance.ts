@@ -5,8 +5,7 @@ import {
   findingStatuses,
   severities,
 } from '../../domain/governance/compliance/compliance.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const oneOf = (values: readonly string[], description?: string) =>
   Type.Union(

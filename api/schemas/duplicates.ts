@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { clusterStatuses, searchModes } from '../../domain/analysis/duplicates/duplicates.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardMergeBody } from './card-merge.ts';
-import { Timestamp } from './common.ts';
 
 const literals = (values: readonly string[], options = {}) =>
   Type.Union(

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { listQuery, Timestamp } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listQuery } from './common.ts';
 
 const Product = Type.String({ description: 'As the source names it', examples: ['postgresql'] });
 const Cycle = Type.String({ examples: ['17'] });

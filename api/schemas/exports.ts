@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardStatus, Lifecycle } from './cards.ts';
-import { Position, Timestamp } from './common.ts';
+import { Position } from './common.ts';
 
 const Text = Nullable(Type.String());
 

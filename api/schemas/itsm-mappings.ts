@@ -4,8 +4,7 @@ import {
   MappingCreate,
   TransformConfig,
 } from '../../domain/exchange/itsm/mappings.input.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const {
   connection_id: _,

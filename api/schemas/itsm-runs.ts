@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const literals = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 

@@ -2,9 +2,8 @@ import Type from 'typebox';
 import { authTypes, connectionKinds } from '../../domain/exchange/itsm/connections.kinds.ts';
 import { NewRecords } from '../../domain/exchange/itsm/connections.new-records.ts';
 import { HttpSources } from '../../domain/exchange/itsm/connections.sources.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { advice } from '../../integrations/itsm/remote.failures.ts';
-import { Timestamp } from './common.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask where it is set' }));
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { fieldTypes } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const FieldTypeName = Type.Union(fieldTypes.map((type) => Type.Literal(type)));
 

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { entityKinds, recordActions } from '../../domain/exchange/migration/records.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { listAnswer, Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listAnswer } from './common.ts';
 
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const Text = Nullable(Type.String());

@@ -3,8 +3,8 @@ import {
   modernizationStatuses,
   modernizationTypes,
 } from '../../domain/analysis/modernizations/modernizations.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { listQuery, Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listQuery } from './common.ts';
 
 const literals = (values: readonly string[], description: string) =>
   Type.Union(

@@ -3,8 +3,7 @@ import {
   notificationTypeKeys,
   notificationTypes,
 } from '../../domain/collaboration/notifications/notifications.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const NotificationTypeSchema = Type.Union(notificationTypeKeys.map((type) => Type.Literal(type)));
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { PortalConfig, PortalFields, PortalFilters } from '../../domain/exchange/portals/portals.input.ts';
 import { SLUG_PATTERN } from '../../domain/exchange/portals/portals.rules.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
-import { listQuery, Timestamp } from './common.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 

@@ -1,5 +1,5 @@
 import Type, { type TSchema, type TSchemaOptions } from 'typebox';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, DateOnly, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   healths,
   MAX_AMOUNT,
@@ -9,7 +9,6 @@ import {
   taskPriorities,
   taskStatuses,
 } from '../../domain/modelling/ppm/ppm.types.ts';
-import { Timestamp } from './common.ts';
 
 const oneOf = (values: readonly string[], more: TSchemaOptions = {}) =>
   Type.Union(

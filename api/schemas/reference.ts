@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
 const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['de'] });

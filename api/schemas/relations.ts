@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { listAnswer, Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listAnswer } from './common.ts';
 
 const CardRef = Type.Object({ id: Uuid, type: Type.String(), name: Type.String() }, closed);
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { Position, Timestamp } from './common.ts';
+import { closed, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Position } from './common.ts';
 
 export const DataQualityReportSchema = Type.Object(
   {

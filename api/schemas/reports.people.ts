@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { figures as workspaceFigures } from '../../reports/collaboration/my-workspace/my-workspace.report.ts';
-import { Position, Timestamp } from './common.ts';
+import { Position } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Text = Type.String();

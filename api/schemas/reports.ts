@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Position, Timestamp } from './common.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Position } from './common.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
 

@@ -1,29 +1,20 @@
 import Type from 'typebox';
 import { MAX_CARDS } from '../../domain/governance/risks/risks.cards.ts';
+import { Risk, RiskCard, Text, Title } from '../../domain/governance/risks/risks.model.ts';
 import {
   cardRoles,
   impacts,
   levels,
   probabilities,
   riskCategories,
-  riskSources,
   riskStatuses,
 } from '../../domain/governance/risks/risks.types.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { Choice, closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-export const oneOf = (values: readonly string[], description?: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    description === undefined ? {} : { description },
-  );
-const Probability = oneOf(probabilities);
-const Impact = oneOf(impacts);
-const Level = oneOf(levels);
-const Category = oneOf(riskCategories);
-const Status = oneOf(riskStatuses);
-export const Title = Type.String({ minLength: 1, maxLength: 500 });
-export const Text = Type.String({ maxLength: 10_000 });
+const { initial_probability: Probability } = Risk.columns;
+const { initial_impact: Impact } = Risk.columns;
+const Level = Choice(levels);
+const { category: Category } = Risk.columns;
 const CardIds = (minItems: number) =>
   Type.Array(Uuid, { minItems, maxItems: MAX_CARDS, description: 'Repeated ones count once' });
 
@@ -32,73 +23,20 @@ const cardLink = Type.Object(
     card_id: Uuid,
     card_name: Type.String(),
     card_type: Type.String(),
-    role: oneOf(cardRoles, 'What the card has to do with the risk'),
+    role: RiskCard.columns.role,
   },
   closed,
 );
 const risk = {
-  id: Uuid,
-  reference: Type.String({ examples: ['R-000042'] }),
-  title: Type.String(),
-  description: Type.String(),
-  category: Category,
-  source_type: oneOf(riskSources, '`compliance`: made of a finding about a regulation'),
-  source_ref: Nullable(Type.String({ description: 'Of a promoted finding the regulation’s key' })),
-  initial_probability: Probability,
-  initial_impact: Impact,
+  ...Risk.columns,
   initial_level: Level,
-  residual_probability: Nullable(Probability),
-  residual_impact: Nullable(Impact),
   residual_level: Nullable(Level),
-  owner_id: Nullable(Uuid),
   owner_name: Nullable(Type.String()),
-  target_resolution_date: Nullable(DateOnly),
-  status: Status,
-  acceptance_rationale: Nullable(Type.String()),
-  accepted_by: Nullable(Uuid),
-  accepted_at: Nullable(Timestamp),
-  created_by: Nullable(Uuid),
-  created_at: Timestamp,
-  updated_at: Timestamp,
   cards: Type.Array(cardLink, { description: 'Those that the caller sees' }),
 };
 export const RiskSchema = Type.Object(risk, { $id: 'Risk', ...closed });
 /** A risk in a list, cut to the members that were asked for. */
 export const RiskItemSchema = Type.Partial(Type.Object(risk), { $id: 'RiskItem', ...closed });
-
-export const riskSorts = [
-  'updated_at',
-  'created_at',
-  'reference',
-  'title',
-  'level',
-  'status',
-  'category',
-  'target_resolution_date',
-  'owner_name',
-];
-const several = (values: readonly string[], description: string) =>
-  Type.Optional(Type.Array(oneOf(values), { maxItems: 20, description: `${description}; may be repeated` }));
-const plainFilters = {
-  status: several(riskStatuses, 'Only those of this status'),
-  category: several(riskCategories, 'Only those of this category'),
-  level: several(
-    levels,
-    'Only those of this level: the residual one where it is known, else the initial one',
-  ),
-  owner_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those of this owner' })),
-  source_type: several(riskSources, 'Only those from this source'),
-  overdue: Type.Boolean({
-    default: false,
-    description:
-      'Only those whose target date is past, unless they are `mitigated`, `accepted` or `closed`; by the database’s day',
-  }),
-};
-export const cardRiskFilters = plainFilters;
-export const riskFilters = {
-  ...plainFilters,
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those linked to this card' })),
-};
 
 const estimate = {
   category: Type.Optional(Category),
@@ -128,7 +66,7 @@ export const RiskPatchBody = Type.Object(
     residual_impact: Type.Optional(Nullable(Impact)),
     ...plan,
     status: Type.Optional(
-      oneOf(riskStatuses, 'Refused with `wrong_state` where it may not follow the present one'),
+      Choice(riskStatuses, 'Refused with `wrong_state` where it may not follow the present one'),
     ),
     acceptance_rationale: Type.Optional(
       Nullable(
@@ -236,7 +174,7 @@ export const RiskImportSchema = Type.Object(
       Type.Object(
         {
           row_index: Type.Integer(),
-          status: oneOf(['created', 'skipped', 'failed']),
+          status: Choice(['created', 'skipped', 'failed']),
           id: Nullable(
             Type.String({
               ...Uuid,

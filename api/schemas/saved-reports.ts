@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const SavedReportType = oneOf(
   'portfolio',

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const open = { additionalProperties: true } as const;
 const Text = Type.String({ maxLength: 4000 });

@@ -1,6 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, DateOnly, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',

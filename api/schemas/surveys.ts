@@ -5,8 +5,7 @@ import {
   SurveyFilters,
   SurveyRoles,
 } from '../../domain/governance/surveys/surveys.input.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Count = Type.Integer({ minimum: 0 });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Color, Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Color } from './common.ts';
 
 const Mode = Type.Union([Type.Literal('single'), Type.Literal('multi')]);
 const Name = Type.String({ minLength: 1, maxLength: 200 });

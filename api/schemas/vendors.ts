@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { listQuery, Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Position, Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Position } from './common.ts';
 
 const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')]);
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { transferStatuses } from '../../domain/app/workspace/transfer.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Timestamp } from './common.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const TransferParams = Type.Object({ transfer_id: Uuid }, closed);
 

@@ -1,8 +1,9 @@
 import type { Sql } from '../../platform/database.ts';
 import type { CardReference, Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
 import type { JobDefinition } from './jobs/jobs.define.ts';
+import { cardReferencesOf, type Resource, undoSpecOf } from './resources/resource.ts';
 import type { SettingValues } from './settings/settings.defaults.ts';
-import type { UndoSpec } from './undo/undo.types.ts';
+import type { UndoRight, UndoSpec } from './undo/undo.types.ts';
 
 /** The retention periods of the settings. */
 export type Retention = SettingValues['retention'];
@@ -33,8 +34,11 @@ export function deleteExpired(
  * application composes them (`domain/app`), and every command gets the composition as `work.extensions`.
  */
 export interface Extension {
-  /** How events of its objects are undone. */
+  resources?: readonly Resource[];
+  /** How events are undone which do not tell rows of a resource. */
   undo?: readonly UndoSpec[];
+  /** What undoing those needs, by event type or by the first part of it. */
+  undoRights?: Readonly<Record<string, UndoRight>>;
   jobs?: readonly JobDefinition[];
   cardReferences?: readonly CardReference[];
   /** By the name under which the housekeeping job counts them. */
@@ -53,7 +57,10 @@ export interface Extension {
 export function composeExtensions(list: readonly Extension[]): Extensions {
   return {
     jobs: list.flatMap(({ jobs }) => jobs ?? []),
-    cardReferences: list.flatMap(({ cardReferences }) => cardReferences ?? []),
+    cardReferences: list.flatMap(({ resources = [], cardReferences = [] }) => [
+      ...cardReferences,
+      ...resources.flatMap(cardReferencesOf),
+    ]),
     async deleteWithCards(work, cards) {
       for (const extension of list) await extension.deleteWithCards?.(work, cards);
     },
@@ -68,4 +75,12 @@ export function composeExtensions(list: readonly Extension[]): Extensions {
       for (const extension of list) await extension.stakeholdersChanged?.(work, cardType, cardIds);
     },
   };
+}
+
+/** How events are undone, of all extensions. */
+export function undoSpecsOf(list: readonly Extension[]): UndoSpec[] {
+  return list.flatMap(({ resources = [], undo = [] }) => [
+    ...undo,
+    ...resources.flatMap((resource) => undoSpecOf(resource) ?? []),
+  ]);
 }

@@ -1,6 +1,6 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox';
 
-/* What schemas are made of: requests and answers are checked by them, and rows of archives. */
+/* What schemas are made of: of columns, requests, answers and archives. */
 
 export const closed = { additionalProperties: false } as const;
 /** Optional text is null, never missing, in answers. */
@@ -8,8 +8,28 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */
 export const Uuid = Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' });
 export const DateOnly = Type.String({ format: 'date' });
+/** RFC 3339 in UTC with milliseconds. */
+export const Timestamp = Type.String({
+  format: 'date-time',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+});
 /** A JSON object whose members are somebody else's. */
 export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 /** The key of a type, a field, a role. */
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
 export const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+
+/** One of the given values; its static type is their union. */
+export function Choice<const V extends readonly string[]>(
+  values: V,
+  description?: string,
+): TUnsafe<V[number]> {
+  const options = description === undefined ? {} : { description };
+  return Type.Union(
+    values.map((value) => Type.Literal(value)),
+    options,
+  ) as unknown as TUnsafe<V[number]>;
+}
+
+/** What an object with these members holds. */
+export type StaticOf<P extends TProperties> = Static<ReturnType<typeof Type.Object<P>>>;

@@ -2,7 +2,7 @@ import { sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import {
   OPEN_ROLES,
   permissionsOfRole,
@@ -189,8 +189,10 @@ async function keepIdentity(
   before: IdentityRow | null,
   names: IdentityRow,
 ): Promise<void> {
-  const changed = before ? differing({ ...before }, { ...names }) : { ...names };
-  const members = Object.keys(changed).filter((column) => before || changed[column] !== null);
+  const changed = before ? differing(before, names) : names;
+  const members = (Object.keys(changed) as (keyof IdentityRow)[]).filter(
+    (column) => before || changed[column] !== null,
+  );
   if (members.length === 0) return;
   try {
     await work

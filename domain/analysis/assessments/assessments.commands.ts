@@ -2,8 +2,8 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { differing, insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { assessmentEvent } from './assessments.events.ts';

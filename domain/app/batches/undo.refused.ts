@@ -1,6 +1,6 @@
 import type { EventType } from '../../kernel/events/events.types.ts';
 import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
-import { undoSpecs } from '../undo.registry.ts';
+import { undoRefusals, undoSpecs } from '../resources.ts';
 
 /**
  * Kinds of events that leave nothing to undo: files that went out, jobs whose writes have batches of their own, and runs
@@ -75,5 +75,10 @@ export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | und
 /** Why events of this type cannot be undone; undefined where they can, or need not be. */
 export function refusalOf(type: EventType): string | undefined {
   if (undoingOf(type) || harmlessEvents.includes(type)) return undefined;
-  return refusedEvents[type] ?? refusedEvents[type.split('.')[0]!] ?? 'It cannot be undone.';
+  return (
+    undoRefusals.get(type) ??
+    refusedEvents[type] ??
+    refusedEvents[type.split('.')[0]!] ??
+    'It cannot be undone.'
+  );
 }

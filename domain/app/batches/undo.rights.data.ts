@@ -1,20 +1,5 @@
-import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import type { CardRight } from '../../kernel/permissions/policy.ts';
-
-/** A permission, or one that a stakeholder role on the written card may give instead. */
-export type Need = AppPermission | CardRight;
-
-/** What the undoing of a kind of write needs: what the write itself needed. */
-export interface UndoRight {
-  /** All of these, for one's own writes as well. */
-  needs: readonly Need[];
-  /** Instead of `needs`, for what somebody else has written; `everything` is what administrators alone hold. */
-  others?: readonly Need[] | 'everything';
-}
-
-const needs = (...all: Need[]): UndoRight => ({ needs: all });
-/** What belongs to one person: nobody else may write it by a permission. */
-const personal = (...all: Need[]): UndoRight => ({ needs: all, others: 'everything' });
+import { needs, personal, type UndoRight } from '../../kernel/undo/undo.types.ts';
 
 const edit: CardRight = { app: 'inventory.edit', card: 'card.edit' };
 const archive: CardRight = { app: 'inventory.archive', card: 'card.archive' };
@@ -26,7 +11,7 @@ const flowApproval: CardRight = { app: 'bpm.approve_flows', card: 'card.bpm_appr
 const diagramLinks: CardRight = { app: 'diagrams.manage', card: 'card.manage_diagram_links' };
 
 /**
- * The rights by event type or by its first part, the type first. Every kind of event that can be undone is listed.
+ * The rights by event type or by its first part, the type first. Those of resources stand in their declarations.
  */
 export const undoRights: Record<string, UndoRight> = {
   card: needs(edit),
@@ -90,8 +75,6 @@ export const undoRights: Record<string, UndoRight> = {
   ppm_task: needs('ppm.manage'),
   ppm_task_comment: { needs: ['ppm.view'], others: ['ppm.manage'] },
   ppm_dependency: needs('ppm.manage'),
-  risk: needs('risks.manage'),
-  risk_mitigation_task: needs('risks.manage'),
   process_diagram: needs(flowEdit),
   process_element_link: needs(flowEdit),
   process_flow: needs(flowDrafts),

@@ -12,16 +12,18 @@ import {
   requirePermission,
 } from '../../kernel/permissions/policy.ts';
 import type { SettingKey } from '../../kernel/settings/settings.defaults.ts';
+import type { Need, UndoRight } from '../../kernel/undo/undo.types.ts';
+import { undoRights as declaredRights } from '../resources.ts';
 import { settingPermission } from '../settings/settings.change.ts';
 import { requireReach } from '../settings/settings.reach.ts';
 import { FOLLOWS } from './batches.conflicts.ts';
 import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
-import { type Need, type UndoRight, undoRights } from './undo.rights.data.ts';
+import { undoRights } from './undo.rights.data.ts';
 
 /** What undoing events of this type needs; undefined where nothing is undone. */
 export function undoRightOf(type: EventType): UndoRight | undefined {
   if (harmlessEvents.includes(type) || !undoingOf(type)) return undefined;
-  const right = undoRights[type] ?? undoRights[type.split('.')[0]!];
+  const right = declaredRights[type] ?? undoRights[type] ?? undoRights[type.split('.')[0]!];
   if (!right) throw new Error(`No right is declared for undoing ${type}.`);
   return right;
 }

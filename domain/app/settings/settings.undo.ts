@@ -1,4 +1,4 @@
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import { leadsElsewhere } from '../../kernel/settings/settings.addresses.ts';
 import {
   type SettingKey,

@@ -1,8 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import { followGroupSettings } from '../../access/scim/scim.group-roles.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
 import { storedKey } from '../../kernel/settings/settings.read.ts';
 import {

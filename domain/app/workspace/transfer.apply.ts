@@ -5,11 +5,12 @@ import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
+import { unstage } from './transfer.cleanup.ts';
 import { countActions, leaveRows, leftRows } from './transfer.diff.ts';
 import { rescoreImported } from './transfer.rescore.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import { reasonOf } from './transfer.rows.ts';
-import { columnsOf, isRowFault, unstage } from './transfer.stage.ts';
+import { columnsOf, isRowFault } from './transfer.stage.ts';
 import type { KindCounts, LeftRow, Reason } from './transfer.types.ts';
 import { writeFlows, writeSigned, writeStakeholders, writeTodos } from './transfer.write.asked.ts';
 import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
@@ -25,8 +26,7 @@ import { type Applying, type Page, RowRefused, readPage, tellRows, writeRows } f
 import { openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
-import { contentTables } from './workspace.tables.data.ts';
-import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
+import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
 /** What has become of an archive. */
 export interface TransferResult {

@@ -9,8 +9,7 @@ import { checkAttachments, checkFiles } from './transfer.files.ts';
 import { checkContents, checkElements, checkShown } from './transfer.models.ts';
 import { type Checking, leaveFaulty, openRows, reasonOf } from './transfer.rows.ts';
 import type { Staging } from './transfer.stage.ts';
-import { fieldRules } from './workspace.fields.data.ts';
-import { fieldFaults } from './workspace.fields.ts';
+import { fieldFaults, fieldRules } from './workspace.fields.ts';
 import {
   cardTypeFaults,
   narrows,

@@ -6,18 +6,13 @@ import { recordFile, type StoredContent } from '../../kernel/files/files.store.t
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { ENDED, KEPT_DAYS, unstage } from './transfer.cleanup.ts';
 import { requireTransferRights } from './transfer.rights.ts';
-import { unstage } from './transfer.stage.ts';
 import type { TransferStatus } from './transfer.types.ts';
 import { workspaceApplyJob, workspaceParseJob } from './workspace.jobs.ts';
 
-/** An archive, and what was read of it, is kept so long. */
-const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Whether the job of a transfer has ended without telling it: it was cancelled. */
-const ENDED = `t.status in ('parsing', 'applying') and exists (
-  select from jobs j where j.id = t.job_id and j.status in ('cancelled', 'failed'))`;
 const STATUS = `case when ${ENDED} then 'failed' else t.status end`;
 
 const ANSWER = `json_build_object('id', t.id, 'filename', t.filename, 'status', ${STATUS},
@@ -129,27 +124,4 @@ export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
       data: { format: 'workspace', transfer_id: id, was: status },
     });
   });
-}
-
-/** Forgets transfers that nobody went on with, as their archives go. @returns how many. */
-export async function removeOldTransfers(sql: Sql, limit: number): Promise<number> {
-  // what a reading left that was discarded on the way
-  for (const table of ['workspace_transfer_rows', 'workspace_transfer_ids']) {
-    await sql.raw(
-      `delete from ${table} r where not exists (select from workspace_transfers t where t.id = r.transfer_id)`,
-    );
-  }
-  const { rows } = await sql.raw(
-    `select t.id from workspace_transfers t where t.created_at < now() - make_interval(days => ${KEPT_DAYS})
-       and not (t.status in ('parsing', 'applying') and not (${ENDED})) limit ?`,
-    [limit],
-  );
-  for (const { id } of rows) await unstage(sql, id);
-  await sql('workspace_transfers')
-    .whereIn(
-      'id',
-      rows.map(({ id }: { id: string }) => id),
-    )
-    .delete();
-  return rows.length;
 }

@@ -2,8 +2,7 @@ import type { Db } from '../../../platform/database.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
 import { type KindCounts, type LeftRow, MAX_NAMED, type Reason, type RowAction } from './transfer.types.ts';
-import { contentTables } from './workspace.tables.data.ts';
-import { contentTable } from './workspace.tables.ts';
+import { contentTable, contentTables } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** Who made a row, and who changed it last, and when: no difference by itself. */

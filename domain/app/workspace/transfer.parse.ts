@@ -5,11 +5,12 @@ import type { Services } from '../../kernel/services.ts';
 import type { SettingKey, StoredImage } from '../../kernel/settings/settings.defaults.ts';
 import { settingValue, storedKey } from '../../kernel/settings/settings.read.ts';
 import { checkRows } from './transfer.check.ts';
+import { unstage } from './transfer.cleanup.ts';
 import { compareRows, countActions, findLoose, leaveRows, leftRows } from './transfer.diff.ts';
 import { matchPeople, matchRows, measureDepths, requireOnce } from './transfer.match.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import { type Checking, reasonOf } from './transfer.rows.ts';
-import { columnsOf, isRowFault, partOf, stageRows, unstage } from './transfer.stage.ts';
+import { columnsOf, isRowFault, partOf, stageRows } from './transfer.stage.ts';
 import type { TransferDiff } from './transfer.types.ts';
 import { findMistyped, findUnfit } from './transfer.values.ts';
 import { type Archive, openArchive } from './workspace.archive.ts';
@@ -17,8 +18,7 @@ import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { ArchiveFault } from './workspace.manifest.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
 import { movedFaults } from './workspace.settings.ts';
-import { contentTables } from './workspace.tables.data.ts';
-import { PEOPLE, SETTINGS } from './workspace.tables.ts';
+import { contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** Rows beyond which the planner is told of what was staged. */

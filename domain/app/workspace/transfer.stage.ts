@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Db, inTransaction, type Sql, sqlState } from '../../../platform/database.ts';
+import { type Db, inTransaction, sqlState } from '../../../platform/database.ts';
 import { unfit } from '../../../platform/storable.ts';
 import type { JobTransaction } from '../../kernel/jobs/jobs.running.ts';
 import { type Archive, linesOf } from './workspace.archive.ts';
@@ -124,10 +124,4 @@ async function insertRows(
     if (!isRowFault(error)) throw error;
     throw new ArchiveFault(`A row of ${kind} near line ${from + 1} cannot be stored.`);
   }
-}
-
-/** Forgets all that a transfer has brought into the database. */
-export async function unstage(sql: Sql, transferId: string): Promise<void> {
-  await sql('workspace_transfer_rows').where({ transfer_id: transferId }).delete();
-  await sql('workspace_transfer_ids').where({ transfer_id: transferId }).delete();
 }

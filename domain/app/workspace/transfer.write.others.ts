@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { insertUsers } from '../../access/users.store.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { SettingKey, SettingValues, StoredImage } from '../../kernel/settings/settings.defaults.ts';
 import { storedKey } from '../../kernel/settings/settings.read.ts';
 import { SETTINGS_TOPIC } from '../../kernel/settings/settings.state.ts';

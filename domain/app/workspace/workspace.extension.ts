@@ -1,5 +1,5 @@
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
-import { removeOldTransfers } from './transfer.commands.ts';
+import { removeOldTransfers } from './transfer.cleanup.ts';
 import { workspaceApplyJob, workspaceExportJob, workspaceParseJob } from './workspace.jobs.ts';
 
 /** Transfer of whole workspaces. */

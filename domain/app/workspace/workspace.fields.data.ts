@@ -1,4 +1,4 @@
-import type { FieldRule } from './workspace.fields.ts';
+import type { FieldRule } from './workspace.types.ts';
 
 const text = (max: number): FieldRule => ({ max });
 /** A text that is never blank. */
@@ -10,7 +10,7 @@ const color: FieldRule = { pattern: /^#[0-9a-fA-F]{6}$/ };
 const money = number(-100_000_000_000, 100_000_000_000);
 
 /** What single writes ask of the columns of kinds, beside what the database asks of them; a test holds them together. */
-export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
+export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   roles: {
     key: { pattern: /^[a-z][a-z0-9_]{2,49}$/ },
     label: name(200),
@@ -37,8 +37,6 @@ export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRu
   surveys: { name: name(200), target_type_key: name(100), description: text(10_000), message: text(10_000) },
   diagram_groups: { name: name(200), color, sort_order: order },
   diagrams: { name: name(200), description: text(100_000) },
-  risks: { title: name(500), description: text(10_000) },
-  risk_mitigation_tasks: { title: name(500), description: text(10_000) },
   adrs: { title: name(500) },
   soaws: { name: name(500) },
   ppm_reports: { summary: text(10_000), accomplishments: text(10_000), next_steps: text(10_000) },

@@ -1,16 +1,42 @@
+import type { TSchema } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import type { Resource } from '../../kernel/resources/resource.ts';
+import { resources } from '../resources.ts';
+import { otherFieldRules } from './workspace.fields.data.ts';
+import type { FieldRule } from './workspace.types.ts';
 
-/** What may stand in a column. */
-export interface FieldRule {
-  /** Characters of a text, at most. */
-  max?: number;
-  /** The text is not blank. */
-  filled?: true;
-  pattern?: RegExp;
-  least?: number;
-  most?: number;
+/** The rules of a column, from its schema; undefined where there is none. */
+function fieldRule(schema: TSchema): FieldRule | undefined {
+  const parts = ('anyOf' in schema ? schema.anyOf : [schema]) as Record<string, unknown>[];
+  for (const { type, minLength, maxLength, pattern, minimum, maximum } of parts) {
+    if (type === 'string' && typeof maxLength === 'number') {
+      return {
+        max: maxLength,
+        ...(minLength ? { filled: true } : {}),
+        ...(typeof pattern === 'string' ? { pattern: new RegExp(pattern) } : {}),
+      };
+    }
+    if (typeof minimum === 'number' && typeof maximum === 'number') return { least: minimum, most: maximum };
+  }
+  return undefined;
 }
+
+const fieldRulesOf = ({ model }: Resource): [string, Readonly<Record<string, FieldRule>>] => [
+  model.tableName,
+  Object.fromEntries(
+    Object.entries(model.columns).flatMap(([column, schema]) => {
+      const rule = fieldRule(schema);
+      return rule ? [[column, rule]] : [];
+    }),
+  ),
+];
+
+/** What single writes require of columns, by table. */
+export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
+  ...otherFieldRules,
+  ...Object.fromEntries(resources.map(fieldRulesOf)),
+};
 
 /** What is wrong with a row by the rules of its columns. Types were looked at before. */
 export function fieldFaults(rules: Readonly<Record<string, FieldRule>>, row: StoredRow): FieldError[] {

@@ -40,8 +40,8 @@ const usedContent = (uses: string, active: (card: string) => string): string =>
     .map((table) => `exists (select from ${table} u where ${uses} and ${active('u.process_id')})`)
     .join(' or ');
 
-/** All of them, each behind those that it refers to. */
-export const contentTables: readonly ContentTable[] = [
+/** The order of the tables, each after those that it refers to; those of resources by name alone. */
+export const tableOrder: readonly (ContentTable | string)[] = [
   {
     table: 'roles',
     what: 'role',
@@ -281,41 +281,10 @@ export const contentTables: readonly ContentTable[] = [
     events: once('diagram_favorite.created'),
     recipient: 'user_id',
   },
-  {
-    table: 'risks',
-    what: 'risk',
-    ...byId,
-    label: 't.reference',
-    events: plain('risk'),
-    topics: ['risks'],
-  },
-  {
-    table: 'risk_cards',
-    what: 'card of a risk',
-    ...byId,
-    matches: [['%.risk_id', '%.card_id']],
-    label: 't.id::text',
-    events: { created: 'risk.added', updated: 'risk.role_changed' },
-    card: 'card_id',
-    topics: ['risks'],
-  },
-  {
-    table: 'risk_mitigation_tasks',
-    what: 'mitigation task',
-    ...byId,
-    label: 't.reference',
-    events: plain('risk_mitigation_task'),
-  },
-  {
-    table: 'risk_mitigation_occurrences',
-    what: 'occurrence of a mitigation task',
-    ...byId,
-    label: 't.id::text',
-    events: {
-      created: 'risk_mitigation_task.occurrence_added',
-      updated: 'risk_mitigation_task.occurrence_updated',
-    },
-  },
+  'risks',
+  'risk_cards',
+  'risk_mitigation_tasks',
+  'risk_mitigation_occurrences',
   { table: 'adrs', what: 'decision', ...byId, label: 't.title', events: plain('adr') },
   {
     table: 'adr_cards',

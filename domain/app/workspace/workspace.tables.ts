@@ -1,5 +1,60 @@
-import { contentTables } from './workspace.tables.data.ts';
+import type { Resource } from '../../kernel/resources/resource.ts';
+import { resources } from '../resources.ts';
+import { type LeftOut, leftOut as otherTables } from './workspace.left-out.data.ts';
+import { tableOrder } from './workspace.tables.data.ts';
 import type { ContentTable } from './workspace.types.ts';
+
+/** How a resource goes into archives; undefined where it stays out of them. */
+function contentTableOf({
+  model,
+  name,
+  events,
+  card,
+  topics,
+  metamodel,
+  transfer,
+}: Resource): ContentTable | undefined {
+  if ('excluded' in transfer) return undefined;
+  const { key = ['id'], omitted, noPeople, label = 't.id::text', silent, ...more } = transfer;
+  const [created] = events.created ?? [];
+  const [updated] = events.updated ?? [];
+  return {
+    table: model.tableName,
+    what: name,
+    key,
+    label,
+    ...more,
+    ...(omitted ? { left: omitted } : {}),
+    ...(noPeople ? { namesNobody: true } : {}),
+    ...(created && !silent ? { events: { created, ...(updated ? { updated } : {}) } } : {}),
+    ...(card ? { card } : {}),
+    ...(topics ? { topics } : {}),
+    ...(metamodel ? { metamodel } : {}),
+  };
+}
+
+const declared: ReadonlyMap<string, ContentTable> = new Map(
+  resources.flatMap((resource) => {
+    const table = contentTableOf(resource);
+    return table ? [[table.table, table]] : [];
+  }),
+);
+
+/** All tables that go into archives, each after those that it refers to. */
+export const contentTables: readonly ContentTable[] = [
+  ...tableOrder.map((table) => (typeof table === 'string' ? declared.get(table)! : table)),
+  ...[...declared.values()].filter(({ table }) => !tableOrder.includes(table)),
+];
+
+/** Every table that is not in archives, with the reason. */
+export const leftOut: Readonly<Record<string, LeftOut>> = {
+  ...otherTables,
+  ...Object.fromEntries(
+    resources.flatMap(({ model, transfer }) =>
+      'excluded' in transfer ? [[model.tableName, { class: transfer.excluded, why: transfer.reason }]] : [],
+    ),
+  ),
+};
 
 /** By the name of the table. */
 export const contentTable: ReadonlyMap<string, ContentTable> = new Map(

@@ -36,3 +36,14 @@ export interface ContentTable {
   /** Rows are a part of the metamodel, beside whose change nobody else writes. */
   metamodel?: true;
 }
+
+/** The rules for the values of a column. */
+export interface FieldRule {
+  /** Characters of a text, at most. */
+  max?: number;
+  /** The text is not blank. */
+  filled?: true;
+  pattern?: RegExp;
+  least?: number;
+  most?: number;
+}

@@ -3,7 +3,8 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requireScope } from '../../kernel/permissions/policy.ts';
 import { holdCard, requireSeenCard } from '../attended.card.ts';

@@ -1,8 +1,7 @@
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';

@@ -1,4 +1,5 @@
 import type { RiskDraft } from './risks.add.ts';
+import type { RiskRow } from './risks.model.ts';
 import {
   type Impact,
   impacts,
@@ -6,7 +7,6 @@ import {
   type Probability,
   probabilities,
   type RiskCategory,
-  type RiskRow,
   type RiskStatus,
   riskCategories,
   riskStatuses,

@@ -1,11 +1,13 @@
+import { queryRows } from '../../../platform/database.ts';
 import { openNewSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { riskCardEvent, riskEvent } from './risks.events.ts';
+import type { RiskCardRow, RiskRow } from './risks.model.ts';
 import { ownerTodo } from './risks.owner.ts';
 import { nextReferences } from './risks.references.ts';
 import { isSettled } from './risks.rules.ts';
 import { RISKS_TOPIC } from './risks.topics.ts';
-import type { CardRole, LinkedCard, RiskCardRow, RiskRow } from './risks.types.ts';
+import type { CardRole, LinkedCard } from './risks.types.ts';
 
 /** A risk that is to be stored; what is absent gets its default. */
 export interface RiskDraft {
@@ -21,7 +23,8 @@ export interface RiskDraft {
 export async function addRisks(work: Work, ctx: Ctx, drafts: readonly RiskDraft[]): Promise<RiskRow[]> {
   if (drafts.length === 0) return [];
   const references = await nextReferences(work, 'R', drafts.length);
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: RiskRow }>(
+    work.sql,
     `insert into risks as t (reference, title, description, category, source_type, source_ref, initial_probability,
        initial_impact, residual_probability, residual_impact, owner_id, target_resolution_date, status,
        acceptance_rationale, accepted_by, accepted_at, created_by)
@@ -42,7 +45,7 @@ export async function addRisks(work: Work, ctx: Ctx, drafts: readonly RiskDraft[
       ),
     ],
   );
-  const byReference = new Map<string, RiskRow>(rows.map(({ row }: { row: RiskRow }) => [row.reference, row]));
+  const byReference = new Map(rows.map(({ row }) => [row.reference, row]));
   const risks = references.map((reference) => byReference.get(reference)!);
   for (const risk of risks) work.emit(riskEvent(null, risk));
   work.raise(RISKS_TOPIC);
@@ -65,7 +68,8 @@ export async function addLinks(
   role: CardRole,
 ): Promise<void> {
   if (links.length === 0) return;
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: RiskCardRow }>(
+    work.sql,
     `insert into risk_cards as t (risk_id, card_id, role)
      select v.risk_id, v.card_id, ? from jsonb_to_recordset(?::jsonb) as v(risk_id uuid, card_id uuid)
      returning to_jsonb(t) as row`,
@@ -73,7 +77,7 @@ export async function addLinks(
   );
   const risks = new Map(links.map(({ risk }) => [risk.id, risk]));
   const cards = new Map(links.map(({ card }) => [card.id, card]));
-  for (const { row } of rows as { row: RiskCardRow }[]) {
+  for (const { row } of rows) {
     work.emit(riskCardEvent(cards.get(row.card_id)!, risks.get(row.risk_id)!, null, row));
   }
 }

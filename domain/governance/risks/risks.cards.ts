@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
@@ -9,8 +10,9 @@ import { addLinks } from './risks.add.ts';
 import { riskCardEvent } from './risks.events.ts';
 import { riskText } from './risks.list.ts';
 import { holdLinkable, type LoadedRisk, lockRisk, requireOpen } from './risks.load.ts';
+import type { RiskCardRow, RiskRow } from './risks.model.ts';
 import { RISKS_TOPIC } from './risks.topics.ts';
-import type { CardRole, LinkedCard, RiskCardRow, RiskRow } from './risks.types.ts';
+import type { CardRole, LinkedCard } from './risks.types.ts';
 
 /** How many cards a risk may be linked to. */
 export const MAX_CARDS = 500;
@@ -58,33 +60,35 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
   return await command(ctx, async (work) => {
     const { row } = await lockOpen(work, ctx, id);
     const visible = visibleCards(ctx);
-    const { rows } = await work.sql.raw(
+    const links = await queryRows<RemovedLink>(
+      work.sql,
       `delete from risk_cards k using cards c
        where k.risk_id = ?::uuid and k.card_id = ?::uuid and c.id = k.card_id and (${visible.sql})
        returning to_jsonb(k) as row, c.id, c.type`,
-      [row.id, cardId, ...visible.bindings] as never,
+      [row.id, cardId, ...visible.bindings],
     );
-    if (rows.length === 0) throw notFound('linked card', cardId);
-    tellRemoved(work, row, rows);
+    if (links.length === 0) throw notFound('linked card', cardId);
+    emitRemoved(work, row, links);
     return await riskText(work.sql, ctx, row.id);
   });
 }
 
 /** Takes all cards off a risk that is about to be deleted. */
 export async function removeAllLinks(work: Work, risk: RiskRow): Promise<void> {
-  const { rows } = await work.sql.raw(
+  const links = await queryRows<RemovedLink>(
+    work.sql,
     `delete from risk_cards k using cards c where k.risk_id = ?::uuid and c.id = k.card_id
      returning to_jsonb(k) as row, c.id, c.type`,
     [risk.id],
   );
-  tellRemoved(work, risk, rows);
+  emitRemoved(work, risk, links);
 }
 
 interface RemovedLink extends LinkedCard {
   row: RiskCardRow;
 }
 
-function tellRemoved(work: Work, risk: RiskRow, links: RemovedLink[]): void {
+function emitRemoved(work: Work, risk: RiskRow, links: RemovedLink[]): void {
   for (const { row, ...card } of links) work.emit(riskCardEvent(card, risk, row, null));
   work.raise(RISKS_TOPIC);
 }
@@ -114,14 +118,15 @@ async function changeRole(
 }
 
 /** Takes the risks off cards that are deleted. @param cards by id; they must be locked. */
-export async function leaveRisks(work: Work, cards: ReadonlyMap<string, LinkedCard>): Promise<void> {
-  const { rows } = await work.sql.raw(
-    `with gone as (delete from risk_cards k where k.card_id = any(?::uuid[]) returning k.id, to_jsonb(k) as row)
-     select g.row, to_jsonb(r) as risk from gone g join risks r on r.id = (g.row ->> 'risk_id')::uuid order by g.id`,
+export async function unlinkDeletedCards(work: Work, cards: ReadonlyMap<string, LinkedCard>): Promise<void> {
+  const links = await queryRows<{ row: RiskCardRow; risk: RiskRow }>(
+    work.sql,
+    `with deleted as (delete from risk_cards k where k.card_id = any(?::uuid[]) returning k.id, to_jsonb(k) as row)
+     select d.row, to_jsonb(r) as risk from deleted d join risks r on r.id = (d.row ->> 'risk_id')::uuid order by d.id`,
     [[...cards.keys()]],
   );
-  for (const { row, risk } of rows as { row: RiskCardRow; risk: RiskRow }[]) {
+  for (const { row, risk } of links) {
     work.emit(riskCardEvent(cards.get(row.card_id)!, risk, row, null));
   }
-  if (rows.length > 0) work.raise(RISKS_TOPIC);
+  if (links.length > 0) work.raise(RISKS_TOPIC);
 }

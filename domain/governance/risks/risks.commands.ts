@@ -4,20 +4,21 @@ import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, updateRow } from '../../kernel/resources/rows.ts';
 import { addRisks } from './risks.add.ts';
 import { removeAllLinks } from './risks.cards.ts';
 import { riskEvent } from './risks.events.ts';
 import { followRisk, freeFindings } from './risks.findings.ts';
 import { riskText } from './risks.list.ts';
 import { checkOwner, checkTitle, holdLinkable, type LoadedRisk, lockRisk } from './risks.load.ts';
+import { Risk, type RiskRow } from './risks.model.ts';
 import { settleOwner } from './risks.owner.ts';
 import { withReferences } from './risks.references.ts';
 import { nextStatuses } from './risks.rules.ts';
 import { RISKS_TOPIC } from './risks.topics.ts';
-import type { RiskRow, RiskStatus } from './risks.types.ts';
 import { removeTasks, settleTasks } from './tasks.remove.ts';
 
 /** What a person may write of a risk. */
@@ -72,7 +73,7 @@ export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise
     refuseIllegal(before, asked);
     if (faults.length > 0) throw invalidFields(faults);
     if (Object.keys(asked).length > 0) {
-      await store(work, ctx, risk, { ...asked, ...acceptance(ctx, before, asked as Partial<RiskRow>) });
+      await store(work, ctx, risk, { ...asked, ...acceptance(ctx, before, asked) });
     }
     return await riskText(work.sql, ctx, before.id);
   });
@@ -91,7 +92,7 @@ export async function deleteRisk(ctx: Ctx, id: string): Promise<void> {
     await removeAllLinks(work, row);
     await freeFindings(work, ctx, row);
     await closeSystemTodos(work, { topic: RISK_TOPIC, subjectId: row.id }, 'withdrawn');
-    await work.sql('risks').where({ id: row.id }).delete();
+    await deleteRows(work.sql, Risk, (query) => query.where({ id: row.id }));
     // the cards have been told by their links
     work.emit(riskEvent(row, null));
     work.raise(RISKS_TOPIC);
@@ -104,7 +105,7 @@ async function store(
   { row: before, cardIds }: LoadedRisk,
   values: Partial<RiskRow>,
 ): Promise<void> {
-  const after = (await updateRow(work.sql, 'risks', { column: 'id', value: before.id }, values)) as RiskRow;
+  const after = await updateRow(work.sql, Risk, { id: before.id }, values);
   work.emit(riskEvent(before, after, cardIds));
   work.raise(RISKS_TOPIC);
   await settleOwner(work, before, after);
@@ -117,7 +118,7 @@ async function store(
 function refuseIllegal({ status }: RiskRow, asked: Partial<RiskRow>): void {
   const allowed = nextStatuses(status);
   const extra = { risk_status: status, allowed };
-  if (asked.status !== undefined && !allowed.includes(asked.status as RiskStatus)) {
+  if (asked.status !== undefined && !allowed.includes(asked.status)) {
     throw new EstateError('wrong_state', `A risk that is ${status} cannot become ${asked.status}.`, {
       extra,
     });

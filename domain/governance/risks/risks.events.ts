@@ -1,9 +1,8 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
+import type { OccurrenceRow, RiskCardRow, RiskRow, TaskRow } from './risks.model.ts';
 import { currentLevel } from './risks.rules.ts';
-import { RISKS_TOPIC } from './risks.topics.ts';
-import type { LinkedCard, OccurrenceRow, RiskCardRow, RiskRow, TaskRow } from './risks.types.ts';
+import type { LinkedCard } from './risks.types.ts';
 
 /** The cards in whose histories an event shows. */
 const shownOn = (cardIds: readonly string[]) => (cardIds.length === 0 ? {} : { card_ids: cardIds });
@@ -115,43 +114,3 @@ function occurrenceVerb(before: OccurrenceRow | null, after: OccurrenceRow | nul
   const { status } = after;
   return status === before.status || status === 'scheduled' ? 'occurrence_updated' : verbs[status];
 }
-
-const topics = () => [RISKS_TOPIC];
-
-export const riskUndo: UndoSpec[] = [
-  {
-    entity: 'risk',
-    table: 'risks',
-    events: { created: ['risk.created'], updated: ['risk.updated'], deleted: ['risk.deleted'] },
-    topics,
-  },
-  {
-    entity: 'risk link',
-    table: 'risk_cards',
-    events: { created: ['risk.added'], updated: ['risk.role_changed'], deleted: ['risk.removed'] },
-    topics,
-  },
-  {
-    entity: 'mitigation task',
-    table: 'risk_mitigation_tasks',
-    events: {
-      created: ['risk_mitigation_task.created'],
-      updated: ['risk_mitigation_task.updated'],
-      deleted: ['risk_mitigation_task.deleted'],
-    },
-  },
-  {
-    entity: 'occurrence of a mitigation task',
-    table: 'risk_mitigation_occurrences',
-    events: {
-      created: ['risk_mitigation_task.occurrence_added'],
-      updated: [
-        'risk_mitigation_task.occurrence_updated',
-        'risk_mitigation_task.activated',
-        'risk_mitigation_task.completed',
-        'risk_mitigation_task.skipped',
-      ],
-      deleted: ['risk_mitigation_task.occurrence_removed'],
-    },
-  },
-];

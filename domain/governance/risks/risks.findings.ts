@@ -1,8 +1,9 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Decision, FindingRow } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
+import type { RiskRow } from './risks.model.ts';
 import { followedDecision } from './risks.rules.ts';
-import type { RiskRow } from './risks.types.ts';
 
 /** Brings what is decided about the findings that a risk tracks up to its status. */
 export async function followRisk(work: Work, ctx: Ctx, risk: RiskRow): Promise<void> {
@@ -23,7 +24,8 @@ async function decideTracked(
 ): Promise<void> {
   // a finding is accepted with a note alone
   const note = decision === 'accepted' ? risk.acceptance_rationale : null;
-  const { rows } = await work.sql.raw(
+  const decided = await queryRows<Decided>(
+    work.sql,
     `with tracked as (
        select f.id, to_jsonb(f) as before from compliance_findings f where f.risk_id = ?::uuid
          and (f.decision <> ? or not ?::boolean)
@@ -36,9 +38,9 @@ async function decideTracked(
      )
      select before, after, c.id, c.type from decided left join cards c on c.id = (after ->> 'card_id')::uuid
      order by decided.id`,
-    [risk.id, decision, isKept, decision, isKept, note, ctx.caller.userId] as never,
+    [risk.id, decision, isKept, decision, isKept, note, ctx.caller.userId],
   );
-  for (const { before, after, id, type } of rows as Decided[]) {
+  for (const { before, after, id, type } of decided) {
     work.emit(findingEvent(id === null ? null : { id, type: type! }, before, after));
   }
 }

@@ -1,21 +1,25 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireSeenCard } from '../../collaboration/attended.card.ts';
 import { itemText } from '../../collaboration/items.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Risk } from './risks.model.ts';
 import { levelSql, overdueStatuses } from './risks.rules.ts';
-import {
-  type Level,
-  levels,
-  type RiskCategory,
-  type RiskSource,
-  type RiskStatus,
-  riskStatuses,
-} from './risks.types.ts';
+import { levels, riskCategories, riskSources, riskStatuses } from './risks.types.ts';
 
 export const initialLevel = levelSql('r.initial_probability', 'r.initial_impact');
 const residualLevel = levelSql('r.residual_probability', 'r.residual_impact');
@@ -39,6 +43,19 @@ function linkedCards(ctx: Ctx): Fragment {
   };
 }
 
+export const riskSorts: Record<string, SortField> = {
+  updated_at: { sql: 'r.updated_at', type: 'timestamptz', filled: true },
+  created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
+  reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
+  title: { sql: 'fold(r.title)', type: 'text', filled: true },
+  // the gravest, and the first of the ways that a risk goes, come first when they ascend
+  level: { sql: `array_position(${oneOf(levels)}, ${presentLevel})`, type: 'bigint', filled: true },
+  status: { sql: `array_position(${oneOf(riskStatuses)}, r.status)`, type: 'bigint', filled: true },
+  category: { sql: 'r.category', type: 'text', filled: true },
+  target_resolution_date: { sql: 'r.target_resolution_date::text', type: 'text' },
+  owner_name: { sql: 'lower(u.display_name)', type: 'text' },
+};
+
 const FROM = 'risks r left join users u on u.id = r.owner_id';
 
 /** Risks, over the aliases `r` and `u` of the owner. */
@@ -48,45 +65,15 @@ function riskList(ctx: Ctx): ListSpec {
     from: FROM,
     id: 'r.id',
     idType: 'uuid',
-    sorts: {
-      updated_at: { sql: 'r.updated_at', type: 'timestamptz', filled: true },
-      created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
-      reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
-      title: { sql: 'fold(r.title)', type: 'text', filled: true },
-      // the gravest, and the first of the ways that a risk goes, come first when they ascend
-      level: { sql: `array_position(${oneOf(levels)}, ${presentLevel})`, type: 'bigint', filled: true },
-      status: { sql: `array_position(${oneOf(riskStatuses)}, r.status)`, type: 'bigint', filled: true },
-      category: { sql: 'r.category', type: 'text', filled: true },
-      target_resolution_date: { sql: 'r.target_resolution_date::text', type: 'text' },
-      owner_name: { sql: 'lower(u.display_name)', type: 'text' },
-    },
+    sorts: riskSorts,
     defaultSort: 'updated_at',
     defaultDir: 'desc',
     search: SEARCH,
     members: {
-      id: 'r.id',
-      reference: 'r.reference',
-      title: 'r.title',
-      description: 'r.description',
-      category: 'r.category',
-      source_type: 'r.source_type',
-      source_ref: 'r.source_ref',
-      initial_probability: 'r.initial_probability',
-      initial_impact: 'r.initial_impact',
+      ...columnMembers('r', Risk),
       initial_level: initialLevel,
-      residual_probability: 'r.residual_probability',
-      residual_impact: 'r.residual_impact',
       residual_level: residualLevel,
-      owner_id: 'r.owner_id',
       owner_name: 'u.display_name',
-      target_resolution_date: 'r.target_resolution_date',
-      status: 'r.status',
-      acceptance_rationale: 'r.acceptance_rationale',
-      accepted_by: 'r.accepted_by',
-      accepted_at: 'utc(r.accepted_at)',
-      created_by: 'r.created_by',
-      created_at: 'utc(r.created_at)',
-      updated_at: 'utc(r.updated_at)',
       cards: linkedCards(ctx),
     },
   };
@@ -95,18 +82,34 @@ function riskList(ctx: Ctx): ListSpec {
 /** What a search of risks looks into. */
 export const SEARCH = `fold(r.reference || ' ' || r.title || ' ' || r.description)`;
 
-export interface RiskFilter {
-  status?: RiskStatus[];
-  category?: RiskCategory[];
-  level?: Level[];
-  owner_id?: string;
-  card_id?: string;
-  source_type?: RiskSource[];
-  overdue: boolean;
-}
+const several = <const V extends readonly string[]>(values: V, description: string) =>
+  Type.Optional(Type.Array(Choice(values), { maxItems: 20, description: `${description}; may be repeated` }));
+
+/** The filters of a card's risks. */
+export const cardRiskFilters = {
+  status: several(riskStatuses, 'Only those of this status'),
+  category: several(riskCategories, 'Only those of this category'),
+  level: several(
+    levels,
+    'Only those of this level: the residual one where it is known, else the initial one',
+  ),
+  owner_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those of this owner' })),
+  source_type: several(riskSources, 'Only those from this source'),
+  overdue: Type.Boolean({
+    default: false,
+    description:
+      'Only those whose target date is past, unless they are `mitigated`, `accepted` or `closed`; by the database’s day',
+  }),
+};
+/** The filters of the risk register. */
+export const riskFilters = {
+  ...cardRiskFilters,
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those linked to this card' })),
+};
+export type RiskFilter = StaticOf<typeof riskFilters>;
 
 /** What the filter asks for, over the alias `r`. */
-export function askedRisks(ctx: Ctx, filter: RiskFilter): Condition[] {
+export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
   const where: Condition[] = [];
   const among = (column: string, values: readonly string[] | undefined) => {
     if (values?.length) where.push({ sql: `${column} = any(?::text[])`, bindings: [values] });
@@ -134,7 +137,9 @@ function onCard(ctx: Ctx, cardId: string): Condition {
 /** The risk register, what was changed last first. @throws EstateError `forbidden`. */
 export async function listRisks(ctx: Ctx, params: ListParams & RiskFilter): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  return await runList(ctx.db, riskList(ctx), askedRisks(ctx, params), params, { owner: ctx.caller.userId });
+  return await runList(ctx.db, riskList(ctx), filterConditions(ctx, params), params, {
+    owner: ctx.caller.userId,
+  });
 }
 
 /** The risks of a card. @throws EstateError `forbidden`, `not_found`. */
@@ -145,7 +150,7 @@ export async function listCardRisks(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   await requireSeenCard(ctx.db, ctx, cardId);
-  const where = askedRisks(ctx, { ...params, card_id: cardId });
+  const where = filterConditions(ctx, { ...params, card_id: cardId });
   return await runList(ctx.db, riskList(ctx), where, params, { owner: ctx.caller.userId });
 }
 

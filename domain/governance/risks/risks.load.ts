@@ -1,10 +1,12 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, type FieldError, notFound } from '../../../platform/errors.ts';
 import { requireActiveUser } from '../../collaboration/items.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { lockRow } from '../../kernel/events/stored-rows.ts';
-import type { LinkedCard, RiskRow } from './risks.types.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
+import { Risk, type RiskRow } from './risks.model.ts';
+import type { LinkedCard } from './risks.types.ts';
 
 /** A risk, locked, with the cards that it is linked to. */
 export interface LoadedRisk {
@@ -14,7 +16,7 @@ export interface LoadedRisk {
 
 /** A risk, locked. @throws EstateError `not_found`. */
 export async function lockRisk({ sql }: Work, id: string): Promise<LoadedRisk> {
-  const row = (await lockRow(sql, 'risks', { id: id.toLowerCase() })) as RiskRow | undefined;
+  const row = await lockRow(sql, Risk, { id: id.toLowerCase() });
   if (!row) throw notFound('risk', id);
   return { row, cardIds: await linkedTo(sql, row.id) };
 }
@@ -47,11 +49,12 @@ export async function holdLinkable(
   if (wanted.length === 0) return [];
   await lockCards(work, new Set(wanted), 'share');
   const visible = visibleCards(ctx);
-  const { rows } = await work.sql.raw(
+  const cards = await queryRows<LinkedCard>(
+    work.sql,
     `select c.id, c.type from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
-    [wanted, ...visible.bindings] as never,
+    [wanted, ...visible.bindings],
   );
-  const found = new Map<string, LinkedCard>(rows.map((card: LinkedCard) => [card.id, card]));
+  const found = new Map(cards.map((card) => [card.id, card]));
   for (const [n, id] of wanted.entries()) {
     if (!found.has(id)) faults.push({ field: `${field}.${n}`, code: 'unknown_card', message: 'is no card' });
   }

@@ -2,7 +2,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { clause, likeText } from '../../kernel/lists/lists.sql.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { askedRisks, isOverdue, presentLevel, type RiskFilter, SEARCH } from './risks.list.ts';
+import { filterConditions, isOverdue, presentLevel, type RiskFilter, SEARCH } from './risks.list.ts';
 import { impacts, levels, probabilities, riskCategories, riskStatuses } from './risks.types.ts';
 
 const counted = (condition: string): string => `count(*) filter (where ${condition})`;
@@ -32,7 +32,7 @@ const metrics = `json_build_object(
 /** Figures over the risks that the filter lets through, in one pass over them. @throws EstateError `forbidden`. */
 export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: string }): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  const where = askedRisks(ctx, params);
+  const where = filterConditions(ctx, params);
   if (params.search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(params.search)}%`] });
   const w = clause(where);
   const { rows } = await ctx.db.raw(

@@ -2,8 +2,8 @@ import { closeSystemTodos, openSystemTodo, type SystemTodo } from '../../collabo
 import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import type { Work } from '../../kernel/context.ts';
 import { riskLink } from './risks.events.ts';
+import type { RiskRow } from './risks.model.ts';
 import { isSettled } from './risks.rules.ts';
-import type { RiskRow } from './risks.types.ts';
 
 /** What the owner of a risk is asked to do: only the owner sees it. */
 export const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({

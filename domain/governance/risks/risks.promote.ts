@@ -12,9 +12,9 @@ import { addRisks } from './risks.add.ts';
 import type { RiskInput } from './risks.commands.ts';
 import { riskText } from './risks.list.ts';
 import { checkOwner, checkTitle } from './risks.load.ts';
+import type { RiskRow } from './risks.model.ts';
 import { withReferences } from './risks.references.ts';
 import { estimateOf } from './risks.rules.ts';
-import type { RiskRow } from './risks.types.ts';
 import { addTask } from './tasks.add.ts';
 
 /** What may be said of the risk instead of what the finding suggests. */

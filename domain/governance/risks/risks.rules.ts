@@ -1,11 +1,11 @@
 import type { Decision, FindingStatus, Severity } from '../compliance/compliance.types.ts';
+import type { RiskRow } from './risks.model.ts';
 import {
   type Impact,
   impacts,
   type Level,
   type Probability,
   probabilities,
-  type RiskRow,
   type RiskStatus,
   riskStatuses,
 } from './risks.types.ts';

@@ -1,9 +1,9 @@
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
+import { insertRow } from '../../kernel/resources/rows.ts';
 import { taskEvent } from './risks.events.ts';
 import type { LoadedRisk } from './risks.load.ts';
+import { MitigationTask, type TaskRow } from './risks.model.ts';
 import { nextReferences } from './risks.references.ts';
-import type { TaskRow } from './risks.types.ts';
 import { defaultTaskLead, seriesDay } from './tasks.rules.ts';
 import { addOccurrence, readToday } from './tasks.series.ts';
 
@@ -24,16 +24,16 @@ export async function addTask(work: Work, ctx: Ctx, risk: LoadedRisk, draft: Tas
   const unit = values.recurrence_unit ?? 'none';
   const interval = values.recurrence_interval ?? 1;
   const [reference] = await nextReferences(work, 'T', 1);
-  const task = (await insertRow(work.sql, 'risk_mitigation_tasks', {
+  const task = await insertRow(work.sql, MitigationTask, {
     ...values,
     recurrence_unit: unit,
     recurrence_interval: interval,
-    reference,
+    reference: reference!,
     risk_id: risk.row.id,
     lead_time_days: lead_time_days ?? defaultTaskLead(unit, interval),
     is_active: true,
     created_by: ctx.caller.userId,
-  })) as TaskRow;
+  });
   const { cardIds } = risk;
   work.emit(taskEvent(null, task, cardIds));
   const place = { task, cardIds, today: await readToday(work.sql) };

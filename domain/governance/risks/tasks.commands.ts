@@ -3,13 +3,14 @@ import { statusOn } from '../../collaboration/todos/todos.rules.ts';
 import { openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { updateRow } from '../../kernel/resources/rows.ts';
 import { occurrenceEvent, taskEvent } from './risks.events.ts';
 import { checkOwner, checkTitle, lockRisk, requireOpen } from './risks.load.ts';
+import { MitigationTask, Occurrence, type OccurrenceRow, type TaskRow } from './risks.model.ts';
 import { withReferences } from './risks.references.ts';
-import type { OccurrenceRow, TaskRow } from './risks.types.ts';
 import { addTask, type TaskDraft } from './tasks.add.ts';
 import { taskText } from './tasks.list.ts';
 import { lockPending, lockTask } from './tasks.load.ts';
@@ -70,13 +71,13 @@ export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A lead time that nobody has told follows the recurrence. */
-function withLead(task: TaskRow, { lead_time_days: told, ...values }: TaskPatch): Partial<TaskRow> {
+/** A lead time that was not given follows the recurrence. */
+function withLead(task: TaskRow, { lead_time_days: given, ...values }: TaskPatch): Partial<TaskRow> {
   const unit = values.recurrence_unit ?? task.recurrence_unit;
   const interval = values.recurrence_interval ?? task.recurrence_interval;
   const moved = unit !== task.recurrence_unit || interval !== task.recurrence_interval;
-  const follows = told === null || (told === undefined && moved);
-  const lead_time_days = follows ? defaultTaskLead(unit, interval) : (told ?? task.lead_time_days);
+  const follows = given === null || (given === undefined && moved);
+  const lead_time_days = follows ? defaultTaskLead(unit, interval) : (given ?? task.lead_time_days);
   return { ...values, lead_time_days };
 }
 
@@ -87,8 +88,7 @@ async function storeTask(
 ): Promise<TaskRow> {
   const changed = differing(task, values);
   if (Object.keys(changed).length === 0) return task;
-  const key = { column: 'id', value: task.id };
-  const after = (await updateRow(work.sql, 'risk_mitigation_tasks', key, changed)) as TaskRow;
+  const after = await updateRow(work.sql, MitigationTask, { id: task.id }, changed);
   work.emit(taskEvent(task, after, cardIds));
   return after;
 }
@@ -112,8 +112,7 @@ async function adjust(
   });
   let after = pending;
   if (Object.keys(changed).length > 0) {
-    const key = { column: 'id', value: pending.id };
-    after = (await updateRow(work.sql, 'risk_mitigation_occurrences', key, changed)) as OccurrenceRow;
+    after = await updateRow(work.sql, Occurrence, { id: pending.id }, changed);
     work.emit(occurrenceEvent(task, pending, after, cardIds));
   }
   if (pending.assigned_owner_id !== null && pending.assigned_owner_id !== after.assigned_owner_id) {

@@ -1,9 +1,10 @@
+import { queryRows } from '../../../platform/database.ts';
 import { openNewSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import type { Work } from '../../kernel/context.ts';
 import { inBatches } from '../../kernel/jobs/jobs.batches.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { occurrenceEvent } from './risks.events.ts';
-import type { OccurrenceRow, TaskRow } from './risks.types.ts';
+import type { OccurrenceRow, TaskRow } from './risks.model.ts';
 import { occurrenceTodo } from './tasks.owner.ts';
 
 /** Occurrences opened by one transaction. */
@@ -19,7 +20,13 @@ export async function openDueOccurrences(job: RunningJob): Promise<number> {
 }
 
 async function openBatch(work: Work): Promise<number> {
-  const { rows } = await work.sql.raw(
+  const opened = await queryRows<{
+    before: OccurrenceRow;
+    after: OccurrenceRow;
+    task: TaskRow;
+    cardIds: string[];
+  }>(
+    work.sql,
     `with due as (
        select o.id, to_jsonb(o) as before, to_jsonb(t) as task,
          array(select k.card_id from risk_cards k where k.risk_id = t.risk_id order by k.id) as "cardIds"
@@ -34,7 +41,6 @@ async function openBatch(work: Work): Promise<number> {
      from due where o.id = due.id
      returning due.before, due.task, due."cardIds", to_jsonb(o) as after`,
   );
-  const opened = rows as { before: OccurrenceRow; after: OccurrenceRow; task: TaskRow; cardIds: string[] }[];
   for (const { task, before, after, cardIds } of opened) {
     work.emit(occurrenceEvent(task, before, after, cardIds));
   }

@@ -1,9 +1,9 @@
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { lockRow } from '../../kernel/events/stored-rows.ts';
+import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { lockRisk, requireOpen } from './risks.load.ts';
-import type { OccurrenceRow, TaskRow } from './risks.types.ts';
+import { MitigationTask, Occurrence, type OccurrenceRow, type TaskRow } from './risks.model.ts';
 import { taskText } from './tasks.list.ts';
 import { readToday, type TaskPlace } from './tasks.series.ts';
 
@@ -16,7 +16,7 @@ export async function lockTask(work: Work, ctx: Ctx, id: string): Promise<TaskPl
   const known = await sql('risk_mitigation_tasks').where({ id }).first('risk_id');
   if (!known) throw notFound('mitigation task', id);
   const risk = await lockRisk(work, known.risk_id);
-  const task = (await lockRow(sql, 'risk_mitigation_tasks', { id: id.toLowerCase() })) as TaskRow | undefined;
+  const task = await lockRow(sql, MitigationTask, { id: id.toLowerCase() });
   if (!task) throw notFound('mitigation task', id);
   if (ctx.ifMatch) checkIfMatch(ctx, await taskText(sql, task.id));
   requireOpen(risk.row);
@@ -25,10 +25,8 @@ export async function lockTask(work: Work, ctx: Ctx, id: string): Promise<TaskPl
 
 /** The occurrence of a task that is waited for, locked. */
 export async function lockPending({ sql }: Work, { id }: TaskRow): Promise<OccurrenceRow | undefined> {
-  const { rows } = await sql.raw(
-    `select to_jsonb(o) as row from risk_mitigation_occurrences o
-     where o.task_id = ?::uuid and o.status in ('scheduled', 'open') for update`,
-    [id],
+  const [pending] = await findRows(sql, Occurrence, (query) =>
+    query.where({ task_id: id }).whereIn('status', ['scheduled', 'open']).forUpdate(),
   );
-  return rows[0]?.row;
+  return pending;
 }

@@ -2,11 +2,11 @@ import { EstateError, notFound } from '../../../platform/errors.ts';
 import { openNewSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { inScope, requirePermission } from '../../kernel/permissions/policy.ts';
+import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { occurrenceEvent } from './risks.events.ts';
-import type { OccurrenceRow } from './risks.types.ts';
+import { Occurrence } from './risks.model.ts';
 import { taskText } from './tasks.list.ts';
 import { lockTask } from './tasks.load.ts';
 import { closeOccurrenceTodo, occurrenceTodo } from './tasks.owner.ts';
@@ -28,10 +28,7 @@ export async function actOnOccurrence(
   requirePermission(ctx.caller, act === 'promote' ? 'risks.manage' : 'risks.view');
   return await command(ctx, async (work) => {
     const place = await lockTask(work, ctx, taskId);
-    const before = (await lockRow(work.sql, 'risk_mitigation_occurrences', {
-      id: id.toLowerCase(),
-      task_id: place.task.id,
-    })) as OccurrenceRow | undefined;
+    const before = await lockRow(work.sql, Occurrence, { id: id.toLowerCase(), task_id: place.task.id });
     if (!before) throw notFound('occurrence', id);
     const assigned = before.assigned_owner_id !== null && before.assigned_owner_id === ctx.caller.userId;
     if (!assigned || !inScope(ctx.caller, 'risks.manage')) requirePermission(ctx.caller, 'risks.manage');
@@ -48,11 +45,12 @@ export async function actOnOccurrence(
       owner_at_completion: before.assigned_owner_id,
       completion_notes: notes,
     };
-    const key = { column: 'id', value: before.id };
-    const after = (await updateRow(work.sql, 'risk_mitigation_occurrences', key, {
-      status: to,
-      ...(to === 'open' ? { activated_at: now } : ended),
-    })) as OccurrenceRow;
+    const after = await updateRow(
+      work.sql,
+      Occurrence,
+      { id: before.id },
+      { status: to, ...(to === 'open' ? { activated_at: now } : ended) },
+    );
     work.emit(occurrenceEvent(place.task, before, after, place.cardIds));
     if (to !== 'open') {
       await closeOccurrenceTodo(work, after, 'done');

@@ -1,8 +1,8 @@
 import { closeSystemTodos, type SystemTodo } from '../../collaboration/todos/todos.system.ts';
 import type { Work } from '../../kernel/context.ts';
 import { riskLink } from './risks.events.ts';
+import type { OccurrenceRow, TaskRow } from './risks.model.ts';
 import { OCCURRENCE_TOPIC } from './risks.topics.ts';
-import type { OccurrenceRow, TaskRow } from './risks.types.ts';
 
 /** What the owner of an open occurrence is asked to do: only the owner sees it. */
 export const occurrenceTodo = (

@@ -1,9 +1,9 @@
 import { nextDue, statusOn } from '../../collaboration/todos/todos.rules.ts';
 import { openNewSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import type { Work } from '../../kernel/context.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
+import { findRows, insertRow } from '../../kernel/resources/rows.ts';
 import { occurrenceEvent } from './risks.events.ts';
-import type { OccurrenceRow, TaskRow } from './risks.types.ts';
+import { Occurrence, type OccurrenceRow, type TaskRow } from './risks.model.ts';
 import { occurrenceTodo } from './tasks.owner.ts';
 import { seriesDay } from './tasks.rules.ts';
 
@@ -28,13 +28,13 @@ export async function addOccurrence(
   values: Pick<OccurrenceRow, 'sequence' | 'due_date' | 'recurrence_day'>,
 ): Promise<void> {
   const status = statusOn(today, values.due_date, task.lead_time_days);
-  const row = (await insertRow(work.sql, 'risk_mitigation_occurrences', {
+  const row = await insertRow(work.sql, Occurrence, {
     ...values,
     task_id: task.id,
     assigned_owner_id: task.owner_id,
     status,
     activated_at: status === 'open' ? new Date().toISOString() : null,
-  })) as OccurrenceRow;
+  });
   work.emit(occurrenceEvent(task, null, row, cardIds));
   if (status === 'open' && row.assigned_owner_id !== null) {
     await openNewSystemTodos(work, [occurrenceTodo(task, row)]);
@@ -49,13 +49,10 @@ export async function addNext(work: Work, place: TaskPlace): Promise<void> {
   const { task, today } = place;
   const { recurrence_unit: unit, recurrence_interval: interval } = task;
   if (!task.is_active || unit === 'none') return;
-  const { rows } = await work.sql.raw(
-    `select to_jsonb(o) as last from risk_mitigation_occurrences o where o.task_id = ?::uuid
-     order by o.sequence desc limit 1`,
-    [task.id],
+  const [last] = await findRows(work.sql, Occurrence, (query) =>
+    query.where({ task_id: task.id }).orderBy('sequence', 'desc').limit(1),
   );
-  const last: OccurrenceRow = rows[0].last;
-  if (last.status === 'scheduled' || last.status === 'open') return;
+  if (!last || last.status === 'scheduled' || last.status === 'open') return;
   const due_date = nextDue(last.due_date ?? today, { unit, interval }, last.recurrence_day ?? undefined);
   // the calendar ends with the year 9999
   if (due_date === null) return;

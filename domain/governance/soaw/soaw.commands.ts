@@ -2,7 +2,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';

@@ -8,7 +8,8 @@ import {
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { surveyEvent } from './surveys.events.ts';

@@ -1,5 +1,6 @@
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { CALCULATIONS, takeUp, tellCalculation } from './calculations.told.ts';
 import { recomputeOrEnqueue } from './recalculate.type.ts';

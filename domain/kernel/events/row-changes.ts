@@ -14,10 +14,12 @@ const jsonText = (value: unknown): string => JSON.stringify(value ?? null);
  * secrets) or follow by themselves (`updated_at`).
  */
 export function rowChanges(
-  before: StoredRow | null,
-  after: StoredRow | null,
+  beforeRow: object | null,
+  afterRow: object | null,
   left: readonly string[] = ['updated_at'],
 ): RowChanges {
+  const before = beforeRow as StoredRow | null;
+  const after = afterRow as StoredRow | null;
   const changes: RowChanges = {};
   for (const column of Object.keys(after ?? before ?? {})) {
     if (column === 'id' || left.includes(column)) continue;
@@ -25,4 +27,19 @@ export function rowChanges(
     if (jsonText(change.old) !== jsonText(change.new)) changes[column] = change;
   }
   return changes;
+}
+
+/** The members of `values` that differ from the row's: what a patch really changes. The order of JSON keys does not count. */
+export function differing<R extends object>(row: R, values: Partial<R>): Partial<R> {
+  const differs = ([column, value]: [string, unknown]) =>
+    value !== undefined && canonical(value) !== canonical((row as StoredRow)[column]);
+  return Object.fromEntries(Object.entries(values).filter(differs)) as Partial<R>;
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value ?? null, (_key, part) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
 }

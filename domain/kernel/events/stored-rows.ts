@@ -58,20 +58,3 @@ export async function updateRow(
   );
   return rows[0].row;
 }
-
-/** The members of `values` that differ from the row's: what a patch really changes. The order of JSON keys is none. */
-export function differing(row: StoredRow, values: StoredRow): StoredRow {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([column, value]) => value !== undefined && canonical(value) !== canonical(row[column]),
-    ),
-  );
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value ?? null, (_key, part) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
-}

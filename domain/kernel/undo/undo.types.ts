@@ -1,6 +1,24 @@
 import type { Ctx, Work } from '../context.ts';
 import type { EventType } from '../events/events.types.ts';
 import type { RowChanges } from '../events/row-changes.ts';
+import type { AppPermission } from '../permissions/permissions.data.ts';
+import type { CardRight } from '../permissions/policy.ts';
+
+/** A permission, or one that a stakeholder role on the written card may give instead. */
+export type Need = AppPermission | CardRight;
+
+/** What the undoing of a kind of write needs: what the write itself needed. */
+export interface UndoRight {
+  /** All of these, for one's own writes as well. */
+  needs: readonly Need[];
+  /** Instead of `needs`, for what somebody else has written; `everything` is what administrators alone hold. */
+  others?: readonly Need[] | 'everything';
+}
+
+/** Undoing needs all of these, whoever wrote. */
+export const needs = (...all: Need[]): UndoRight => ({ needs: all });
+/** What belongs to one person: nobody else may write it by a permission. */
+export const personal = (...all: Need[]): UndoRight => ({ needs: all, others: 'everything' });
 
 /** One event of a batch that is to be undone. */
 export interface UndoneEvent {

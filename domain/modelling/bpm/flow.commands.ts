@@ -1,7 +1,8 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, insertRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
+import { insertRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { lockProcess, rights } from './bpm.access.ts';
 import { flowEvent } from './bpm.events.ts';

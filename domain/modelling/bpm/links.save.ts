@@ -6,7 +6,7 @@ import { loadCompeting, loadEnds } from '../../inventory/relations/relations.loa
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
 import type { RelationEnd, StoredRelation } from '../../inventory/relations/relations.types.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { linkEvent } from './bpm.events.ts';
 import { BPM_TOPIC, type LinkRow, type LinkTargets, linkKinds, type ProcessCard } from './bpm.types.ts';

@@ -4,7 +4,8 @@ import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rul
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, insertRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
+import { insertRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { diagramEvent, diagramFavoriteEvent } from './diagrams.events.ts';

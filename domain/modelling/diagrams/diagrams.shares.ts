@@ -1,7 +1,7 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { checkedShares, sharedWithCaller, sharesSeen } from '../../access/shares.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { DiagramInput, DiagramRow } from './diagrams.types.ts';
 

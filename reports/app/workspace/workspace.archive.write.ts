@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { leftOut } from '../../../domain/app/workspace/workspace.left-out.data.ts';
 import {
   type ArchivePart,
   blobName,
@@ -16,8 +15,13 @@ import { archiveId, exchangeIds } from '../../../domain/app/workspace/workspace.
 import type { TableShape } from '../../../domain/app/workspace/workspace.schema.ts';
 import { selectRows } from '../../../domain/app/workspace/workspace.select.ts';
 import { movedSettings } from '../../../domain/app/workspace/workspace.settings.ts';
-import { contentTables } from '../../../domain/app/workspace/workspace.tables.data.ts';
-import { contentTable, PEOPLE, SETTINGS } from '../../../domain/app/workspace/workspace.tables.ts';
+import {
+  contentTable,
+  contentTables,
+  leftOut,
+  PEOPLE,
+  SETTINGS,
+} from '../../../domain/app/workspace/workspace.tables.ts';
 import { openContent } from '../../../domain/kernel/files/files.store.ts';
 import { storedKey } from '../../../domain/kernel/settings/settings.read.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type WorkspaceExport, workspaceExportJob } from '../../../domain/app/workspace/workspace.jobs.ts';
 import { readShapes, schemaVersion } from '../../../domain/app/workspace/workspace.schema.ts';
-import { contentTables } from '../../../domain/app/workspace/workspace.tables.data.ts';
+import { contentTables } from '../../../domain/app/workspace/workspace.tables.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { recordFile, storeWritten } from '../../../domain/kernel/files/files.store.ts';

@@ -1,4 +1,4 @@
-import { undoSpecs } from '../../../domain/app/undo.registry.ts';
+import { resources, undoSpecs } from '../../../domain/app/resources.ts';
 import type { EventType } from '../../../domain/kernel/events/events.types.ts';
 import type { UndoSpec } from '../../../domain/kernel/undo/undo.types.ts';
 
@@ -61,10 +61,9 @@ const rows = new Set([
   'documents',
   'file_attachments',
   'favorites',
-  'risks',
-  'risk_cards',
   'surveys',
   'survey_responses',
+  ...resources.flatMap(({ asOf, model }) => (asOf ? [model.tableName] : [])),
 ]);
 
 const ofRows = (spec: UndoSpec): PastTable => ({

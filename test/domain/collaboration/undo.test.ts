@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { undoSpecs } from '../../../domain/app/undo.registry.ts';
+import { undoSpecs } from '../../../domain/app/resources.ts';
 import { attachFile } from '../../../domain/collaboration/files/files.attach.ts';
 import { fileKinds } from '../../../domain/collaboration/files/files.types.ts';
 import { toldRow } from '../../../domain/collaboration/told.rows.ts';

@@ -1,7 +1,7 @@
 import { EstateError } from '../../../../platform/errors.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import type { StoredRow } from '../../../kernel/events/row-changes.ts';
-import { differing, insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
+import { differing, type StoredRow } from '../../../kernel/events/row-changes.ts';
+import { insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
 import { DEFAULT_LANGUAGE } from '../../../kernel/metamodel/languages.ts';
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../../kernel/undo/undo.types.ts';
 import { removeCardType } from '../card-types/card-types.changes.ts';

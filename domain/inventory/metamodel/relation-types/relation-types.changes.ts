@@ -1,6 +1,6 @@
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
-import type { StoredRow } from '../../../kernel/events/row-changes.ts';
-import { differing, insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
+import { differing, type StoredRow } from '../../../kernel/events/row-changes.ts';
+import { insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import type { RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
 import { checkSeen } from '../changes/changes.seen.ts';

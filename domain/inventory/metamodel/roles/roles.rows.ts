@@ -1,6 +1,6 @@
 import type { Work } from '../../../kernel/context.ts';
-import { rowChanges, type StoredRow } from '../../../kernel/events/row-changes.ts';
-import { differing, insertRow, updateRow } from '../../../kernel/events/stored-rows.ts';
+import { differing, rowChanges, type StoredRow } from '../../../kernel/events/row-changes.ts';
+import { insertRow, updateRow } from '../../../kernel/events/stored-rows.ts';
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 
 export const ROLES_TABLE = 'stakeholder_role_definitions';

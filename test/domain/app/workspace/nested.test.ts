@@ -6,7 +6,7 @@ import {
 import { nestedRules } from '../../../../domain/app/workspace/workspace.nested.data.ts';
 import { nestedFaults } from '../../../../domain/app/workspace/workspace.nested.ts';
 import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
-import { contentTables } from '../../../../domain/app/workspace/workspace.tables.data.ts';
+import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
 import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import { readAgain } from '../../../../domain/modelling/bpm/contents.again.ts';
 import type { FieldError } from '../../../../platform/errors.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { contentTables } from '../../../../domain/app/workspace/workspace.tables.data.ts';
+import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
 import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
 import {
   applyArchive,

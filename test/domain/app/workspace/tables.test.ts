@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { leftOut } from '../../../../domain/app/workspace/workspace.left-out.data.ts';
 import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
-import { contentTables } from '../../../../domain/app/workspace/workspace.tables.data.ts';
-import { contentTable } from '../../../../domain/app/workspace/workspace.tables.ts';
+import { contentTable, contentTables, leftOut } from '../../../../domain/app/workspace/workspace.tables.ts';
 import { createTestServices, type TestServices } from '../../../support/harness.ts';
 
 let t: TestServices;

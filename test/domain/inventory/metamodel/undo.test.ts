@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { undoSpecs } from '../../../../domain/app/undo.registry.ts';
+import { undoSpecs } from '../../../../domain/app/resources.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { UndoneEvent, UndoRefusal } from '../../../../domain/kernel/undo/undo.types.ts';
 import {

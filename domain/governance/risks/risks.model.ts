@@ -1,0 +1,86 @@
+import Type from 'typebox';
+import { recurrenceUnits } from '../../collaboration/todos/todos.rules.ts';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import {
+  cardRoles,
+  impacts,
+  occurrenceStatuses,
+  probabilities,
+  riskCategories,
+  riskSources,
+  riskStatuses,
+} from './risks.types.ts';
+
+export const Title = Type.String({ minLength: 1, maxLength: 500 });
+export const Text = Type.String({ maxLength: 10_000 });
+
+export class Risk extends rowModel('risks', {
+  id: Uuid,
+  reference: Type.String({ examples: ['R-000042'] }),
+  title: Title,
+  description: Text,
+  category: Choice(riskCategories),
+  source_type: Choice(riskSources, '`compliance`: made of a finding about a regulation'),
+  source_ref: Nullable(Type.String({ description: 'Of a promoted finding the regulation’s key' })),
+  initial_probability: Choice(probabilities),
+  initial_impact: Choice(impacts),
+  residual_probability: Nullable(Choice(probabilities)),
+  residual_impact: Nullable(Choice(impacts)),
+  owner_id: Nullable(Uuid),
+  target_resolution_date: Nullable(DateOnly),
+  status: Choice(riskStatuses),
+  acceptance_rationale: Nullable(Text),
+  accepted_by: Nullable(Uuid),
+  accepted_at: Nullable(Timestamp),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type RiskRow = RowOf<typeof Risk>;
+
+/** A link of a risk to a card. */
+export class RiskCard extends rowModel('risk_cards', {
+  id: Uuid,
+  risk_id: Uuid,
+  card_id: Uuid,
+  role: Choice(cardRoles, 'What the card has to do with the risk'),
+  created_at: Timestamp,
+}) {}
+export type RiskCardRow = RowOf<typeof RiskCard>;
+
+export class MitigationTask extends rowModel('risk_mitigation_tasks', {
+  id: Uuid,
+  reference: Type.String({ examples: ['T-000007'] }),
+  risk_id: Uuid,
+  title: Title,
+  description: Nullable(Text),
+  owner_id: Nullable(Uuid),
+  recurrence_unit: Choice(recurrenceUnits),
+  recurrence_interval: Type.Integer({ minimum: 1, maximum: 365 }),
+  lead_time_days: Type.Integer({ minimum: 0, maximum: 3650, description: 'Days before the due date' }),
+  is_active: Type.Boolean({ description: 'Whether it goes on recurring, and opens by itself' }),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type TaskRow = RowOf<typeof MitigationTask>;
+
+/** One time that a mitigation task is to be done. */
+export class Occurrence extends rowModel('risk_mitigation_occurrences', {
+  id: Uuid,
+  task_id: Uuid,
+  sequence: Type.Integer({ minimum: 1 }),
+  assigned_owner_id: Nullable(Uuid),
+  due_date: Nullable(DateOnly),
+  status: Choice(occurrenceStatuses),
+  recurrence_day: Nullable(Type.Integer()),
+  activated_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  completed_by: Nullable(Uuid),
+  owner_at_completion: Nullable(Uuid),
+  completion_notes: Nullable(Text),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type OccurrenceRow = RowOf<typeof Occurrence>;

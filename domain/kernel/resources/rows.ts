@@ -1,0 +1,116 @@
+import { Model, type QueryBuilder, raw } from 'objection';
+import type { TProperties } from 'typebox';
+import type { Sql } from '../../../platform/database.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import type { StaticOf } from '../shapes.ts';
+
+/**
+ * The Objection model of a table, with its columns as TypeBox schemas. Rows are read and written as JSON, as
+ * PostgreSQL's `to_jsonb` gives them: timestamps keep their microseconds, and what is read, written, recorded in events
+ * and undone is the same value.
+ */
+export type RowModel<C extends TProperties = TProperties, R = unknown> = Omit<typeof Model, 'prototype'> & {
+  new (): Model & R;
+  prototype: Model & R;
+  readonly columns: C;
+};
+
+/** A row of a model: its columns with their values. */
+export type RowOf<M extends { columns: TProperties }> = StaticOf<M['columns']>;
+
+/**
+ * Declares the model of a table: `class Risk extends rowModel('risks', {...}) {}`.
+ * @param columns all columns of the table, which a test compares with the database.
+ * @param json the columns of type `jsonb`.
+ */
+export function rowModel<C extends TProperties>(
+  table: string,
+  columns: C,
+  json: readonly (keyof C & string)[] = [],
+): RowModel<C, StaticOf<C>> {
+  class Row extends Model {
+    static override readonly tableName = table;
+    static override readonly jsonAttributes = [...json];
+    static readonly columns = columns;
+  }
+  return Row as unknown as RowModel<C, StaticOf<C>>;
+}
+
+/** A row as one JSON value. */
+const asJson = (table: string) => raw('to_jsonb(??.*) as row', [table]);
+
+const isId = (column: string): boolean => column === 'id' || column.endsWith('_id');
+
+/**
+ * One row, locked; undefined where there is none, also where an id is not a UUID.
+ * @param where columns with the values that they must have.
+ */
+export async function lockRow<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  where: Partial<RowOf<M>>,
+): Promise<RowOf<M> | undefined> {
+  const ids = Object.entries(where).filter(([column]) => isId(column));
+  if (ids.some(([, value]) => typeof value === 'string' && !isUuid(value))) return undefined;
+  const found = await model
+    .query(sql)
+    .select(asJson(model.tableName))
+    .findOne(where as object)
+    .forUpdate();
+  return found && jsonOf<M>(found);
+}
+
+/** Inserts a row; columns that are not given get their defaults. @returns the whole row. */
+export async function insertRow<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  values: Partial<RowOf<M>>,
+): Promise<RowOf<M>> {
+  const inserted = await model
+    .query(sql)
+    .insert(values as object)
+    .returning(asJson(model.tableName));
+  return jsonOf<M>(inserted);
+}
+
+/** Updates the row with this key, and its `updated_at`. @returns the whole row. */
+export async function updateRow<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  key: Partial<RowOf<M>>,
+  values: Partial<RowOf<M>>,
+): Promise<RowOf<M>> {
+  const updated = await model
+    .query(sql)
+    .patch({ ...values, updated_at: raw('clock_timestamp()') } as object)
+    .where(key as object)
+    .returning(asJson(model.tableName))
+    .first();
+  if (!updated) throw new Error(`The ${model.tableName} row to be updated is gone.`);
+  return jsonOf<M>(updated);
+}
+
+/** What narrows, orders or locks a query: `(query) => query.whereIn('id', ids).orderBy('id').forUpdate()`. */
+type Refine = (query: QueryBuilder<Model>) => unknown;
+
+/** The rows that a query selects. */
+export async function findRows<M extends RowModel>(sql: Sql, model: M, refine: Refine): Promise<RowOf<M>[]> {
+  const query = model.query(sql).select(asJson(model.tableName));
+  refine(query as QueryBuilder<Model>);
+  return (await query).map(jsonOf<M>);
+}
+
+/** Deletes the rows that a query selects. @returns them as they were. */
+export async function deleteRows<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  refine: Refine,
+): Promise<RowOf<M>[]> {
+  const query = model.query(sql).delete().returning(asJson(model.tableName));
+  refine(query as unknown as QueryBuilder<Model>);
+  return ((await query) as unknown[]).map(jsonOf<M>);
+}
+
+function jsonOf<M extends RowModel>(instance: unknown): RowOf<M> {
+  return (instance as { row: RowOf<M> }).row;
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { resources } from '../../../domain/app/resources.ts';
+import { createTestServices, type TestServices } from '../../support/harness.ts';
+
+let t: TestServices;
+beforeAll(async () => {
+  t = await createTestServices();
+});
+afterAll(() => t.close());
+
+it('declares every column of each table as the database has it', async () => {
+  for (const { model } of resources) {
+    const { rows } = await t.services.db.raw(
+      `select attname as name, attnotnull as filled, format_type(atttypid, atttypmod) as type
+       from pg_attribute where attrelid = ?::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+      [model.tableName],
+    );
+    expect(Object.keys(model.columns).toSorted(), model.tableName).toEqual(
+      rows.map(({ name }: { name: string }) => name).toSorted(),
+    );
+    for (const { name, filled, type } of rows) {
+      const at = `${model.tableName}.${name}`;
+      const schema = model.columns[name]! as { anyOf?: { type?: string }[] };
+      const isNullable = schema.anyOf?.some((part) => part.type === 'null') ?? false;
+      expect(isNullable, at).toBe(!filled);
+      expect(model.jsonAttributes.includes(name), at).toBe(type === 'jsonb');
+    }
+  }
+});
+
+it('declares each table once, and each event type of a table for one resource', () => {
+  const tables = resources.map(({ model }) => model.tableName);
+  expect(tables).toEqual([...new Set(tables)]);
+  const types = resources.flatMap(({ events }) =>
+    [events.created, events.updated, events.deleted].flatMap((list) => list ?? []),
+  );
+  expect(types).toEqual([...new Set(types)]);
+});
