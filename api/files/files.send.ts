@@ -11,7 +11,7 @@ import type { AnswerHeader } from '../openapi/headers.ts';
 export const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag', 'Repr-Digest'];
 
 /** Bytes of a file, both included. */
-export interface ByteRange {
+interface ByteRange {
   start: number;
   end: number;
 }

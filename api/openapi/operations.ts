@@ -84,7 +84,7 @@ const needsBesides = (spec: OperationSpec): string[] => [
 ];
 
 /** The permission in one line: one key, several of which one is needed, and behind ` / ` what is needed besides. */
-export function permissionOf(spec: OperationSpec): string {
+function permissionOf(spec: OperationSpec): string {
   const keys = [spec.permission].flat().join(' | ');
   const besides = needsBesides(spec);
   return besides.length > 0 ? `${keys} / ${besides.join('; ')}` : keys;

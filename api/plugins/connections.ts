@@ -6,7 +6,7 @@ import type { App } from '../types.ts';
 import { refuseConnection } from './protocol.ts';
 
 /** Open connections of one process. */
-export const connectionLimits = { total: 4_000, perAddress: 1_500 };
+const connectionLimits = { total: 4_000, perAddress: 1_500 };
 
 const headers = { 'retry-after': '5' };
 

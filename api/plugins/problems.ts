@@ -72,7 +72,7 @@ export function sendBadAddress(error: FastifyError, request: FastifyRequest, rep
 }
 
 /** Answers with the problem document of an expected error. */
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
+function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
   if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(request, reply, error);

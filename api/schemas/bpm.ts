@@ -9,7 +9,7 @@ import { MOST_NAMED } from '../../domain/modelling/bpm/elements.compare.ts';
 export const ProcessParams = Type.Object({ process_id: Uuid }, closed);
 export const ElementParams = Type.Object({ process_id: Uuid, element_id: Uuid }, closed);
 
-export const ElementTypeName = Type.Union(elementTypes.map((type) => Type.Literal(type)));
+const ElementTypeName = Type.Union(elementTypes.map((type) => Type.Literal(type)));
 const Count = Type.Integer({ minimum: 0 });
 /** Room in a body for a model and a picture whose every character is escaped. */
 export const MODEL_BODY = 4 * (modelLimits.bytes + MAX_THUMBNAIL);

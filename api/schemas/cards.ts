@@ -3,7 +3,7 @@ import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../d
 import { listAnswer } from './common.ts';
 
 export const CardStatus = Type.Union([Type.Literal('ACTIVE'), Type.Literal('ARCHIVED')]);
-export const ApprovalStatus = Type.Union([
+const ApprovalStatus = Type.Union([
   Type.Literal('DRAFT'),
   Type.Literal('APPROVED'),
   Type.Literal('REJECTED'),

@@ -13,7 +13,7 @@ export const StartedJobSchema = Type.Object(
   { $id: 'StartedJob', ...closed, description: 'The answer of a request that started work' },
 );
 
-export const JobStatus = Type.Union(
+const JobStatus = Type.Union(
   [
     Type.Literal('queued'),
     Type.Literal('running'),

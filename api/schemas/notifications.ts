@@ -5,7 +5,7 @@ import {
 } from '../../domain/collaboration/notifications/notifications.types.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
-export const NotificationTypeSchema = Type.Union(notificationTypeKeys.map((type) => Type.Literal(type)));
+const NotificationTypeSchema = Type.Union(notificationTypeKeys.map((type) => Type.Literal(type)));
 
 const members = {
   id: Uuid,

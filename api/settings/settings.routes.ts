@@ -214,6 +214,6 @@ export async function settingsOf(
 }
 
 /** An answer that is the same for everybody: any cache may keep it, and asks each time whether it still holds. */
-export function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
+function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
   return sendJson(reply.header('cache-control', 'public, no-cache'), JSON.stringify(view));
 }
