@@ -9,7 +9,7 @@ const MAX = 200;
  * What is wrong with a new password, if anything: 12 to 200 characters, none of the common ones, more than a
  * few different characters, and not the account's own name.
  */
-export function passwordFault(password: string, email: string): FieldError | undefined {
+function passwordFault(password: string, email: string): FieldError | undefined {
   const field = 'password';
   const length = [...password].length;
   if (length < MIN)

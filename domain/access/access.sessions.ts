@@ -289,7 +289,7 @@ const scopesOf = (scopes: string[]): Caller['scopes'] =>
   scopes.includes('*') ? undefined : new Set(scopes as TokenScope[]);
 
 /** A caller's permissions and scopes, where the scopes of a token bound them. */
-export function boundedBy(
+function boundedBy(
   permissions: Caller['permissions'],
   scopes: Caller['scopes'],
 ): Pick<Caller, 'permissions' | 'scopes'> {
@@ -299,7 +299,7 @@ export function boundedBy(
 }
 
 /** What both allow. */
-export function commonPermissions(a: Caller['permissions'], b: Caller['permissions']): Caller['permissions'] {
+function commonPermissions(a: Caller['permissions'], b: Caller['permissions']): Caller['permissions'] {
   if (a === '*') return b;
   if (b === '*') return a;
   return new Set([...a].filter((key) => b.has(key)));

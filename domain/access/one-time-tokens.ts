@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
 /** What a mailed token is for, and how long it lasts: an invitation a week, a forgotten password an hour. */
-export const mailedTokens = {
+const mailedTokens = {
   invitation: { hours: 7 * 24 },
   'password-reset': { hours: 1 },
 } as const;

@@ -12,7 +12,7 @@ export interface OwnProof {
 }
 
 /** How long a login is recent, in seconds. */
-export const RECENT_LOGIN_SECONDS = 5 * 60;
+const RECENT_LOGIN_SECONDS = 5 * 60;
 
 /**
  * Checks a password that was sent. It takes a while, so it is done before anything is locked.

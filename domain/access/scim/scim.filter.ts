@@ -3,13 +3,13 @@ import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { scimError } from './scim.errors.ts';
 
 /** An attribute that can be filtered by: `text` in any case, `exact` as it is. */
-export interface FilterColumn {
+interface FilterColumn {
   sql: string;
   type: 'text' | 'exact' | 'boolean' | 'time';
 }
 
 /** A multi-valued attribute, kept in rows of its own. */
-export interface FilterRows {
+interface FilterRows {
   /** What stands between `exists (select` and `)`, without what is asked of the row. */
   rows: string;
   /** The sub-attributes by their names in lower case; `value` is what a comparison without one means. */

@@ -16,7 +16,7 @@ import {
 } from './scim.resources.ts';
 
 /** The kinds of resources by the last part of their address. */
-export const resourceKinds = { Users: users, Groups: groups } as const;
+const resourceKinds = { Users: users, Groups: groups } as const;
 export type ResourceName = keyof typeof resourceKinds;
 
 const LIST_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';

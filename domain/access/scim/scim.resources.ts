@@ -15,7 +15,7 @@ export type ScimResource = Record<string, unknown> & {
 
 /** A row as the columns of its kind yield it. */
 // biome-ignore lint/suspicious/noExplicitAny: the columns are those of the statement
-export type ResourceRow = Record<string, any>;
+type ResourceRow = Record<string, any>;
 
 /** How resources of one kind are read. */
 export interface ResourceKind {

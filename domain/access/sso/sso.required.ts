@@ -3,7 +3,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 
 /** Whether people log in through a provider alone. */
-export async function ssoRequired(sql: Sql): Promise<boolean> {
+async function ssoRequired(sql: Sql): Promise<boolean> {
   const sso = await readSetting(sql, 'sso');
   return sso.enabled && sso.client_id !== '';
 }

@@ -42,7 +42,7 @@ const BUILD_EFFORT = 1.3;
 const SOURCING_BONUS = 2;
 
 /** What some of the applications cost in a year, as far as the caller may see it. */
-export interface Spend {
+interface Spend {
   applications: number;
   /** Null where the caller sees no costs, or none is known. */
   annual_cost: number | null;
@@ -95,7 +95,7 @@ export function optionToTake(brief: Brief, chosen: OptionId | undefined): Option
 }
 
 /** Of the gaps those that an architecture closes. */
-export function closedGaps(
+function closedGaps(
   { metamodel, facts, gaps, answers }: Brief,
   { cards, relations }: Architecture,
 ): Set<Gap> {

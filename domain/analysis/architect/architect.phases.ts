@@ -104,7 +104,7 @@ export async function readDependencies(
 }
 
 /** The target architecture of the chosen option. */
-export interface TargetArchitecture extends Architecture {
+interface TargetArchitecture extends Architecture {
   option: OptionId;
   /** The capabilities that it is for. */
   capabilities: { id: string; name: string; is_new: boolean }[];

@@ -1,5 +1,5 @@
 /** What a client may give as the answer to a question. */
-export type Answer = string | number | boolean | null | (string | number)[];
+type Answer = string | number | boolean | null | (string | number)[];
 
 /** A card as answers name it. */
 export interface CardName {

@@ -6,7 +6,6 @@ export const APPLICATION = 'Application';
 export const CAPABILITY = 'BusinessCapability';
 export const INITIATIVE = 'Initiative';
 export const OBJECTIVE = 'Objective';
-export const ORGANIZATION = 'Organization';
 
 /** A relation type between two card types, and whether the first is its source. */
 export interface Way {

@@ -20,9 +20,8 @@ export interface CommitInput {
 }
 
 /** A card as a session keeps it: a client may have left out what is not needed. */
-export type KeptCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;
-export type KeptRelation = Pick<ProposedRelation, 'type' | 'source_id' | 'target_id'> &
-  Partial<ProposedRelation>;
+type KeptCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;
+type KeptRelation = Pick<ProposedRelation, 'type' | 'source_id' | 'target_id'> & Partial<ProposedRelation>;
 
 /** What of a session is carried out, with the place of each thing in the request. */
 export interface CommitPlan {

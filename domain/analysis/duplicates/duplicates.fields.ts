@@ -1,7 +1,7 @@
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 
 /** How a field is compared; see the matching library. */
-export type ComparedKind = 'name' | 'list' | 'text' | 'version' | 'choice' | 'set' | 'number';
+type ComparedKind = 'name' | 'list' | 'text' | 'version' | 'choice' | 'set' | 'number';
 
 /** Something that cards say, by which duplicates are told. */
 export interface ComparedField {

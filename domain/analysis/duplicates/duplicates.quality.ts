@@ -5,7 +5,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 const MATCH = 0.5;
 
 /** How often what was found agrees with what people decided; null where nothing was decided of which it could be told. */
-export interface Agreement {
+interface Agreement {
   precision: number | null;
   recall: number | null;
 }

@@ -40,7 +40,7 @@ export const priorities = { high: 60, medium: 35 };
 export type CostRanks = readonly number[];
 
 /** Shares of the points, 0..1, by factor. */
-export type Shares = Record<Factor, number>;
+type Shares = Record<Factor, number>;
 
 /**
  * Judges one card: null where nothing but costs, dependants and criticality speaks for modernising it, since these make something

@@ -14,7 +14,7 @@ export type AnalysisType = (typeof analysisTypes)[number];
 
 export const runStatuses = ['running', 'completed', 'failed', 'cancelled'] as const;
 
-export type RunStatus = (typeof runStatuses)[number];
+type RunStatus = (typeof runStatuses)[number];
 
 /** A part of a run that a language model had a hand in. */
 export interface ModelPart {

@@ -13,7 +13,7 @@ export interface GroupFigures {
 
 export type Concentration = 'low' | 'moderate' | 'high';
 
-export interface GroupRisk {
+interface GroupRisk {
   group_name: string;
   app_count: number;
   itc_count: number;
@@ -27,7 +27,7 @@ export interface GroupRisk {
   reasons: string[];
 }
 
-export interface CategoryConcentration {
+interface CategoryConcentration {
   category: string;
   groups: number;
   hhi_applications: number;

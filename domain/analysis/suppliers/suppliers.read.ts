@@ -3,7 +3,7 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { NamedSupplier, SupplierKind } from './suppliers.types.ts';
 
 /** The type whose cards are suppliers. */
-export const SUPPLIER_TYPE = 'Provider';
+const SUPPLIER_TYPE = 'Provider';
 /** The types of what is supplied. */
 export const SUPPLIED_TYPES: readonly string[] = ['Application', 'ITComponent'];
 /** Keys and labels of attributes that name who supplies a card. */
@@ -114,7 +114,7 @@ async function relatedCards(
 }
 
 /** The attributes of a type whose key or label says that they name a supplier. */
-export function supplierAttributes(
+function supplierAttributes(
   metamodel: Metamodel,
   type: string,
 ): { key: string; labels: ReadonlyMap<string, string> }[] {

@@ -55,7 +55,7 @@ export interface Categorised {
 }
 
 /** A card that is supplied, and by how many suppliers, who share its costs. */
-export interface Supplied {
+interface Supplied {
   card: string;
   sharedBy: number;
 }

@@ -28,7 +28,7 @@ export interface RollbackRequest {
   force: boolean;
 }
 
-export interface RollbackOperation {
+interface RollbackOperation {
   event_id: string;
   op: string;
   id: string;
@@ -36,7 +36,7 @@ export interface RollbackOperation {
   fields: Record<string, unknown>;
 }
 
-export interface UnsupportedEvents {
+interface UnsupportedEvents {
   event_type: string;
   count: number;
   reason: string;

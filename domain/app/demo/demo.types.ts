@@ -43,7 +43,7 @@ export interface DemoUser {
   role: string;
 }
 
-export interface DemoStakeholder {
+interface DemoStakeholder {
   card_external_id: string;
   email: string;
   /** Key of a stakeholder role of the card's type. */

@@ -28,7 +28,7 @@ const CHARACTERS = 4_000_000;
 const asSent: ReadonlySet<string> = new Set([PEOPLE, 'process_contents', 'process_content_elements']);
 
 /** What identifies a row of a kind, as an expression over its JSON. */
-export function refOf(kind: string, json: string): string {
+function refOf(kind: string, json: string): string {
   const columns = kind === PEOPLE ? ['id'] : kind === SETTINGS ? ['key'] : contentTable.get(kind)!.key;
   return `concat_ws('/', ${columns.map((column) => `${json} ->> '${column}'`).join(', ')})`;
 }

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** A column that refers to another table. */
-export interface Reference {
+interface Reference {
   column: string;
   table: string;
   target: string;
@@ -11,7 +11,7 @@ export interface Reference {
 }
 
 /** A unique index beside the primary key, as expressions over the table's columns. */
-export interface UniqueIndex {
+interface UniqueIndex {
   name: string;
   expressions: string[];
   /** The condition of a partial index. */

@@ -38,7 +38,7 @@ export const notificationTypeKeys = Object.keys(notificationTypes) as Notificati
 
 /** By which ways a notification can reach its user. */
 export const notificationChannels = ['in_app', 'email'] as const;
-export type NotificationChannel = (typeof notificationChannels)[number];
+type NotificationChannel = (typeof notificationChannels)[number];
 
 /** A switch for every kind of notification, for each way. */
 export type NotificationPreferences = Record<NotificationChannel, Record<NotificationType, boolean>>;

@@ -12,7 +12,7 @@ export interface StakeholderRow extends StoredRow {
 }
 
 /** The label of a role on cards of the type, also of one that is no longer given. */
-export function roleLabel(type: CardType, role: string): string {
+function roleLabel(type: CardType, role: string): string {
   return type.stakeholderRoles.find(({ key }) => key === role)?.label ?? role;
 }
 

@@ -4,7 +4,7 @@ import type { FilterNode, FilterOperator, FilterWord } from '../../inventory/fil
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 
-export type FilterScalar = string | number | boolean;
+type FilterScalar = string | number | boolean;
 
 /** What a saved view selects; members that are absent or empty select everything. */
 export interface BookmarkFilters {

@@ -27,7 +27,7 @@ export interface ModelRelationship extends Concept {
   /** Those of `accessType`, `modifier` and `isDirected` that it has. */
   qualifiers: string[];
 }
-export interface ModelNode {
+interface ModelNode {
   identifier: string;
   element: string | null;
   label: string;

@@ -13,7 +13,7 @@ const BOX = 'rounded=1;whiteSpace=wrap;html=1;';
 const LINE = 'edgeStyle=orthogonalEdgeStyle;rounded=1;html=1;endArrow=open;';
 
 /** A view of another tool as a drawing; `cards` are the ids of its elements' cards. */
-export function drawnView(
+function drawnView(
   view: ModelView,
   cards: ReadonlyMap<string, string>,
   nameOf: (element: string) => string,

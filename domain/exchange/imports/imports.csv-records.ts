@@ -25,7 +25,7 @@ const QUOTE = 34;
 const separators: Separator[] = [',', ';', '\t'];
 
 /** The separator that occurs most often in the first record, outside quotes; a comma if there is none. */
-export function detectSeparator(head: Buffer): Separator {
+function detectSeparator(head: Buffer): Separator {
   const counts = new Map<number, number>(separators.map((separator) => [separator.charCodeAt(0), 0]));
   let quoted = false;
   let filled = false;

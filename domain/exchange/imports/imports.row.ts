@@ -30,7 +30,7 @@ export interface CardRowValues {
 }
 
 /** What a row says about a relation: an absent member leaves the value, `null` clears it. */
-export interface RelationRowValues {
+interface RelationRowValues {
   id?: string;
   type?: string;
   source_id?: string;

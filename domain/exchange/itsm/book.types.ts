@@ -1,8 +1,8 @@
 /** A value of a field, as JSON. */
-export type BookValue = null | string | number | boolean | BookValue[] | { [key: string]: BookValue };
+type BookValue = null | string | number | boolean | BookValue[] | { [key: string]: BookValue };
 
 /** What both sides last agreed on about a field, each as its own side holds it. */
-export interface StoredAgreed {
+interface StoredAgreed {
   local: BookValue;
   remote: BookValue;
 }

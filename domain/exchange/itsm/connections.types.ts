@@ -84,7 +84,7 @@ export const ConnectionPatch = Type.Object(
 export type ConnectionPatch = Static<typeof ConnectionPatch>;
 
 export const secretMembers = ['password', 'client_secret', 'refresh_token', 'token', 'client_key'] as const;
-export type SecretMember = (typeof secretMembers)[number];
+type SecretMember = (typeof secretMembers)[number];
 /** The secrets that are set. */
 export type ConnectionSecrets = Partial<Record<SecretMember, string>>;
 

@@ -3,7 +3,7 @@ import type { SyncValue } from './mappings.types.ts';
 import { type NewPlanRow, planColumns } from './runs.plan.ts';
 
 /** How far a row of a plan has come. */
-export type RowProgress = 'pending' | 'begun' | 'applied' | 'stale' | 'refused' | 'skipped';
+type RowProgress = 'pending' | 'begun' | 'applied' | 'stale' | 'refused' | 'skipped';
 
 /** A row of a plan as it stands. */
 export interface StandingRow extends NewPlanRow {

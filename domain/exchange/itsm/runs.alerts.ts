@@ -15,7 +15,7 @@ export interface AlertedRun {
 }
 
 /** What is wrong with the runs of a mapping. */
-export type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
+type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
 
 /**
  * Tells the owner of a mapping that its runs fail, or wait for a person: once, and again when it is still so a day later.

@@ -36,7 +36,7 @@ export const candidatesOf = (value: string): string =>
      left join cards c on c.id = (o.one ->> 'cardId')::uuid)`;
 
 /** What is shown of a row of a plan. @param hidden paths whose values the caller may not see. */
-export function rowMembers(hidden: string[]): ListSpec['members'] {
+function rowMembers(hidden: string[]): ListSpec['members'] {
   // of a row about a cost its texts tell values too, but for those that only say how sure a match is
   const about = `p.action <> 'stage' and jsonb_exists_any(
     coalesce(p.row -> 'diff', '{}') || jsonb_build_object(coalesce(p.row ->> 'path', ''), null), ?::text[])`;
@@ -87,7 +87,7 @@ export function rowMembers(hidden: string[]): ListSpec['members'] {
 }
 
 /** Rows of one run alone, since their numbers begin anew in each. @param runId a UUID, checked by its schema. */
-export const rowsOf = (runId: string): string =>
+const rowsOf = (runId: string): string =>
   `(select * from itsm_plan_rows where run_id = '${uuid(runId)}') p join itsm_runs r on r.id = p.run_id`;
 
 function uuid(text: string): string {

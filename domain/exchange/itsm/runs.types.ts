@@ -6,7 +6,7 @@ export type RunDirection = 'pull' | 'push' | 'bidirectional';
 /** What a run was started by. */
 export type RunTrigger = 'manual' | 'schedule' | 'changes' | 'undo';
 
-export type RunStatus = 'queued' | 'running' | 'review' | 'completed' | 'failed' | 'cancelled' | 'superseded';
+type RunStatus = 'queued' | 'running' | 'review' | 'completed' | 'failed' | 'cancelled' | 'superseded';
 export type RunStage = 'read' | 'match' | 'plan' | 'review' | 'apply' | 'verify' | 'done';
 
 /** Figures of a run by name: what was read, what the plan holds, what became of it, and seconds by stage. */

@@ -93,7 +93,7 @@ export function convertDocument(named: Named, types: ReadonlyMap<string, string>
 }
 
 /** A comment as it is to be made. */
-export interface CommentPayload {
+interface CommentPayload {
   content: string;
   /** Null: nobody here has the author's address. Then whoever applies the migration writes it, naming the author. */
   user_id: string | null;

@@ -16,7 +16,7 @@ export interface NamedTag {
 }
 
 /** Relations that a cell names by their other ends. */
-export interface NamedRelation {
+interface NamedRelation {
   type: string;
   reversed: boolean;
   column: string;

@@ -4,7 +4,7 @@ import { isTags, type TargetOption, TYPE_COLUMN, tagGroupTarget } from './mappin
 import { type MappedBlock, targetsOf } from './mapping.ts';
 
 /** A column with what it is mapped to. */
-export interface SourceField {
+interface SourceField {
   source_field_key: string;
   label: string | null;
   native_data_type: string | null;

@@ -4,7 +4,7 @@ import type { FieldMappings } from './mapping.ts';
 import type { SourceBlock, SourceType } from './source.types.ts';
 
 /** As stored; that it has failed, or was broken off, follows from its job. */
-export type StoredStatus = 'uploaded' | 'parsed' | 'previewed' | 'applying' | 'applied';
+type StoredStatus = 'uploaded' | 'parsed' | 'previewed' | 'applying' | 'applied';
 /** As shown. */
 export type MigrationStatus = StoredStatus | 'failed' | 'aborted';
 

@@ -8,7 +8,7 @@ import { readSource } from './source.read.ts';
 import type { SourceFacts } from './source.types.ts';
 
 /** How far making the records has come; stored with what was written. */
-export type StageProgress = { stage: 'read'; line: number } | { stage: 'stage' };
+type StageProgress = { stage: 'read'; line: number } | { stage: 'stage' };
 
 /** About which part of the time reading takes. */
 export const READ_SHARE = 0.4;

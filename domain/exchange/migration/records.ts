@@ -16,11 +16,11 @@ export const entityKinds = [
   'comment',
   'card_tag',
 ] as const;
-export type EntityKind = (typeof entityKinds)[number];
+type EntityKind = (typeof entityKinds)[number];
 
 /** What carrying a record out would do. */
 export const recordActions = ['create', 'update', 'skip', 'conflict'] as const;
-export type RecordAction = (typeof recordActions)[number];
+type RecordAction = (typeof recordActions)[number];
 
 /** A record while it is made; members that are absent are null. */
 export interface NewRecord {

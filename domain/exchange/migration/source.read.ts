@@ -52,9 +52,6 @@ export async function* readSource(
   }
 }
 
-/** What reading begins with. */
-export const noFacts = (): SourceFacts => ({ blocks: new Map(), version: null });
-
 /** Faults of the file itself end the migration; what the store says goes on as it is. */
 function refused(error: unknown): unknown {
   const { code, name, message } = error as { code?: unknown; name?: string; message: string };

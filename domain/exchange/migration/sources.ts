@@ -14,7 +14,7 @@ export interface MigrationSource {
 }
 
 /** What can be migrated from. */
-export const sources: readonly MigrationSource[] = [
+const sources: readonly MigrationSource[] = [
   { key: 'leanix', label: 'LeanIX snapshot', accepted_extensions: ['.xlsx'] },
   { key: 'sheet', label: 'Workbook or table', accepted_extensions: ['.xlsx', '.csv', '.tsv'] },
 ];

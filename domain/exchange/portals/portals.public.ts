@@ -18,7 +18,7 @@ import { asReader, createPortalStore } from './portals.store.ts';
 import type { PortalRow } from './portals.types.ts';
 
 /** Who asks, and what the process knows of the time of asking. */
-export interface PortalVisit {
+interface PortalVisit {
   ctx: Ctx;
   /** Versions of the topics as they were after the request arrived: the answer is at least as new. */
   topics: ReadonlyMap<string, number>;

@@ -33,7 +33,7 @@ export async function shownCards(ctx: Ctx, { card_type, filters }: PortalRow): P
 }
 
 /** Cards with one of the tags. */
-export const tagged = (ids: string[]): Condition => ({
+const tagged = (ids: string[]): Condition => ({
   sql: 'exists (select from card_tags k where k.card_id = c.id and k.tag_id = any(?::uuid[]))',
   bindings: [ids],
 });

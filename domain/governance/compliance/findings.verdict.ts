@@ -8,7 +8,7 @@ import { requireMaintainer } from './compliance.access.ts';
 import { findingText } from './findings.list.ts';
 
 /** The attribute that says whether a card uses artificial intelligence. */
-export const AI_FIELD = 'hasAiFeatures';
+const AI_FIELD = 'hasAiFeatures';
 
 /**
  * Says of a finding's card whether it uses artificial intelligence, as a change of the card by hand does. The finding

@@ -11,7 +11,7 @@ const MAX_LINK = 2_000;
 const MAX_ALIASES = 50;
 const MAX_CYCLES = 1_000;
 /** Names are parts of addresses and values of attributes. */
-export const PRODUCT_NAME = /^[a-z0-9][a-z0-9._+-]{0,99}$/;
+const PRODUCT_NAME = /^[a-z0-9][a-z0-9._+-]{0,99}$/;
 const CYCLE_NAME = /^[^\p{Cc}\s](?:[^\p{Cc}]{0,98}[^\p{Cc}\s])?$/u;
 
 type Members = Record<string, unknown>;

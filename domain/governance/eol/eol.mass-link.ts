@@ -18,7 +18,7 @@ export interface EolLink {
 }
 
 /** Why one link was not made. */
-export interface EolLinkError {
+interface EolLinkError {
   /** The place in the request, from 0. */
   row_index: number;
   card_id: string;

@@ -9,7 +9,7 @@ export interface KnownName {
   cycles: KnownCycle[];
 }
 
-export interface KnownCycle {
+interface KnownCycle {
   cycle: string;
   codename: string | null;
 }
@@ -49,7 +49,7 @@ export interface Matcher {
   cycleIn(text: string, product: string): string | null;
 }
 
-export interface Match {
+interface Match {
   name: string;
   score: number;
 }

@@ -57,7 +57,7 @@ export type PlannedRow = { row_index: number; warnings: string[] } & (
 export const foldName = (text: string): string => text.trim().toLowerCase();
 
 /** Why an imported risk is accepted, which the rows cannot say. */
-export const IMPORTED_RATIONALE = 'Accepted before it was imported.';
+const IMPORTED_RATIONALE = 'Accepted before it was imported.';
 
 /**
  * Decides about every row on its own: a risk that the register has, by reference or else by title, is skipped, as is a row

@@ -8,7 +8,7 @@ import { addRisks } from './risks.add.ts';
 import { withReferences } from './risks.references.ts';
 import type { LinkedCard } from './risks.types.ts';
 
-export interface ImportedRow {
+interface ImportedRow {
   row_index: number;
   status: 'created' | 'skipped' | 'failed';
   /** Of a skipped row the risk that the register has. Null in a dry run for what is not there yet. */

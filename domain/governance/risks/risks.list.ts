@@ -21,7 +21,7 @@ import { Risk } from './risks.model.ts';
 import { levelSql, overdueStatuses } from './risks.rules.ts';
 import { levels, riskCategories, riskSources, riskStatuses } from './risks.types.ts';
 
-export const initialLevel = levelSql('r.initial_probability', 'r.initial_impact');
+const initialLevel = levelSql('r.initial_probability', 'r.initial_impact');
 const residualLevel = levelSql('r.residual_probability', 'r.residual_impact');
 /** The level that counts, over the alias `r` of `risks`. */
 export const presentLevel = `coalesce(${residualLevel}, ${initialLevel})`;

@@ -22,7 +22,7 @@ export async function lockRisk({ sql }: Work, id: string): Promise<LoadedRisk> {
 }
 
 /** The ids of the cards that a risk is linked to. */
-export async function linkedTo(sql: Work['sql'], riskId: string): Promise<string[]> {
+async function linkedTo(sql: Work['sql'], riskId: string): Promise<string[]> {
   return await sql('risk_cards').where({ risk_id: riskId }).orderBy('id').pluck('card_id');
 }
 

@@ -20,7 +20,7 @@ export interface Signatory {
 }
 
 /** Why a document became a draft again, as stored. */
-export interface Rejection {
+interface Rejection {
   user_id: string;
   comment: string;
   /** RFC 3339 */

@@ -12,7 +12,7 @@ import { applyAnswer } from './surveys.rules.ts';
 import type { ResponseRow } from './surveys.types.ts';
 
 /** A response that was not applied. */
-export interface NotApplied {
+interface NotApplied {
   response_id: string;
   /** Null for an unknown response. */
   card_id: string | null;

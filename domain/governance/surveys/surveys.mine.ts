@@ -22,7 +22,7 @@ function waiting(ctx: Ctx): Fragment {
  * Whoever may answer surveys, or is asked in one: a role on a card is enough to be asked about it.
  * @throws EstateError `forbidden`.
  */
-export async function requireAsked(ctx: Ctx): Promise<void> {
+async function requireAsked(ctx: Ctx): Promise<void> {
   if (may(ctx.caller, 'surveys.respond')) return;
   const { rows } = await ctx.db.raw(
     `select from survey_responses r join surveys s on s.id = r.survey_id

@@ -5,7 +5,7 @@ import { may } from '../../kernel/permissions/policy.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
 
 /** How many children and related cards an impact names one by one; the counts are of all. */
-export const IMPACT_NAMED = 200;
+const IMPACT_NAMED = 200;
 
 /**
  * The relations of the card `self` over the aliases `r` and `c`, its peer: those of shown types with an active,

@@ -12,7 +12,7 @@ import { LEVEL_FIELD } from './rules/capability.ts';
 const MAX_NAMED = 100;
 
 /** What becomes of the children: they go too, lose their parent, or move to their grandparent. */
-export type ChildStrategy = 'cascade' | 'disconnect' | 'reparent';
+type ChildStrategy = 'cascade' | 'disconnect' | 'reparent';
 
 export interface RemovalRequest {
   child_strategy?: ChildStrategy | null;

@@ -9,7 +9,7 @@ export interface FilterToken {
 }
 
 /** Longest filter, in characters. */
-export const FILTER_LENGTH = 4_000;
+const FILTER_LENGTH = 4_000;
 
 const BLANK = /\s+/uy;
 // A number, date or timestamp keeps its dots, colons and signs; an id may begin with a digit as well.

@@ -3,9 +3,9 @@ import { type FilterToken, readTokens } from './filters.lexer.ts';
 import type { FilterCondition, FilterNode, FilterOperator, FilterWord } from './filters.types.ts';
 
 /** How deep `not` and parentheses may be nested. */
-export const FILTER_DEPTH = 32;
+const FILTER_DEPTH = 32;
 /** How many conditions a filter may hold, each value of a list counting as one. */
-export const FILTER_CONDITIONS = 200;
+const FILTER_CONDITIONS = 200;
 
 const RESERVED = new Set(['and', 'or', 'not']);
 const COMPARISONS: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>=', '~']);

@@ -2,7 +2,7 @@ import type { CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 
 /** An attribute as filters see it: card types may give one key different types and options. */
-export interface FilterAttribute {
+interface FilterAttribute {
   types: ReadonlySet<FieldType>;
   options: ReadonlySet<string>;
 }
@@ -17,7 +17,7 @@ export interface FilterScope {
   roles: ReadonlySet<string>;
 }
 
-export interface FilterRelationType {
+interface FilterRelationType {
   /** The card type at either end. */
   source: string;
   target: string;

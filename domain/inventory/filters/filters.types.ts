@@ -7,7 +7,7 @@ export interface FilterWord {
 }
 
 export const rangeOperators = ['<', '<=', '>', '>=', 'between'] as const;
-export type RangeOperator = (typeof rangeOperators)[number];
+type RangeOperator = (typeof rangeOperators)[number];
 
 /** `exists` is read as `is not empty`. */
 export type FilterOperator =

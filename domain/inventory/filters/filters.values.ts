@@ -14,7 +14,7 @@ export interface Moment {
 /** A person by id or e-mail address, or whoever asks. */
 export type Person = { id: string } | { email: string } | { me: true };
 
-export interface TagName {
+interface TagName {
   groupId: string;
   name: string;
 }

@@ -8,7 +8,7 @@ import { type CatalogueKind, type CatalogueNode, FALLBACK_LANGUAGE } from './ref
 const MOST_WARNINGS = 100;
 
 /** A node in one language, with the card that stands for it. */
-export interface ToldNode {
+interface ToldNode {
   id: string;
   name: string;
   level: number;

@@ -48,7 +48,7 @@ export interface CalculationPlan {
 }
 
 /** Members of a card that `data` names besides its fields. */
-export const dataMembers = [
+const dataMembers = [
   'name',
   'alias',
   'description',

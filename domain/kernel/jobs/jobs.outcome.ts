@@ -1,7 +1,7 @@
 import type { JobCounts, JobResult } from './jobs.running.ts';
 
 /** Whether a job that succeeded did all that it was asked for, or failed some of its rows. */
-export const jobOutcomes = ['complete', 'partial'] as const;
+const jobOutcomes = ['complete', 'partial'] as const;
 
 /** How a job ends whose processor has returned a result. */
 export type JobEnd =

@@ -5,7 +5,7 @@ import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.t
 import { may } from '../permissions/policy.ts';
 import { jobPath, ownRows } from './jobs.enqueue.ts';
 
-export const jobStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+const jobStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
 const self = `'${jobPath('')}' || j.id`;
 /** Whether there is a file to download: it exists and has not expired. */

@@ -15,7 +15,7 @@ import type {
   Translations,
 } from './metamodel.types.ts';
 
-export interface StakeholderRole {
+interface StakeholderRole {
   key: string;
   label: string;
   color: string;
@@ -23,7 +23,7 @@ export interface StakeholderRole {
   translations: Translations;
 }
 
-export interface SectionConfig {
+interface SectionConfig {
   __dataQuality?: Partial<Record<QualityBucket, number>>;
   [section: string]: unknown;
 }

@@ -1,7 +1,7 @@
 import { type FileColumn, missingColumn, readHeader } from './columns.ts';
 
 /** The columns in which cards come in, besides `lifecycle.<phase>` and `attributes.<key>`. */
-export const cardRowColumns = [
+const cardRowColumns = [
   'type',
   'subtype',
   'external_id',
@@ -12,7 +12,7 @@ export const cardRowColumns = [
 ] as const;
 
 /** The columns that a file has in addition when it is to come back changed. */
-export const cardRoundTripColumns = [
+const cardRoundTripColumns = [
   'id',
   'parent_id',
   'parent_path',
@@ -24,10 +24,7 @@ export const cardRoundTripColumns = [
 
 export type CardColumn = (typeof cardRowColumns | typeof cardRoundTripColumns)[number];
 
-export const cardColumns: ReadonlySet<string> = new Set<CardColumn>([
-  ...cardRowColumns,
-  ...cardRoundTripColumns,
-]);
+const cardColumns: ReadonlySet<string> = new Set<CardColumn>([...cardRowColumns, ...cardRoundTripColumns]);
 
 /**
  * The columns of a file of cards. Needed are `type` or `id`, and one of `id`, `external_id` and `name`, by which a

@@ -21,7 +21,7 @@ export interface Vocabulary {
 const phases: ReadonlySet<string> = new Set(lifecyclePhases);
 
 /** The column of that name, if the vocabulary has it. */
-export function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefined {
+function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefined {
   if (vocabulary.fields.has(name)) return { name, part: 'field', key: name };
   const dot = name.indexOf('.');
   const part = name.slice(0, Math.max(dot, 0));

@@ -1,19 +1,14 @@
 import { type FileColumn, missingColumn, readHeader } from './columns.ts';
 
 /** The columns in which relations come in, besides `attributes.<key>`. */
-export const relationRowColumns = [
-  'type',
-  'source_external_id',
-  'target_external_id',
-  'description',
-] as const;
+const relationRowColumns = ['type', 'source_external_id', 'target_external_id', 'description'] as const;
 
 /** The columns that a file has in addition when it is to come back changed. */
-export const relationRoundTripColumns = ['id', 'source_id', 'target_id'] as const;
+const relationRoundTripColumns = ['id', 'source_id', 'target_id'] as const;
 
 export type RelationColumn = (typeof relationRowColumns | typeof relationRoundTripColumns)[number];
 
-export const relationColumns: ReadonlySet<string> = new Set<RelationColumn>([
+const relationColumns: ReadonlySet<string> = new Set<RelationColumn>([
   ...relationRowColumns,
   ...relationRoundTripColumns,
 ]);

@@ -12,7 +12,7 @@ import { lockProcess, requireSeenProcess } from './bpm.access.ts';
 import { assessmentEvent } from './bpm.events.ts';
 
 /** What is scored, each from 1 to 5. */
-export const scores = ['overall_score', 'efficiency', 'effectiveness', 'compliance', 'automation'] as const;
+const scores = ['overall_score', 'efficiency', 'effectiveness', 'compliance', 'automation'] as const;
 
 export interface AssessmentInput extends Partial<Record<(typeof scores)[number], number>> {
   /** `YYYY-MM-DD` */

@@ -8,8 +8,7 @@ const typeNames = new Map<string, ElementType>([
   ['bpmn:Transaction', 'subProcess'],
 ]);
 
-export const listOf = (value: unknown): ModdleElement[] =>
-  Array.isArray(value) ? (value as ModdleElement[]) : [];
+const listOf = (value: unknown): ModdleElement[] => (Array.isArray(value) ? (value as ModdleElement[]) : []);
 const one = (value: unknown): ModdleElement | undefined =>
   typeof value === 'object' && value !== null ? (value as ModdleElement) : undefined;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

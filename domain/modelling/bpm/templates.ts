@@ -76,7 +76,7 @@ function waypoints(from: Step, to: Step): [number, number][] {
 }
 
 /** The BPMN 2.0 of a template, with its diagram interchange. */
-export function templateXml({ key, name, lanes, steps }: Template): string {
+function templateXml({ key, name, lanes, steps }: Template): string {
   const flows = steps.flatMap((from) =>
     Object.entries(from.next).map(([id, label]) => ({
       id: `flow-${from.id}-${id}`,

@@ -24,7 +24,7 @@ export interface CardCell {
 }
 
 /** A packed page: where it stands in the drawing, what it says, and its cells with places in that. */
-export interface PackedPage {
+interface PackedPage {
   start: number;
   end: number;
   xml: string;

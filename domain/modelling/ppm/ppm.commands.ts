@@ -135,7 +135,7 @@ async function hold(work: Work, ctx: Ctx, kind: PpmKind, id: string): Promise<At
 }
 
 /** A row with its initiative, both locked. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
-export async function lockPpm(
+async function lockPpm(
   work: Work,
   ctx: Ctx,
   kind: PpmKind,

@@ -7,10 +7,8 @@ export const INITIATIVE = 'Initiative';
 export const PPM_TOPIC = 'ppm';
 
 export const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
-export type Health = (typeof healths)[number];
 
 export const spendings = ['capex', 'opex'] as const;
-export type Spending = (typeof spendings)[number];
 
 export const projectRiskStatuses = ['open', 'mitigating', 'mitigated', 'closed', 'accepted'] as const;
 export const taskStatuses = ['todo', 'in_progress', 'done', 'blocked'] as const;
@@ -44,14 +42,6 @@ export interface WbsRow extends PpmRow {
   title: string;
   start_date: string | null;
   end_date: string | null;
-}
-
-/** A row of `ppm_dependencies`. */
-export interface DependencyRow extends PpmRow {
-  pred_task_id: string | null;
-  pred_wbs_id: string | null;
-  succ_task_id: string | null;
-  succ_wbs_id: string | null;
 }
 
 /** Cost and budget lines that one initiative may have. */

@@ -17,7 +17,7 @@ import { checkLifecycleOrder } from '../rules/lifecycle.ts';
 import { patchedValues } from '../rules/merge.ts';
 import { uniqueIds } from './bulk.rows.ts';
 
-export interface BulkPatchRow {
+interface BulkPatchRow {
   /** The place of the id in the request. */
   row_index: number;
   card_id: string;

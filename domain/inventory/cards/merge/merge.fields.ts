@@ -9,7 +9,7 @@ import { checkLifecycleOrder } from '../rules/lifecycle.ts';
 import { patchedValues } from '../rules/merge.ts';
 
 /** Where a field's value shall come from: one of the cards, by its id, or a value of the caller's own. */
-export type FieldChoice = string | { value: unknown };
+type FieldChoice = string | { value: unknown };
 
 /** Choices by field: `name`, `lifecycle` as a whole, `attributes.<key>` and the like. */
 export type FieldChoices = Record<string, FieldChoice>;
@@ -25,7 +25,7 @@ const lent = ['subtype', 'alias', 'description', 'external_id', 'lifecycle'] as 
  * The values that the survivor of a merge has without choices: its own, and what it lacks from the first of the
  * others that has it. What the service sets is never lent.
  */
-export function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]): CardValues {
+function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]): CardValues {
   const values: Record<string, unknown> = {};
   for (const field of lent) {
     values[field] = survivor[field] ?? others.find((card) => card[field] !== null)?.[field] ?? null;

@@ -6,7 +6,7 @@ import type { StoredRelation } from '../../relations/relations.types.ts';
 import { mergeAttributes } from '../rules/merge.ts';
 
 /** A relation that another one stands for after a merge. */
-export interface FoldedRelation {
+interface FoldedRelation {
   id: string;
   type: string;
   /** The relation that stays, and takes over what it lacked. */

@@ -137,7 +137,7 @@ async function settleTree({ work, ctx, journal }: Undoing): Promise<void> {
 }
 
 /** Ends the redirects of a merge. */
-export async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<void> {
+async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<void> {
   await sql('card_redirects').where({ merge_id: id }).delete();
   await sql('card_merges').where({ id }).update({ undone_by: ctx.caller.userId, undone_at: sql.fn.now() });
 }

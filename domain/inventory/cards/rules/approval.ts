@@ -6,7 +6,7 @@ import type { FilledSlots } from './quality.ts';
 const breakingFields: ReadonlySet<string> = new Set(['name', 'description', 'subtype', 'alias', 'parent_id']);
 
 /** Whether a change of this field, as it is named in events, ends an approval. */
-export function breaksApproval(field: string): boolean {
+function breaksApproval(field: string): boolean {
   return breakingFields.has(field) || field.startsWith('lifecycle.') || field.startsWith('attributes.');
 }
 

@@ -37,8 +37,6 @@ const handlers = {
 
 export type ChangeOperation = keyof typeof handlers;
 
-export const changeOperations = Object.keys(handlers) as ChangeOperation[];
-
 /** Carries out one change within a command that takes the metamodel alone, its held events included. */
 export async function carryOut(run: ChangeRun, change: MetamodelChange): Promise<JsonText> {
   const handler: Handler = handlers[change.operation];

@@ -15,7 +15,7 @@ const defaultRoles: WantedRole[] = [
 ];
 
 /** The rights that a role of the key has until somebody says otherwise. */
-export function defaultRights(key: string): Record<string, boolean> {
+function defaultRights(key: string): Record<string, boolean> {
   const rights = Object.hasOwn(stakeholderRoleSeeds, key) ? stakeholderRoleSeeds[key]! : [];
   return Object.fromEntries(rights.map((right) => [right, true]));
 }
