@@ -26,7 +26,7 @@ export interface Metrics {
   close(): void;
 }
 
-export interface GaugeValue<L extends string> {
+interface GaugeValue<L extends string> {
   labels: Record<L, string>;
   value: number;
 }

@@ -44,7 +44,7 @@ function readHost(text: string, isAddress: boolean): AllowedEntry['of'] | undefi
  * Whether the address is one of the public internet. Of IPv6 only 2000::/3 is (RFC 4291), without the ranges that carry
  * an IPv4 address.
  */
-export function isPublic(text: string): boolean {
+function isPublic(text: string): boolean {
   // an IPv4-mapped address is the IPv4 address
   const address = ipaddr.process(text);
   if (address.range() !== 'unicast') return false;

@@ -20,7 +20,7 @@ export class OutboundOverflow extends Error {
   override readonly name = 'OutboundOverflow';
 }
 
-export interface OutboundRequest {
+interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer;

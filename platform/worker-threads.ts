@@ -3,7 +3,7 @@ import { EstateError } from './errors.ts';
 import { createSemaphore } from './semaphore.ts';
 
 /** A request to a worker thread; buffers in `transfer` are moved instead of copied. */
-export interface Asked<Question> {
+interface Asked<Question> {
   question: Question;
   transfer?: readonly ArrayBuffer[];
 }

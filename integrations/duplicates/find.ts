@@ -7,7 +7,7 @@ import { type Answer, type Found, type Packed, type Question, type Stage, stages
 const IDLE_MS = 600_000;
 
 /** What a search works with. */
-export interface SearchInput {
+interface SearchInput {
   fields: readonly MatchField[];
   /** A model to apply; null: one is learned. */
   base: Packed | null;

@@ -16,7 +16,7 @@ export interface Patience {
 }
 
 /** Validators of an answer seen before. */
-export interface Validators {
+interface Validators {
   etag: string | null;
   last_modified: string | null;
 }

@@ -10,7 +10,7 @@ export interface Clock {
   deadline(ms: number): Deadline;
 }
 
-export interface Deadline {
+interface Deadline {
   signal: AbortSignal;
   clear(): void;
 }

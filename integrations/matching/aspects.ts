@@ -29,7 +29,7 @@ import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 
 /** Something that is compared of two records. */
-export interface Aspect {
+interface Aspect {
   name: string;
   weight: number;
   /** Where it is a rule and not learned, by bin: parts of the bits that outweigh all that words can say. */

@@ -19,7 +19,7 @@ import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
 
 /** The words of both lists in one field. */
-export interface FieldRows {
+interface FieldRows {
   left: Rows;
   right: Rows | null;
 }

@@ -6,9 +6,9 @@ import type { Space } from './vectors.ts';
  * From which index on a model no longer fits: the population stability index, of which 0.25 and more is taken for a
  * significant change by custom.
  */
-export const MOST_DRIFT = 0.25;
+const MOST_DRIFT = 0.25;
 /** How much the share of words that the model does not know may grow. */
-export const MOST_NEW_WORDS = 0.1;
+const MOST_NEW_WORDS = 0.1;
 /** Share that an empty bin is taken to have: so that one pair more or less in it says little. */
 const LEAST_SHARE = 0.005;
 

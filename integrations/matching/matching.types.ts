@@ -52,10 +52,10 @@ export interface Decision {
 }
 
 /** `match`: more likely than not; `possible`: worth a look; `no`: neither. */
-export type MatchClass = 'match' | 'possible' | 'no';
+type MatchClass = 'match' | 'possible' | 'no';
 
 /** What one aspect of a pair says. */
-export interface Evidence {
+interface Evidence {
   /** A field, or one of ALL_WORDS, ALL_CODES, and the rules of variants. */
   aspect: string;
   /** 0..1; 1 says that both are equal, null that one of them has no value. */
@@ -87,7 +87,7 @@ export const NUMBERS = ' numbers';
 export const VARIANTS = ['*environment', '*version', '*region', '*series'] as const;
 
 /** What was learned of an aspect. */
-export interface AspectModel {
+interface AspectModel {
   aspect: string;
   /** Bits at similarities 0.05, 0.15 .. 0.95; between them along straight lines, never falling. */
   bits: number[];

@@ -1,5 +1,5 @@
 /** Characters of a value that are read; what is behind them cannot make a difference that anybody would see. */
-export const LONGEST_TEXT = 4_000;
+const LONGEST_TEXT = 4_000;
 
 /** Letters that Unicode does not decompose, written as most people type them. */
 const SPELLED: Record<string, string> = {

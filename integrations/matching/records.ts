@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { MatchField, MatchRecord } from './matching.types.ts';
 
 /** Items of a list or set that are read, the first ones. */
-export const MOST_ITEMS = 200;
+const MOST_ITEMS = 200;
 
 /** A value as text, lists one item after the other; a missing one is empty. */
 export function textOf({ values }: MatchRecord, field: string): string {

@@ -57,7 +57,7 @@ export function codesOf(text: string): string[] {
  * Whether a run of letters and digits names one thing rather than describes it: at least four characters, letters and
  * digits mixed but not a number with its unit, or a number of five digits and more.
  */
-export function isCode(run: string): boolean {
+function isCode(run: string): boolean {
   if (run.length < 4 || !/\p{N}/u.test(run)) return false;
   if (/^\p{N}+$/u.test(run)) return run.length >= 5;
   const measure = MEASURE.exec(run);

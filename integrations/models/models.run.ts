@@ -68,7 +68,7 @@ export async function askInHalves<T, A>(
 }
 
 /** Why a model is asked no more. */
-export interface StoppedModel {
+interface StoppedModel {
   reason: ModelFailureKind;
   message: string;
 }

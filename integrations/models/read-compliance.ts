@@ -75,7 +75,7 @@ const promptOf = ({ requirement, question }: ReadingRule): Prompt => ({
  * What can be used of an answer, card by card, so that no card spoils what is said of another: each card once, and what applies only
  * with words that the card really says.
  */
-export function usable(answers: readonly Said[], cards: readonly OutgoingCard[]): Reading[] {
+function usable(answers: readonly Said[], cards: readonly OutgoingCard[]): Reading[] {
   const texts = new Map(cards.map((card) => [card.id, textsOf(card).map(plain)]));
   const given = new Map<string, Reading>();
   for (const { id, applies, quote, reason } of answers) {

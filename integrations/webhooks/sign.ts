@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Seconds by which a signature's time may differ from the receiver's clock. */
-export const TOLERANCE_SECONDS = 300;
+const TOLERANCE_SECONDS = 300;
 
 const hmac = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex');

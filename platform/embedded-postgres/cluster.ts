@@ -25,7 +25,7 @@ export interface Access {
 export const DATABASE_USER = 'estate';
 
 export const folderOf = (cluster: Cluster) => path.join(cluster.dataDir, 'postgres');
-export const accessFile = (cluster: Cluster) => path.join(cluster.dataDir, 'postgres.json');
+const accessFile = (cluster: Cluster) => path.join(cluster.dataDir, 'postgres.json');
 export const logFile = (cluster: Cluster) => path.join(cluster.dataDir, 'postgres.log');
 
 /** The address of the cluster's database. */

@@ -20,7 +20,7 @@ export interface AnswerName {
   tag: string;
 }
 
-export interface ReportAnswer {
+interface ReportAnswer {
   /** JSON in UTF-8, encoded once for all who ask. */
   body: Buffer;
   name: AnswerName;

@@ -24,7 +24,7 @@ const LONGEST_MS = 10_000;
 const LONGEST_TEST_MS = 30_000;
 
 /** A right that was looked at. */
-export interface TestedRight extends Omit<RightFound, 'blocks'> {
+interface TestedRight extends Omit<RightFound, 'blocks'> {
   /** Without it nothing can be read. */
   needed: boolean;
 }

@@ -7,7 +7,7 @@ import type { LimiterStore } from '../limiter/limiter.store.ts';
 import type { Limiter } from '../limiter/limiter.ts';
 
 /** How patient calls are. */
-export interface Patience {
+interface Patience {
   /** For one answer. */
   timeoutMs: number;
   /** How often one call is sent altogether. */

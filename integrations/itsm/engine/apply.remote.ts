@@ -18,7 +18,7 @@ const BATCH = 40;
 const AT_ONCE = 8;
 
 /** The mark by which a row's write is found again at the remote: the same however often it is sent. */
-export const correlationOf = (planId: string, row: Pick<PlanRow, 'no'>): string => `${planId}:${row.no}`;
+const correlationOf = (planId: string, row: Pick<PlanRow, 'no'>): string => `${planId}:${row.no}`;
 
 /** A row on its way to the remote. */
 interface Sending {

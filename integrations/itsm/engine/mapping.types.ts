@@ -45,7 +45,7 @@ export interface FieldMapping {
 }
 
 /** A relation type, and the kind of relation outside. */
-export interface RelationMapping {
+interface RelationMapping {
   relationType: string;
   remoteType: string;
   /** The remote tells it from the target's side. */
@@ -53,7 +53,7 @@ export interface RelationMapping {
 }
 
 /** What the engine may remove, and when it takes fright. */
-export interface DeletionPolicy {
+interface DeletionPolicy {
   /** `additive` removes nothing, `conservative` only what the engine itself has made, `strict` all that is mapped. */
   mode: 'additive' | 'conservative' | 'strict';
   /** How many may go in one run. */

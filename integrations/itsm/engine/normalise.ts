@@ -41,7 +41,7 @@ export function localView(mapping: Mapping, record: RemoteRecord, around: Surrou
 }
 
 /** A value as the identity fields compare it: letters' case and blanks around or repeated do not count. */
-export function folded(value: Value): string | null {
+function folded(value: Value): string | null {
   if (value === null) return null;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase() || null;

@@ -46,7 +46,7 @@ export interface RemoteReading {
 }
 
 /** What the inventory holds. Cards that pairs name are all here unless they are gone for good. */
-export interface LocalReading {
+interface LocalReading {
   cards: Map<string, LocalCard>;
   /** Merged cards: from the one that went to the one that stayed. */
   redirects: Map<string, string>;
@@ -84,7 +84,7 @@ export interface Refusal {
 }
 
 /** A value that an undo has written back, and that no run has replaced since: it is as old as it was before. */
-export interface PutBack {
+interface PutBack {
   remoteId: string;
   path: Path;
   side: Side;

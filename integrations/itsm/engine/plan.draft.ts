@@ -37,7 +37,7 @@ export interface Planning {
 }
 
 /** What a record waits for: records and cards that have to be mapped; `value`: another value. */
-export interface Wait {
+interface Wait {
   records: Set<string>;
   cards: Set<string>;
   value: boolean;

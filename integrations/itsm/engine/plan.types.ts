@@ -11,7 +11,7 @@ import type { Value } from './values.ts';
  * - `conflict`, `stage`: a person has to decide, on values or on which card it is.
  * - `skip`: nothing is done, and why.
  */
-export type Action =
+type Action =
   | 'create'
   | 'update'
   | 'delete'
@@ -28,7 +28,7 @@ export type Action =
   | 'skip';
 
 /** The state a row was made from; the row is only applied while it holds. */
-export interface Expectation {
+interface Expectation {
   /** `fields` by path, as the inventory holds them. */
   card?: { there: boolean; fields: Record<Path, Value> };
   /** `fields` by path, as the remote holds them. */

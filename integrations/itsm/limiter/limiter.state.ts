@@ -153,7 +153,7 @@ function afterOutage(before: LimiterState, now: number, bounds: LimiterBounds): 
 }
 
 /** Answers per second over the last whole seconds. */
-export function passedRate(state: LimiterState, now: number): number {
+function passedRate(state: LimiterState, now: number): number {
   const second = Math.floor(now / 1000);
   const whole = state.passed.filter((one) => one.second < second && one.second >= second - 2);
   const current = state.passed.find((one) => one.second === second)?.count ?? 0;

@@ -12,7 +12,7 @@ import {
 import type { LimiterStore } from './limiter.store.ts';
 
 /** Whether a request may go. */
-export type Turn = { kind: 'go' } | { kind: 'wait_too_long'; ms: number; because: 'limited' | 'outage' };
+type Turn = { kind: 'go' } | { kind: 'wait_too_long'; ms: number; because: 'limited' | 'outage' };
 
 /** Holds requests of one remote account to what the remote lets through, for all who share the store. */
 export interface Limiter {

@@ -29,7 +29,7 @@ export interface PreviewRequest {
 }
 
 /** A record with what a run would make of it. */
-export interface PreviewedRecord {
+interface PreviewedRecord {
   remote_id: string;
   remote_data: Record<string, Value>;
   /** By the card's field. */
@@ -46,7 +46,7 @@ export interface PreviewedRecord {
 }
 
 /** A card without a record, with what would be written outside. */
-export interface PreviewedCard {
+interface PreviewedCard {
   card_id: string;
   card_name: string;
   /** By column. */

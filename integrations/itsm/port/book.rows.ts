@@ -59,7 +59,7 @@ export async function loadPairs(
 }
 
 /** All pairs of a mapping in the order of their records, some thousand at a time. */
-export async function* eachPairs(sql: Sql, mappingId: string, limit = CHUNK): AsyncGenerator<Pair[]> {
+async function* eachPairs(sql: Sql, mappingId: string, limit = CHUNK): AsyncGenerator<Pair[]> {
   for (let after = ''; ; ) {
     const rows = await walkPairs(sql, mappingId, after, limit);
     if (rows.length > 0) yield rows.map(pairOf);

@@ -8,7 +8,7 @@ import type { Result } from '../remote.failures.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 
 /** What a record held before it was deleted, as far as the remote shows it and takes it back. */
-export interface Held {
+interface Held {
   values: RemoteValues;
   relations: Pick<RemoteRelation, 'type' | 'from' | 'to'>[];
 }

@@ -19,7 +19,7 @@ export const phases = [
   'plan',
   'made',
 ] as const;
-export type Phase = (typeof phases)[number];
+type Phase = (typeof phases)[number];
 
 /** Where a run stands; kept with each page. Plain JSON. */
 export interface RunState {

@@ -142,7 +142,7 @@ const told = (meaning: Meaning): string =>
   'path' in meaning ? `${meaning.label} (${meaning.path})` : meaning.label;
 
 /** The ways from cards of one type to related cards of another, as paths of the filter language. */
-export function waysTo(metamodel: Metamodel, from: string, to: string): { path: string; label: string }[] {
+function waysTo(metamodel: Metamodel, from: string, to: string): { path: string; label: string }[] {
   return metamodel.visibleRelationTypes.flatMap((key) => {
     const { source_type_key: source, target_type_key: target, label } = metamodel.relationTypes.get(key)!;
     if (source === from && target === to) return [{ path: `relation.${key}.target`, label }];

@@ -7,7 +7,7 @@ import type { Join } from './extraction.rows.ts';
 const parentJoin: Join = () => 'left join cards p on p.id = c.parent_id';
 
 /** The join `pp` that aggregates the ancestors `up` of a card, whose `depth` is 1 for the parent. */
-export const ancestors = (aggregate: string): string => `left join lateral (
+const ancestors = (aggregate: string): string => `left join lateral (
     with recursive up as (
       select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
       union all

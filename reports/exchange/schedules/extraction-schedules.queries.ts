@@ -94,7 +94,7 @@ const runHistory: ListSpec = {
 };
 
 /** Whether the caller sees and steers the schedules of others. */
-export const seesAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.settings');
+const seesAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.settings');
 
 /** The schedules that the caller may see, on `e`: the own ones, or all. */
 export function visibleSchedules(ctx: Ctx): Condition[] {

@@ -5,7 +5,7 @@ import { AXIS, FAINT, FONT_SIZE, INK, MARGIN, OTHERS, PAPER, TITLE_SIZE } from '
 const LEGEND_LINE = 24;
 
 /** Labels of everything: size, colour, and a family that is there everywhere. */
-export const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: INK };
+const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: INK };
 
 /** Lets a text stand on marks of any colour. */
 export const halo = { color: INK, textBorderColor: PAPER, textBorderWidth: 3 };

@@ -153,7 +153,7 @@ export type SingleChart =
   | FiguresChart;
 
 /** Several pictures below each other. */
-export interface PanelsChart extends Head {
+interface PanelsChart extends Head {
   kind: 'panels';
   panels: SingleChart[];
 }

@@ -38,7 +38,7 @@ export type Part =
   | { kind: 'html'; text: string };
 
 /** One who was asked to sign, as a document shows it. */
-export interface PaperSignature {
+interface PaperSignature {
   name: string;
   /** A moment in words, or that there is none yet. */
   when: string;

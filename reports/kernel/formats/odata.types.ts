@@ -1,7 +1,7 @@
 import type { Fragment } from '../../../domain/inventory/filters/filters.sql.ts';
 
 /** What a member of a JSON column becomes: itself, a date, a list, or a number as text. */
-export type InsideForm = 'value' | 'date' | 'list' | 'exact';
+type InsideForm = 'value' | 'date' | 'list' | 'exact';
 
 /**
  * What an entity's member is made of: an id, a text, a number, a moment, or the text of what is JSON already, null where the

@@ -1,6 +1,6 @@
 import type { DrawnCard, DrawnRelation, Layout } from './generate.types.ts';
 
-export const CARD = { width: 180, height: 60 };
+const CARD = { width: 180, height: 60 };
 /** Room between columns, in which lines run and say what they are, and between cards of a column. */
 const GAP = { column: 160, row: 30 };
 /** Cards of a column, at most: a level that has more takes several. */

@@ -11,7 +11,7 @@ export const keyIn = (source: string, id: string): string | undefined =>
   id.startsWith(`${source}:`) ? id.slice(source.length + 1) : undefined;
 
 /** A value of a row, with keys of other sources as their ids. */
-export function fieldOf(source: HttpSource, row: Row, path: string): RemoteField | undefined {
+function fieldOf(source: HttpSource, row: Row, path: string): RemoteField | undefined {
   const value = valueAt(row, path);
   if (value === undefined) return undefined;
   const target = source.references?.[path];

@@ -26,7 +26,7 @@ export const WITHOUT_HISTORY =
   'Without the history each run reads everything, objects that are deleted in iTop keep their cards, the rule newest_wins takes a change in iTop for the older one, and a new object whose answer is lost waits for a person.';
 
 /** How the times of the history stand to the present, by the zone that was set. */
-export interface Pace {
+interface Pace {
   /** An entry is of a time to come: iTop writes its times in another zone. */
   ahead: boolean;
   /**

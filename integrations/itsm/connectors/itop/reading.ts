@@ -16,7 +16,7 @@ const placeOf = (cursor: string | null): Place => (cursor === null ? start : (JS
 const cursorOf = (place: Place | null): string | null => (place === null ? null : JSON.stringify(place));
 
 /** Objects of a class as they are read, whatever is made of them. */
-export interface ClassRequest {
+interface ClassRequest {
   class: string;
   /** For `output_fields`. */
   fields: string;
@@ -25,7 +25,7 @@ export interface ClassRequest {
   cursor: string | null;
 }
 
-export interface ClassPage {
+interface ClassPage {
   objects: Shown[];
   next: string | null;
   moments: Moments;

@@ -14,7 +14,7 @@ export interface Operation {
   [parameter: string]: unknown;
 }
 
-export interface Asked {
+interface Asked {
   /** What is tried, in words, such as `Reading Server`. */
   doing: string;
   /** Whether it stores nothing. */

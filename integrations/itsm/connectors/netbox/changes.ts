@@ -12,7 +12,7 @@ const KEYS = 50;
 const OVERLAP_MS = 60_000;
 
 /** An entry of the change log. */
-export interface Change {
+interface Change {
   /** Of the log itself. */
   id: number;
   at: string;

@@ -8,7 +8,7 @@ import { keyOf } from './ids.ts';
 import { microsOf, momentOf, type Row, recordOf, seenVersion, valueAt } from './records.ts';
 
 /** How much before the watermark a reading of changes begins: the time of an update is set before it is visible. */
-export const OVERLAP_MS = 60_000;
+const OVERLAP_MS = 60_000;
 /** Ids of one look, for the length of an address. */
 const LOOKS = 50;
 /** Objects that are looked at for columns that are no longer shown. */

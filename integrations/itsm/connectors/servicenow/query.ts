@@ -17,7 +17,7 @@ export const where = (field: string, operator: string, value = ''): string =>
 const orderPart = /^(ORDERBY|ORDERBYDESC|GROUPBY|TRENDBY)[a-z]|^EQ$/;
 
 /** The groups of a filter (joined by ^NQ), without what says nothing about which rows fit. */
-export function filterGroups(filter: string): string[] {
+function filterGroups(filter: string): string[] {
   const parts = filter.trim() === '' ? [] : splitCarets(filter.trim());
   const groups: string[][] = [[]];
   for (const part of parts) {

@@ -24,7 +24,7 @@ export type ServiceNowParts = ConnectorParts<
 >;
 
 /** Whose limits count: those of one account on one instance. */
-export function accountOf(url: string, auth: ServiceNowAuth): string {
+function accountOf(url: string, auth: ServiceNowAuth): string {
   const name = auth.kind === 'basic' || auth.grant === 'password' ? auth.username : auth.clientId;
   return `${new URL(url).host} ${name}`;
 }

@@ -31,7 +31,7 @@ export function queryChart(picture: QueryPicture): Chart {
 }
 
 /** Measures of one unit share a picture: lengths of others do not compare. */
-export function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[] {
+function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[] {
   const units: { unit: ChartUnit; measures: number[] }[] = [];
   for (const n of picture.shape.measures) {
     const unit = unitOf(picture, n);

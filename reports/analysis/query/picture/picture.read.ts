@@ -10,7 +10,7 @@ import { isAdditive, type PictureShape } from './picture.shape.ts';
 export type Value = string | number | boolean | null;
 
 /** What a picture shows of one row and one series; of those taken together, what they add up to. */
-export interface PictureCell {
+interface PictureCell {
   /** From 1; null: the others. */
   row: number | null;
   series: number | null;

@@ -18,7 +18,7 @@ export interface QueryPicture extends PictureCells {
 }
 
 /** The column of a measure. */
-export const measureColumn = ({ plan }: QueryPicture, n: number): QueryColumn =>
+const measureColumn = ({ plan }: QueryPicture, n: number): QueryColumn =>
   plan.columns[plan.dimensions.length + n]!;
 
 /** How the values of a measure are written. */

@@ -14,7 +14,7 @@ export type EdmType =
  * How a value becomes JSON: a column of its own name as an id, a text, a number or a moment; a member of a JSON column; tags,
  * which are gathered.
  */
-export type Shown =
+type Shown =
   | { as: 'id' | 'text' | 'number' | 'time' | 'tags' }
   | { as: 'inside'; column: 'attributes' | 'lifecycle'; key: string; form: 'value' | 'date' | 'list' };
 

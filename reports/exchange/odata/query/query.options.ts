@@ -4,7 +4,7 @@ import { parseSearch } from './query.search.ts';
 import type { ExpandItem, NestedOptions } from './query.types.ts';
 
 /** How deep `$expand` may be nested, and how much it may name in all. */
-export const DEEPEST_EXPAND = 3;
+const DEEPEST_EXPAND = 3;
 const MOST_EXPANDS = 20;
 const LARGEST = 1_000_000_000;
 
@@ -12,7 +12,7 @@ const LARGEST = 1_000_000_000;
 export type SentOptions = Readonly<Record<string, string | undefined>>;
 
 /** A whole number that is not negative. @throws EstateError naming the option. */
-export function wholeNumber(text: string, option: string): number {
+function wholeNumber(text: string, option: string): number {
   const trimmed = text.trim();
   if (!/^\d{1,10}$/.test(trimmed) || Number(trimmed) > LARGEST) {
     throw invalidQuery(option, `"${trimmed.slice(0, 20)}" is no whole number from 0 to ${LARGEST}`);

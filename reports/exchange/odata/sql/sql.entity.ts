@@ -16,7 +16,7 @@ import { orderKeys, orderList } from './sql.order.ts';
 import { along, type Writing } from './sql.ways.ts';
 
 /** So many related entities stand in one answer with each entity; a link leads to the others. */
-export const MOST_RELATED = 1_000;
+const MOST_RELATED = 1_000;
 
 /** Changes with every change of an entity. */
 function versionOf(set: EntitySet, alias: string): string {
@@ -39,7 +39,7 @@ export function tagsJoin(set: EntitySet, alias: string): Fragment[] {
 }
 
 /** The properties that are asked for. @throws EstateError naming one that is not there. */
-export function selected(set: EntitySet, select: string[] | undefined): ODataProperty[] {
+function selected(set: EntitySet, select: string[] | undefined): ODataProperty[] {
   if (select === undefined) return [...set.properties.values()];
   return select.flatMap((name) => {
     const property = set.properties.get(name);

@@ -110,7 +110,7 @@ export function literalValue(literal: Literal, option: string): Value {
 }
 
 /** Both sides in one kind: a text in the query stands for whatever the other side is. */
-export function alike(left: Value, right: Value, option: string, at: number): [Value, Value] {
+function alike(left: Value, right: Value, option: string, at: number): [Value, Value] {
   const adapt = (value: Value, other: Value): Value => {
     const { literal } = value;
     if (literal?.type !== 'string' || other.kind === 'string' || other.kind === 'null') return value;
