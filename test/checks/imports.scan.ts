@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type ParseResult, parseSync, Visitor } from 'rolldown/utils';
 
 /** One import, of whatever form: static, type-only, re-export, dynamic, or a type's `import('...')`. */
-export interface Import {
+interface Import {
   specifier: string;
   /** Path of the imported file from the root, for relative imports. */
   target: string | undefined;
@@ -45,7 +45,7 @@ export function scanSources(root: string): SourceFile[] {
 }
 
 /** Parses one file; `name` is its path from the root. */
-export function readSource(name: string, text: string): SourceFile {
+function readSource(name: string, text: string): SourceFile {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), (match) => match.index + 1)];
   const lineAt = (offset: number) => {
     const after = starts.findIndex((start) => start > offset);

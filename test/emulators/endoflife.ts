@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 /** A release of a product, as version 1 of the API describes it; absent members get values that fit. */
-export interface EmulatedRelease {
+interface EmulatedRelease {
   name: string;
   [member: string]: unknown;
 }
@@ -19,7 +19,7 @@ export interface EmulatedProduct {
 }
 
 /** What is done with a request instead of answering it as documented. */
-export type Fault =
+type Fault =
   | 'hang'
   | 'cut'
   | 'nonsense'
@@ -27,7 +27,7 @@ export type Fault =
   | { status: number; retryAfter: string | number }
   | { redirect: string };
 
-export interface Asked {
+interface Asked {
   path: string;
   headers: IncomingHttpHeaders;
   status: number;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../../integrations/itsm/clock.ts';
 
 /** What lies at a path: a file, or whatever the answer to a request is. */
-export type Place =
+type Place =
   | { body: string | Buffer; type?: string; changed?: number; etag?: string }
   | ((
       query: URLSearchParams,

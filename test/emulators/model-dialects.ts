@@ -20,7 +20,7 @@ export interface AskedModel {
 }
 
 /** How an answer ends: well, cut off, by a filter, or before it began. */
-export type AnswerEnd = 'stop' | 'length' | 'filtered' | 'empty';
+type AnswerEnd = 'stop' | 'length' | 'filtered' | 'empty';
 
 /** A protocol: where questions arrive, how they are read, how answers look. */
 export interface Dialect {

@@ -26,7 +26,7 @@ interface Upload {
 }
 
 /** What happens to a request instead of its being carried out. */
-export type Fault = 'slow-down' | 'reset' | { status: number; body: string } | undefined;
+type Fault = 'slow-down' | 'reset' | { status: number; body: string } | undefined;
 
 export interface S3Emulator {
   endpoint: string;

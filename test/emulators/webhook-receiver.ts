@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** One delivery as it arrived. */
-export interface Received {
+interface Received {
   headers: IncomingHttpHeaders;
   /** As sent, byte by byte. */
   text: string;
@@ -12,7 +12,7 @@ export interface Received {
 }
 
 /** What a receiver does with a delivery: a status, or something worse. */
-export type Behaviour = number | 'hang' | 'cut' | 'redirect' | { status: number; retryAfter: number };
+type Behaviour = number | 'hang' | 'cut' | 'redirect' | { status: number; retryAfter: number };
 
 export interface WebhookReceiver {
   url: string;

@@ -3,7 +3,7 @@ import type { Row } from '../access/matrix.row.ts';
 import { type Role, roles } from '../access/world.ts';
 import type { Schema } from './schema.arbitrary.ts';
 
-export interface Parameter {
+interface Parameter {
   $ref?: string;
   name: string;
   in: 'path' | 'query' | 'header';

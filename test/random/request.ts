@@ -8,7 +8,7 @@ import type { Mood } from './plan.ts';
 import { fitting, type Known, type Schema } from './schema.arbitrary.ts';
 
 /** One value of the arbitrary, always the same for the same place in the run. */
-export const one = <T>(arbitrary: fc.Arbitrary<T>, random: Random): T =>
+const one = <T>(arbitrary: fc.Arbitrary<T>, random: Random): T =>
   fc.sample(arbitrary, { numRuns: 1, seed: between(random, 0, 2 ** 31 - 1) })[0]!;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

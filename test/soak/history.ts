@@ -2,7 +2,7 @@
 export type Outcome = 'accepted' | 'refused' | 'lost';
 
 /** One request of a writer, or one thing that was done to the processes. */
-export interface Entry {
+interface Entry {
   ms: number;
   who: string;
   what: string;

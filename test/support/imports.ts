@@ -7,7 +7,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { type JobRow, untilReported } from './jobs.ts';
 
 /** A line of an import's report. */
-export interface ReportLine {
+interface ReportLine {
   line: number;
   external_id: string | null;
   outcome: string;
@@ -61,7 +61,7 @@ export async function importResult(services: Services, id: string, limitMs?: num
 /** Rows as a file of NDJSON. */
 export const ndjson = (rows: object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
-export interface ImportEvent {
+interface ImportEvent {
   position: number;
   event_type: string;
   card_id: string | null;

@@ -1,7 +1,7 @@
 import type { TestAnswer, TestClient } from './harness.ts';
 
 /** An answer that was got under load. */
-export interface Seen {
+interface Seen {
   status: number;
   code: string | undefined;
   retryAfter: string | undefined;

@@ -118,7 +118,7 @@ export interface Remote {
   url: string;
 }
 
-export interface RemoteAnswer {
+interface RemoteAnswer {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes

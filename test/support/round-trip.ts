@@ -51,7 +51,7 @@ export async function openWorkspace(): Promise<Workspace> {
 }
 
 /** Users and tags are no part of the files: the other workspace has them before the cards come. */
-export async function copyPeopleAndTags(from: Workspace, to: Workspace): Promise<void> {
+async function copyPeopleAndTags(from: Workspace, to: Workspace): Promise<void> {
   for (const table of ['users', 'tag_groups', 'tags']) {
     const { rows } = await from.t.services.db.raw(`select to_jsonb(x) as row from ${table} x`);
     await to.t.services.db.raw(

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Services } from '../../domain/kernel/services.ts';
 
 /** A mail as the server got it. */
-export interface ReceivedMail {
+interface ReceivedMail {
   from: string;
   to: string[];
   /** Headers, names in small letters, unfolded. */
@@ -18,7 +18,7 @@ export interface ReceivedMail {
 }
 
 /** What the server says to a mail; nothing: it takes it. */
-export interface Behaviour {
+interface Behaviour {
   /** Refuses this recipient with the code. */
   recipient?(address: string): number | undefined;
   /** Called with the whole mail before it is taken: a code refuses it, a promise keeps the sender waiting. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestAnswer, TestApp, TestClient } from './harness.ts';
 
-export const roles = ['admin', 'bpm_admin', 'member', 'viewer', 'participant'] as const;
+const roles = ['admin', 'bpm_admin', 'member', 'viewer', 'participant'] as const;
 export type Role = (typeof roles)[number];
 
 /** Everything that has states, with a table of what becomes of it that asks no rule of the service. */

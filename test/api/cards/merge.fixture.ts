@@ -37,7 +37,7 @@ export async function inventory(t: TestApp): Promise<Record<string, unknown>> {
 }
 
 /** Attaches one of everything to a card. */
-export async function furnish(admin: TestClient, id: string): Promise<void> {
+async function furnish(admin: TestClient, id: string): Promise<void> {
   const answers = [
     await admin.post(card(id, '/comments'), { content: 'A comment' }),
     await admin.post(card(id, '/todos'), { description: 'A to-do' }),
@@ -54,7 +54,7 @@ export async function furnish(admin: TestClient, id: string): Promise<void> {
 }
 
 /** A tag of a group of its own. */
-export async function makeTag(t: TestApp, mode: 'single' | 'multi', names: string[]): Promise<string[]> {
+async function makeTag(t: TestApp, mode: 'single' | 'multi', names: string[]): Promise<string[]> {
   const { db } = t.services;
   const [group] = await db('tag_groups')
     .insert({ name: `Group ${names.join()}`, mode })

@@ -1,5 +1,5 @@
 import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
-import { make, relate } from '../cards/write.fixture.ts';
+import { make } from '../cards/write.fixture.ts';
 
 export const ROOT = '/odata/v4';
 
@@ -84,5 +84,3 @@ export async function follow(
 /** The names of the entities of an answer. */
 export const namesOf = (answer: TestAnswer): string[] =>
   answer.body.value.map((entity: { name: string }) => entity.name);
-
-export { make, relate };

@@ -56,7 +56,7 @@ function split(whole: number, parts: number[]): number[] {
 }
 
 /** Below this size some types have no card but a hub, and the skew of the relations is lost. */
-export const FEWEST = 1_000;
+const FEWEST = 1_000;
 
 /** The layout of a landscape with so many cards; needs at least `FEWEST`. */
 export function shapeOf(cards: number): Shape {

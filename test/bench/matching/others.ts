@@ -206,7 +206,7 @@ interface Plan {
 }
 
 /** A list of made-up records of a kind; the same for the same seed. */
-export function listOf(kind: Kind, { things, share, most }: Plan, seed = 11): Judged {
+function listOf(kind: Kind, { things, share, most }: Plan, seed = 11): Judged {
   const random = new Random(seed);
   const left: MatchRecord[] = [];
   const truth = new Set<string>();

@@ -1,7 +1,7 @@
 import { model } from './model.ts';
 
 /** What a query asks of one object; values are compared as the database does it, texts without regard to case. */
-export type Condition = (read: (field: string) => string | number) => boolean;
+type Condition = (read: (field: string) => string | number) => boolean;
 
 export interface Query {
   class: string;

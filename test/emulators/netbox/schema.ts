@@ -1,5 +1,5 @@
 /** A column of an object type; references are stored as numbers and shown nested. */
-export interface Column {
+interface Column {
   type: 'string' | 'integer' | 'decimal' | 'boolean' | 'choice' | 'reference' | 'tags' | 'json';
   required?: boolean;
   target?: string;

@@ -12,7 +12,7 @@ export function describeTables(store: Store): void {
 }
 
 /** Describes one column; inherited columns are described where they come from alone. */
-export function describeField(store: Store, table: string, field: FieldSchema): void {
+function describeField(store: Store, table: string, field: FieldSchema): void {
   const { name: element, label, type, reference, maxLength, mandatory, choices } = field;
   store.insert(
     'sys_dictionary',

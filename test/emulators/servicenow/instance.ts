@@ -9,7 +9,7 @@ import type { Row, Store } from './store.ts';
 import type { Account, Requirements } from './users.ts';
 
 /** One stored write, whoever made it. */
-export interface Write {
+interface Write {
   kind: 'insert' | 'update' | 'delete';
   table: string;
   id: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../../integrations/itsm/clock.ts';
 import type { Answer } from './http.ts';
 
-export type Grant = 'password' | 'refresh_token' | 'client_credentials';
+type Grant = 'password' | 'refresh_token' | 'client_credentials';
 
 export interface OauthClient {
   id: string;

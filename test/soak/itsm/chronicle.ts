@@ -11,7 +11,7 @@ export const paths: readonly Path[] = texts.map(({ card_field }) => card_field);
 export const NOTHING = '';
 
 /** What has become of a thing on one side. */
-export interface SideStory {
+interface SideStory {
   id?: string;
   there: boolean;
   /** Who made it there last, and who removed it. */
@@ -24,7 +24,7 @@ export interface SideStory {
   ever: Record<Path, Set<string>>;
 }
 
-export type Actor = 'person' | 'sync';
+type Actor = 'person' | 'sync';
 
 /** A value that a person has written. */
 export interface Written {
@@ -61,7 +61,7 @@ export interface Chronicle {
 }
 
 /** Who changes things at the remote. */
-export const ELSEWHERE = 'abel.tuter';
+const ELSEWHERE = 'abel.tuter';
 
 const perPath = <T>(make: (path: Path) => T) =>
   Object.fromEntries(paths.map((path) => [path, make(path)])) as Record<Path, T>;

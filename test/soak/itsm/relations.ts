@@ -15,10 +15,10 @@ const PATIENCE = 8;
 const REACH = 45;
 
 /** A history whose sides disagree at its end: what happened, and how they differ. */
-export class Disagreement extends Error {}
+class Disagreement extends Error {}
 
 /** What people do to relations, on either side. @returns what was done. */
-export type RelationAct = (world: World, random: Random) => Promise<string>;
+type RelationAct = (world: World, random: Random) => Promise<string>;
 
 const relationsOf = ({ instance }: World) => instance.store.of(RELATIONS).map(({ values }) => values);
 const recordsOf = ({ instance }: World, key: string) =>
@@ -29,7 +29,7 @@ const localRelations = async ({ services: { db } }: World): Promise<{ id: string
 const cardsOf = async ({ services: { db } }: World, type: string): Promise<string[]> =>
   await db('cards').where({ type, status: 'ACTIVE' }).orderBy('name').pluck('id');
 
-export const relationActs = {
+const relationActs = {
   async removeThere(world, random) {
     const all = relationsOf(world);
     if (all.length === 0) return 'nothing to remove there';
@@ -137,7 +137,7 @@ export const relatedOf = async (world: World) => ({
 });
 
 /** Lives one history through. @throws Disagreement */
-export async function liveRelations(histories: RelationHistories, seed: number): Promise<void> {
+async function liveRelations(histories: RelationHistories, seed: number): Promise<void> {
   const random = mulberry32(seed);
   const log: string[] = [];
   const world = await relatedWorld(histories, String(seed));

@@ -119,7 +119,7 @@ export async function tellChanges({ services: { db } }: World, { run }: Ended): 
   return rows.map((row: unknown) => JSON.stringify(row));
 }
 
-export interface Thing {
+interface Thing {
   id: string;
   description: string | null;
   alias: string | null;

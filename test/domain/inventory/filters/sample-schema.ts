@@ -16,7 +16,7 @@ const field = (key: string, type: FieldType, ...options: string[]): Field => ({
 });
 
 /** Two card types of the workspace's own: one has every field type, the other differs in the type of some. */
-export const labTypes = [
+const labTypes = [
   {
     key: 'Lab',
     subtypes: [{ key: 'indoor', label: 'Indoor' }],

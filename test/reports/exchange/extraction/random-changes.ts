@@ -1,7 +1,7 @@
 import type { TestClient } from '../../../support/harness.ts';
 
 /** Pseudo-random numbers in [0, 1) that are the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -24,7 +24,7 @@ export interface Landscape {
 
 type Change = (l: Landscape, pick: Picker) => Promise<unknown>;
 
-export interface Picker {
+interface Picker {
   number(below: number): number;
   of<T>(list: readonly T[]): T;
 }
