@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { listMyCardEvents } from '../../domain/collaboration/views/events.mine.ts';
 import { readChanges } from '../../domain/kernel/events/changes.ts';
+import { eventTypes } from '../../domain/kernel/events/events.catalogue.ts';
 import { listAuditEvents } from '../../domain/kernel/events/events.queries.ts';
-import { eventTypes } from '../../domain/kernel/events/events.types.ts';
 import { createTicket, TICKET_SECONDS } from '../../domain/kernel/events/tickets.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../domain/kernel/context.ts';
-import { isGuarded } from '../../domain/kernel/events/events.guarded.ts';
+import { isHiddenType } from '../../domain/kernel/events/events.readable.ts';
 import type { FeedRow } from '../../domain/kernel/events/feed.read.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';
@@ -87,7 +87,7 @@ export function createSubscriber(
       if (row.scope === 'user') return row.recipient_id === userId && inScope(caller, 'account');
       if (row.scope !== 'inventory' || !may(caller, 'inventory.view')) return false;
       if (row.relation_id !== null && !may(caller, 'relations.view')) return false;
-      if (isGuarded(caller, row.event_type)) return false;
+      if (isHiddenType(caller, row.event_type)) return false;
       const types = [row.card_type, row.peer_card_type].filter((type) => type !== null);
       if (types.some((type) => metamodel.cardTypes.get(type)?.is_hidden)) return false;
       return !filter.types || types.some((type) => filter.types!.includes(type));

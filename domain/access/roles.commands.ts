@@ -9,7 +9,7 @@ import {
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { checkIfMatch } from '../kernel/etag.ts';
-import type { EventType } from '../kernel/events/events.types.ts';
+import type { EventType } from '../kernel/events/events.catalogue.ts';
 import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
 import { type PermissionMap, requireGrantable } from '../kernel/permissions/grants.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { type Sql, sqlState, violatedConstraint } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Work } from '../kernel/context.ts';
-import type { EventType } from '../kernel/events/events.types.ts';
+import type { EventType } from '../kernel/events/events.catalogue.ts';
 import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
 
 /** A user's row as JSON. */

@@ -4,7 +4,8 @@ import { inTransaction, LOCK_NOT_AVAILABLE, sqlState } from '../../platform/data
 import { EstateError } from '../../platform/errors.ts';
 import { holdBatch } from './batches.join.ts';
 import type { Ctx, Work } from './context.ts';
-import { type EventDraft, eventTypes } from './events/events.types.ts';
+import { eventTypes } from './events/events.catalogue.ts';
+import type { EventDraft } from './events/events.types.ts';
 import { earlierResult, storeResult } from './idempotency.results.ts';
 
 export interface CommandOptions {

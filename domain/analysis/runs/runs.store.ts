@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { dropParts } from './runs.parts.ts';
 import type { AnalysisOutcome, RunRow } from './runs.types.ts';

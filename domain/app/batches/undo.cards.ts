@@ -5,7 +5,7 @@ import { type CardWrite, saveCards } from '../../inventory/cards/cards.save.ts';
 import { guardUnique } from '../../inventory/cards/cards.unique.ts';
 import { deleteTags } from '../../inventory/tags/tags.use.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { type BatchEvent, changedLater, type Left, missing } from '../../kernel/undo/undo.outcome.ts';
 import { setBack, type Values } from '../../kernel/undo/undo.values.ts';
 

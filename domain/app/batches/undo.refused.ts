@@ -1,4 +1,4 @@
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { undoRefusals, undoSpecs } from '../resources.ts';
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { requireGrantable } from '../../kernel/permissions/grants.ts';
 import {
   type CardForPolicy,

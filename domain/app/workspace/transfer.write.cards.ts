@@ -8,7 +8,7 @@ import { type NamedEnd, relationEvent, relationsTopic } from '../../inventory/re
 import { loadCompeting } from '../../inventory/relations/relations.load.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.types.ts';
 import { tagEvent } from '../../inventory/tags/tags.events.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { type Page, type PageRow, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { cardFaults, relationFaults } from './workspace.rows.rules.ts';

@@ -1,6 +1,6 @@
 import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { signingTopics } from '../../governance/signatures/signatures.todos.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** What the service asks of people by itself wherever something waits for them. */

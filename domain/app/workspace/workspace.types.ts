@@ -1,4 +1,4 @@
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 
 /** A table whose rows are the workspace's own, and go with it. */
 export interface ContentTable {

@@ -1,6 +1,6 @@
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { unguarded } from '../../kernel/events/events.guarded.ts';
+import { readableTypes } from '../../kernel/events/events.readable.ts';
 import { visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { textLiteral } from '../../kernel/lists/lists.sql.ts';
@@ -39,7 +39,7 @@ export async function listMyCardEvents(ctx: Ctx, params: ListParams): Promise<Js
   };
   const rights: Condition = may(ctx.caller, 'inventory.view')
     ? visibleEvents(ctx)
-    : { sql: `e.scope = 'inventory' and e.relation_id is null ${unguarded(ctx.caller)}`, bindings: [] };
+    : { sql: `e.scope = 'inventory' and e.relation_id is null ${readableTypes(ctx.caller)}`, bindings: [] };
   const conditions: Condition[] = [
     { sql: `e.card_id = ${mine} or e.peer_card_id = ${mine}`, bindings: [], visibility: true },
     { ...rights, visibility: true },

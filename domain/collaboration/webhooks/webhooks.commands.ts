@@ -5,7 +5,7 @@ import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { eventTypes } from '../../kernel/events/events.types.ts';
+import { eventTypes } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';

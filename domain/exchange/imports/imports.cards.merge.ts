@@ -11,7 +11,7 @@ import { checkLifecycleOrder } from '../../inventory/cards/rules/lifecycle.ts';
 import { newCardValues, patchedValues } from '../../inventory/cards/rules/merge.ts';
 import { dataQuality, type FilledSlots, qualityFacts } from '../../inventory/cards/rules/quality.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mayOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload } from './imports.cards.types.ts';

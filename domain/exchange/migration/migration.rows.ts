@@ -1,4 +1,5 @@
-import type { EventDraft, EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { FieldMappings } from './mapping.ts';
 import type { SourceBlock, SourceType } from './source.types.ts';

@@ -1,4 +1,4 @@
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { ListSpec } from '../../kernel/lists/lists.types.ts';
 

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';

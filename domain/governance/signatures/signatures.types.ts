@@ -1,6 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { EventDraft, EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';

@@ -1,4 +1,4 @@
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { lockRow } from '../../kernel/events/stored-rows.ts';
 import type { BatchEvent } from '../../kernel/undo/undo.outcome.ts';
 import { undoRow } from '../../kernel/undo/undo.rows.ts';

@@ -1,5 +1,5 @@
 import type { Work } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { loadMetamodel, METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 

@@ -1,4 +1,5 @@
-import type { EventDraft, EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Changes, costKeysIn } from './rules/diff.ts';
 

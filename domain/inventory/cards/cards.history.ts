@@ -1,6 +1,6 @@
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { unguarded } from '../../kernel/events/events.guarded.ts';
+import { readableTypes } from '../../kernel/events/events.readable.ts';
 import { visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
@@ -56,7 +56,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
 
   const rights: Condition = may(ctx.caller, 'inventory.view')
     ? visibleEvents(ctx)
-    : { sql: `e.scope = 'inventory' and e.relation_id is null ${unguarded(ctx.caller)}`, bindings: [] };
+    : { sql: `e.scope = 'inventory' and e.relation_id is null ${readableTypes(ctx.caller)}`, bindings: [] };
   const spec = { ...historyList, members: { ...historyList.members, data: visibleData(ctx) } };
   return await runList(ctx.db, spec, [ofCard, { ...rights, visibility: true }], params, {
     owner: ctx.caller.userId,

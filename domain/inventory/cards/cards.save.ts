@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Seeds } from '../calculations/calculations.follow.ts';
 import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.local.ts';

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import { holderWithin, holdsCostRole, inScope, may } from '../permissions/policy.ts';
-import { unguarded } from './events.guarded.ts';
+import { readableTypes } from './events.readable.ts';
 
 /**
  * Which stored events the caller sees in the feed and the stream, over the alias `e` of `events`: the
@@ -17,7 +17,7 @@ export function visibleEvents(ctx: Ctx): Condition {
     parts.push(
       `(e.scope = 'inventory'
         ${relations ? '' : 'and e.relation_id is null'}
-        ${unguarded(ctx.caller)}
+        ${readableTypes(ctx.caller)}
         and not (coalesce(e.card_type, '') = any(?::text[]))
         and not (coalesce(e.peer_card_type, '') = any(?::text[])))`,
     );

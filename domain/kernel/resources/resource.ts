@@ -1,5 +1,5 @@
 import type { CardReference } from '../context.ts';
-import type { EventType } from '../events/events.types.ts';
+import type { EventType } from '../events/events.catalogue.ts';
 import type { UndoRight, UndoSpec } from '../undo/undo.types.ts';
 import type { RowModel } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import type { Ctx, Work } from '../context.ts';
-import type { EventType } from '../events/events.types.ts';
+import type { EventType } from '../events/events.catalogue.ts';
 import type { RowChanges } from '../events/row-changes.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import type { CardRight } from '../permissions/policy.ts';

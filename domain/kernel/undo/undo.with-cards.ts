@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
-import type { EventType } from '../events/events.types.ts';
+import type { EventType } from '../events/events.catalogue.ts';
 import type { BatchEvent } from './undo.outcome.ts';
 
 /** What is deleted with a card, each row with an event. */

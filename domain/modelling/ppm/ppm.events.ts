@@ -1,4 +1,5 @@
-import type { EventDraft, EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import type { PpmKind } from './ppm.kinds.ts';
 import type { PpmRow } from './ppm.types.ts';

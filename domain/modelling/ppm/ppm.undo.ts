@@ -1,6 +1,6 @@
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { dependencies } from './dependencies.ts';
 import { budgetLines, costLines, type LineTable, writeSum } from './lines.ts';

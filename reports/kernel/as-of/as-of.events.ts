@@ -1,4 +1,4 @@
-import type { EventType } from '../../../domain/kernel/events/events.types.ts';
+import type { EventType } from '../../../domain/kernel/events/events.catalogue.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { fieldsRead, isRead, type Reads } from './as-of.reads.ts';
 import { type PastTable, pastTables } from './as-of.tables.ts';

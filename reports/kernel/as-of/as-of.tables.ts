@@ -1,5 +1,5 @@
 import { resources, undoSpecs } from '../../../domain/app/resources.ts';
-import type { EventType } from '../../../domain/kernel/events/events.types.ts';
+import type { EventType } from '../../../domain/kernel/events/events.catalogue.ts';
 import type { UndoSpec } from '../../../domain/kernel/undo/undo.types.ts';
 
 /** A table whose rows are told by events, so that it can be shown as it was. */

@@ -1,5 +1,5 @@
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import type { EventType } from '../../../kernel/events/events.types.ts';
+import type { EventType } from '../../../kernel/events/events.catalogue.ts';
 import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../../kernel/undo/undo.types.ts';
 import { movedEvent, ownerOf } from './merge.attached.ts';
 

@@ -6,7 +6,7 @@ import {
   undoingOf,
 } from '../../../../domain/app/batches/undo.refused.ts';
 import { undoRightOf } from '../../../../domain/app/batches/undo.rights.ts';
-import { type EventType, eventTypes } from '../../../../domain/kernel/events/events.types.ts';
+import { type EventType, eventTypes } from '../../../../domain/kernel/events/events.catalogue.ts';
 
 it('knows of every kind of event how it is undone, or why it is not', () => {
   const unknown = (Object.keys(eventTypes) as EventType[]).filter((type) => {
