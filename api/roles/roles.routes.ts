@@ -40,8 +40,8 @@ export function registerRoleRoutes(app: App): void {
     id: 'createRole',
     tag,
     summary: 'Create a role',
-    description: 'Nobody gives a role what he does not hold himself.',
     permission: 'admin.roles',
+    permissionNote: 'the permissions of the role; those of the former default role to replace it',
     body: Type.Object(
       {
         key: Type.String({ pattern: '^[a-z][a-z0-9_]{2,49}$', description: 'Never changes' }),
@@ -108,8 +108,10 @@ export function registerRoleRoutes(app: App): void {
     tag,
     summary: 'Change a role',
     description:
-      'New permissions count for the next request of everybody who has the role. Nobody adds what he does not hold himself. `permissions` replaces all of them; those of administrators stay.',
+      'New permissions count for the next request of everybody who has the role. `permissions` replaces all of them; those of administrators stay.',
     permission: 'admin.roles',
+    permissionNote:
+      'the permissions of the role before and after the change; those of the former default role to replace it',
     params: KeyParams,
     body: Type.Object(
       {
@@ -139,6 +141,7 @@ export function registerRoleRoutes(app: App): void {
     summary: 'Archive a role',
     description: 'Who has it is shut out until he is given another one.',
     permission: 'admin.roles',
+    permissionNote: 'the permissions of the role',
     params: KeyParams,
     answers: {
       200: { description: 'The role, and how many have it', schema: Type.Ref('ArchivedRole#') },
@@ -158,6 +161,7 @@ export function registerRoleRoutes(app: App): void {
     tag,
     summary: 'Bring an archived role back',
     permission: 'admin.roles',
+    permissionNote: 'the permissions of the role',
     params: KeyParams,
     answers: role,
     errors: ['wrong_state'],

@@ -49,7 +49,7 @@ export async function createRole(ctx: Ctx, input: RoleInput): Promise<void> {
   const label = requireLabel(input.label);
   await changeRoles(ctx, async (work) => {
     const [last] = await work.sql('roles').max('sort_order as at');
-    if (input.is_default) await clearDefault(work);
+    if (input.is_default) await clearDefault(work, ctx);
     try {
       const [{ row }] = await work
         .sql('roles')
@@ -79,8 +79,8 @@ export interface RolePatch {
 }
 
 /**
- * Changes a role; permissions count for the next request of everybody who has it. Nobody adds what he does not hold
- * himself, or makes a role the default that holds more than he.
+ * Changes a role; permissions count for the next request of everybody who has it. Nobody changes a role that holds more
+ * than he does, before or after, or makes another role the default in place of such a one.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`; `conflict` for the
  * administrators' permissions and a workspace without a default role; `wrong_state` for an archived default.
  */
@@ -91,12 +91,13 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
   await changeRoles(ctx, async (work) => {
     const role = await lockRole(work, key);
     if (ctx.ifMatch) checkIfMatch(ctx, await readRole(ctx, key, work.sql));
+    requireGrantable(ctx.caller, role.permissions);
     const values: Record<string, unknown> = { ...patch, ...(label === undefined ? {} : { label }) };
     if (patch.permissions) {
       if (role.is_system && JSON.stringify(patch.permissions) !== '{"*":true}') {
         throw new EstateError('conflict', 'Administrators hold every permission.');
       }
-      requireGrantable(ctx.caller, added(role.permissions, patch.permissions));
+      requireGrantable(ctx.caller, patch.permissions);
       values.permissions = JSON.stringify(patch.permissions);
     }
     if (patch.is_default === false && role.is_default) {
@@ -105,8 +106,7 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
     if (patch.is_default === true && !role.is_default) {
       if (role.is_archived) throw new EstateError('wrong_state', 'An archived role cannot be the default.');
       if (role.is_system) throw new EstateError('conflict', 'New users do not become administrators.');
-      requireGrantable(ctx.caller, patch.permissions ?? role.permissions);
-      await clearDefault(work);
+      await clearDefault(work, ctx);
     }
     await write(work, 'role.updated', role, values);
     if (patch.permissions) await roleRightsChanged(work, ctx, [key]);
@@ -114,7 +114,8 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
 }
 
 /**
- * Archives a role: nobody is given it any more, and who has it is shut out until he is given another one.
+ * Archives a role: nobody is given it any more, and who has it is shut out until he is given another one. Nobody archives
+ * a role that holds more than he does.
  * @returns how many active users have it.
  * @throws EstateError `forbidden`, `not_found`, `system_role`, `conflict` for the default and the own role,
  * `wrong_state` when it is archived already.
@@ -127,6 +128,7 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
     if (role.is_archived) throw new EstateError('wrong_state', 'The role is archived already.');
     if (role.is_default) throw new EstateError('conflict', 'The default role cannot be archived.');
     if (ctx.caller.role === key) throw new EstateError('conflict', 'That is your own role.');
+    requireGrantable(ctx.caller, role.permissions);
     await write(work, 'role.archived', role, {
       is_archived: true,
       archived_at: work.sql.fn.now(),
@@ -190,11 +192,14 @@ async function write(
   tell(work, event, before, row);
 }
 
-async function clearDefault(work: Work): Promise<void> {
+async function clearDefault(work: Work, { caller }: Ctx): Promise<void> {
   const { rows } = await work.sql.raw(
     'select to_jsonb(r) as row from roles r where is_default for no key update',
   );
-  for (const { row } of rows) await write(work, 'role.updated', row, { is_default: false });
+  for (const { row } of rows) {
+    requireGrantable(caller, row.permissions);
+    await write(work, 'role.updated', row, { is_default: false });
+  }
 }
 
 function tell(work: Work, event_type: EventType, before: RoleRow | null, after: RoleRow): void {
@@ -206,10 +211,6 @@ function tell(work: Work, event_type: EventType, before: RoleRow | null, after: 
   });
   work.raise('roles');
 }
-
-/** What the new map grants beyond the old one. */
-const added = (before: PermissionMap, after: PermissionMap): PermissionMap =>
-  Object.fromEntries(Object.keys(after).map((key) => [key, after[key]! && !before[key]]));
 
 /** @throws EstateError `validation_failed` naming every key that is no permission. */
 function checkPermissions(permissions: PermissionMap, wildcard = false): void {

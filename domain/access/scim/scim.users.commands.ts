@@ -108,17 +108,19 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     }) as Partial<UserRow>;
     const userName = names.user_name === resource.userName ? undefined : names.user_name;
     await requireFree(work, user.id, { userName, email: changes.email });
-    if (changes.email !== undefined) {
+    // the provider finds an account by its userName and externalId, and gives it the groups of that person
+    const linksAnew = userName !== undefined || names.external_id !== (before?.external_id ?? null);
+    if (linksAnew || changes.email !== undefined) {
       if (user.id === ctx.caller.userId) {
         throw new EstateError(
           'conflict',
-          'Change your own address by PATCH /api/v1/users/{id}, with your password.',
+          'Nobody changes the own userName, externalId or address here; for the address there is PATCH /api/v1/users/{id}.',
         );
       }
       await requireControlOf(ctx, sql, user);
-      // what was mailed to the old address stops working
-      await sql('one_time_tokens').where({ user_id: user.id }).delete();
     }
+    // what was mailed to the old address stops working
+    if (changes.email !== undefined) await sql('one_time_tokens').where({ user_id: user.id }).delete();
     if (changes.is_active) await requireReopening(ctx, sql, user);
     if (isAdministrator(user) && !isAdministrator({ ...user, ...changes })) {
       await keepAnAdministrator(sql, [user.id]);

@@ -99,7 +99,8 @@ async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<vo
   if (may(ctx.caller, 'costs.view')) return;
   const { rows } = await sql.raw(
     `select exists (select from events e where e.batch_id = ?::uuid
-       and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.'))
+       and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.')
+            or (e.event_type = 'attachment.moved' and e.data ->> 'entity' = 'stakeholder'))
        and not ${holdsCostRole('e.card_id, e.peer_card_id')}) as hidden`,
     [batchId, holderWithin(ctx.caller, 'costs.view')] as never,
   );

@@ -29,14 +29,20 @@ export const scimRows: Row[] = [
   row('POST /scim/v2/Users/.search', marks, () => ({ body: { count: 1 } })),
   row('POST /scim/v2/Users', marks, () => ({ body: newUser() })),
   row('GET /scim/v2/Users/{id}', marks, user),
-  row('PUT /scim/v2/Users/{id}', marks, async (w) => ({ ...(await user(w)), body: newUser() })),
+  row('PUT /scim/v2/Users/{id}', marks, async (w) => {
+    const id = await w.user();
+    const { email } = await w.t.services.db('users').where({ id }).first('email');
+    return { path: { id }, body: { userName: email, displayName: 'Provisioned' } };
+  }),
   row('PATCH /scim/v2/Users/{id}', marks, async (w) => ({
     ...(await user(w)),
     body: patch('displayName', 'Renamed'),
   })),
   row('DELETE /scim/v2/Users/{id}', marks, user),
   row('GET /scim/v2/Me', marks),
-  row('PUT /scim/v2/Me', marks, () => ({ body: newUser(), usesToken: true })),
+  row('PUT /scim/v2/Me', marks, async (w, role) => ({
+    body: { userName: (await w.client(role)).email || 'nobody', displayName: 'Provisioned' },
+  })),
   row('PATCH /scim/v2/Me', marks, () => ({ body: patch('displayName', 'Myself') })),
   row('GET /scim/v2/Groups', marks),
   row('POST /scim/v2/Groups/.search', marks, () => ({ body: { count: 1 } })),

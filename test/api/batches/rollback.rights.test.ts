@@ -49,6 +49,39 @@ async function expectDone(client: TestClient, batch: string): Promise<void> {
   }
 }
 
+it('needs sight of the cards and relations that a portal would show again', async () => {
+  const slug = roleKey();
+  const portal = { name: 'Ours', slug, card_type: 'Application', is_published: true };
+  const { id } = (await admin.post('/api/v1/web-portals', portal)).body;
+  const batch = await batchOf(admin, (h) => admin.delete(`/api/v1/web-portals/${id}`, undefined, h));
+  await expectRefused(await holding('admin.rollback', 'web_portals.manage'), batch, 'inventory.view');
+  const blind = await holding('admin.rollback', 'web_portals.manage', 'inventory.view');
+  await expectRefused(blind, batch, 'relations.view');
+  expect((await t.anonymous.get(`/api/v1/web-portals/public/${slug}`)).status).toBe(404);
+  const sees = ['inventory.view', 'relations.view'];
+  await expectDone(await holding('admin.rollback', 'web_portals.manage', ...sees), batch);
+  expect((await t.anonymous.get(`/api/v1/web-portals/public/${slug}`)).status).toBe(200);
+});
+
+it('needs sight of the costs that a stakeholder role would show after a merge again', async () => {
+  const [survivor, merged] = [await card({ attributes: { costTotalAnnual: 4711 } }), await card()];
+  const keeper = await holding('inventory.view');
+  const role = { user_id: keeper.userId, role: 'responsible' };
+  await admin.post(`/api/v1/cards/${merged}/stakeholders`, role);
+  const request = { survivor_id: survivor, merged_ids: [merged] };
+  const { merge_id } = (await admin.post('/api/v1/cards/merge', request)).body;
+  const batch = await batchOf(admin, (h) => admin.post(`/api/v1/card-merges/${merge_id}/undo`, {}, h));
+  const rights = [
+    'inventory.view',
+    'inventory.create',
+    'inventory.edit',
+    'inventory.archive',
+    'inventory.delete',
+  ];
+  await expectRefused(await holding('admin.rollback', ...rights), batch, 'costs.view');
+  await expectDone(await holding('admin.rollback', 'costs.view', ...rights), batch);
+});
+
 it('is not given by the right to read the audit log', async () => {
   const id = await card();
   const batch = await batchOf(admin, (h) => admin.patch(`/api/v1/cards/${id}`, { alias: 'New' }, h));

@@ -260,6 +260,12 @@ describe('POST /cards/merge', () => {
       status: 403,
       body: { permission: 'costs.view' },
     });
+    // the keeper of one card would see the costs of the other
+    expect(await refused(t, () => merge(blind, a.id, [b.id]))).toMatchObject({
+      status: 403,
+      body: { permission: 'costs.view' },
+    });
+    await appoint(t, b.id, keeper, 'technical_application_owner');
     const answer = await merge(blind, a.id, [b.id]);
     expect([answer.status, answer.text.includes('4711')]).toEqual([200, false]);
     expect((await read(a.id)).attributes.costTotalAnnual).toBe(4711);
@@ -278,6 +284,24 @@ describe('POST /cards/merge', () => {
         body: { permission: 'costs.view' },
       });
     }
+    // nor by a token that shows no costs itself
+    const scopes = ['inventory.view', 'inventory.edit', 'inventory.archive'];
+    const { token } = (await half.post('/api/v1/tokens', { name: 'Blind', scopes })).body;
+    const blind = t.by(token, half);
+    for (const [survivor, merged] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      expect(await refused(t, () => merge(blind, survivor.id, [merged.id]))).toMatchObject({
+        status: 403,
+        body: { permission: 'costs.view' },
+      });
+    }
+    // who only follows a card is shown no costs
+    const follower = await withRole(t, 'merge-follower', ['inventory.view']);
+    const [c, d] = [await make(admin), await make(admin, { attributes: { costTotalAnnual: 4711 } })];
+    await appoint(t, c.id, follower, 'observer');
+    expect((await merge(half, c.id, [d.id])).status).toBe(200);
   });
 
   it('refuses what cannot be merged', async () => {

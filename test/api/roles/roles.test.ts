@@ -87,15 +87,39 @@ describe('roles', () => {
     expect(await refusal(warden.patch(own, more))).toEqual([403, 'admin.users']);
     const created = warden.post('/api/v1/roles', { key: key(), label: 'N', ...more });
     expect(await refusal(created)).toEqual([403, 'admin.users']);
-    // what is there already may stay or go
     const kept = { permissions: { 'costs.view': true, 'inventory.view': true } };
-    expect((await warden.patch(url, kept)).status).toBe(200);
-    expect((await warden.patch(url, { permissions: { 'inventory.view': true } })).status).toBe(200);
+    await admin.patch(url, { permissions: { 'inventory.view': true } });
     expect(await refusal(warden.patch(url, kept))).toEqual([403, 'costs.view']);
     expect((await refusal(warden.patch('/api/v1/roles/bpm_admin', { is_default: true })))[0]).toBe(403);
     await admin.patch(url, kept);
     await admin.post(`${url}/archive`);
     expect(await refusal(warden.post(`${url}/restore`))).toEqual([403, 'costs.view']);
+  });
+
+  it('are changed and archived by those alone who could give them back', async () => {
+    const warden = await t.as(await roleWith(t, 'admin.roles', 'inventory.view'));
+    const role = await make({ permissions: { 'costs.view': true, 'inventory.view': true } });
+    const url = `/api/v1/roles/${role.key}`;
+    const refused = [
+      { permissions: { 'costs.view': true, 'inventory.view': true } },
+      { permissions: { 'inventory.view': true } },
+      { permissions: {} },
+      { label: 'Another' },
+    ].map((body) => warden.patch(url, body));
+    for (const answer of [...refused, warden.post(`${url}/archive`)]) {
+      expect(await refusal(answer)).toEqual([403, 'costs.view']);
+    }
+    expect((await admin.get(url)).body).toMatchObject({ ...role, updated_at: expect.anything() });
+    expect((await refusal(warden.patch('/api/v1/roles/admin', { label: 'Nobody' })))[0]).toBe(403);
+    const small = await make({ permissions: { 'inventory.view': true } });
+    expect((await warden.patch(`/api/v1/roles/${small.key}`, { permissions: {} })).status).toBe(200);
+    expect((await warden.post(`/api/v1/roles/${small.key}/archive`)).status).toBe(200);
+    // members stay the default of those who hold less than they do
+    const other = await make();
+    expect((await refusal(warden.patch(`/api/v1/roles/${other.key}`, { is_default: true })))[0]).toBe(403);
+    const made = warden.post('/api/v1/roles', { key: key(), label: 'N', is_default: true });
+    expect((await refusal(made))[0]).toBe(403);
+    expect((await admin.get('/api/v1/roles/member')).body.is_default).toBe(true);
   });
 
   it('leave the administrators what they hold', async () => {

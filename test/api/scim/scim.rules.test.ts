@@ -92,6 +92,35 @@ test('nobody without admin.users, and nobody gives a role that holds more than h
   expect((await keeper.patch(`/scim/v2/Users/${admin.userId}`, takeOver)).status).toBe(403);
 });
 
+test('by what the provider finds an account is changed by those alone who hold what it holds', async () => {
+  const keeper = await t.as(await roleWith(t, 'admin.users'), 'unlinked');
+  const admin = await t.as('admin', 'keeper');
+  const member = await newUser('linked.member');
+  const replace = (path: string, value: unknown) => patch({ op: 'replace', path, value });
+  for (const id of [admin.userId, member]) {
+    const url = `/scim/v2/Users/${id}`;
+    const before = (await agent.get(url)).body;
+    const refused = [
+      await keeper.patch(url, replace('userName', 'somebody.else')),
+      await keeper.patch(url, replace('externalId', 'e-1')),
+      await keeper.put(url, { userName: before.userName, externalId: 'e-1' }),
+    ];
+    for (const { status, body } of refused) {
+      expect([status, body.permission]).toEqual([403, 'inventory.view']);
+    }
+    expect((await agent.get(url)).body).toEqual(before);
+    // what is the same changes nothing, and what links nothing is open
+    const same = { userName: before.userName, externalId: before.externalId, displayName: 'Renamed' };
+    expect((await keeper.put(url, same)).status).toBe(200);
+    expect((await agent.patch(url, replace('externalId', `e-${id}`))).status).toBe(200);
+  }
+  // the own account is not linked to another person either
+  for (const path of ['userName', 'externalId']) {
+    const own = await admin.patch('/scim/v2/Me', replace(path, 'the.director'));
+    expect([own.status, own.body.code]).toEqual([409, 'conflict']);
+  }
+});
+
 test('the last administrator stays one', async () => {
   const { db } = t.services;
   const last = (await t.as('admin', 'keeper')).userId;

@@ -2,7 +2,7 @@ import { invalidField, notFound } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
-import { forbidden, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
+import { forbidden, OBSERVER, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
 import type { NamedEnd } from '../../relations/relations.events.ts';
 import { saveRelations } from '../../relations/relations.save.ts';
 import { ARCHIVE } from '../cards.archive.ts';
@@ -46,8 +46,8 @@ export interface MergeAnswer {
  * Merges cards of one type into one of them. The survivor keeps its values, takes what it lacks from the others, and
  * whatever the choices say; it is given their relations, children, tags, stakeholders and all that is attached to them.
  * The merged cards are deleted, and their ids lead to the survivor.
- * @throws EstateError `not_found`, `forbidden` without the rights to edit and to archive each card, and where the costs of
- * some of the cards are seen and those of others not; `validation_failed`,
+ * @throws EstateError `not_found`, `forbidden` without the rights to edit and to archive each card, and where a stakeholder
+ * role would show costs that the caller does not see; `validation_failed`,
  * `wrong_state`, `cardinality_exceeded`, `sibling_name_taken`, `external_id_taken`, `parent_cycle`,
  * `capability_too_deep`.
  */
@@ -81,10 +81,10 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
   requireMergeRights(ctx, [...cards.byId.values()]);
   requireOnCards(ctx, EDIT, (await loadCards(work, ctx, tree.moved.keys())).values());
   const patch = chosenInput(request.fields ?? {}, cards.byId);
-  const shown = [survivor, ...merged].map((card) => seesCosts(ctx, card));
-  // the survivor takes over costs and the caller's role alike: together they would show what was hidden
-  if (shown.includes(true) && shown.includes(false)) throw forbidden('costs.view');
-  refuseHiddenCosts(type.costKeys, patch.attributes, !shown.includes(false));
+  const costsShown = [survivor, ...merged].every((card) => seesCosts(ctx, card));
+  // the survivor takes over costs and stakeholder roles alike: together they would show somebody what was hidden
+  if (!costsShown && (await mergeShowsCosts(work, all))) throw forbidden('costs.view');
+  refuseHiddenCosts(type.costKeys, patch.attributes, costsShown);
   const values = survivingValues(metamodel, type, survivor, merged, patch);
 
   const gone = new Set(ids);
@@ -133,6 +133,16 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
     dropped_relations: relationPlan.dropped,
     dropped_tags: tags.dropped,
   };
+}
+
+/** Whether anybody holds a stakeholder role that shows costs on some of the cards and not on the others. */
+async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `select exists (select from stakeholders where card_id = any(?::uuid[]) and role <> ?
+                    group by user_id having count(distinct card_id) < ?) as shows`,
+    [ids, OBSERVER, ids.length] as never,
+  );
+  return rows[0].shows;
 }
 
 /** Merging changes and archives each card. @throws EstateError `forbidden`. */
