@@ -1,41 +1,36 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import type { TestClient } from '../support/harness.ts';
+import { describe, test } from 'vitest';
+import { closeAfterAll } from '../support/harness.ts';
 import { findDuplicates } from './matrix/ai-analysis.data.ts';
 import { finding } from './matrix/compliance.data.ts';
 import { expectRefusal, ok } from './refusal.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
 const keeper = 'keeper_of_all';
 const analysis = '/api/v1/ai-analysis';
 
-let w: World;
+const w = closeAfterAll(await createWorld());
+const admin = await w.client('admin');
+const permissions = { 'card.view': true, 'card.edit': true, 'card.archive': true };
+const role = { key: keeper, label: 'Keeper', permissions };
+ok(await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', role), 201);
+const rights = [
+  'inventory.view',
+  'inventory.create',
+  'relations.view',
+  'relations.manage',
+  'adr.manage',
+  'ai_analysis.view',
+  'ai_analysis.manage',
+  'compliance.view',
+  'compliance.manage',
+  'grc.view',
+  'grc.manage',
+];
+const held = JSON.stringify(Object.fromEntries(rights.map((right) => [right, true])));
+await w.t.services.db('roles').insert({ key: 'analyst', label: 'Analyst', permissions: held });
 /** May run analyses and decide about what they find, but nothing to cards on which they hold no role. */
-let analyst: TestClient;
-beforeAll(async () => {
-  w = await createWorld();
-  const admin = await w.client('admin');
-  const permissions = { 'card.view': true, 'card.edit': true, 'card.archive': true };
-  const role = { key: keeper, label: 'Keeper', permissions };
-  ok(await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', role), 201);
-  const rights = [
-    'inventory.view',
-    'inventory.create',
-    'relations.view',
-    'relations.manage',
-    'adr.manage',
-    'ai_analysis.view',
-    'ai_analysis.manage',
-    'compliance.view',
-    'compliance.manage',
-    'grc.view',
-    'grc.manage',
-  ];
-  const held = JSON.stringify(Object.fromEntries(rights.map((right) => [right, true])));
-  await w.t.services.db('roles').insert({ key: 'analyst', label: 'Analyst', permissions: held });
-  analyst = await w.t.as('analyst');
-});
-afterAll(() => w.close());
+const analyst = await w.t.as('analyst');
 
 const hold = (card: string) => w.stakeholder(card, analyst.userId, keeper);
 

@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TestAnswer, TestClient } from '../support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import type { TestAnswer } from '../support/harness.ts';
+import { closeAfterAll } from '../support/harness.ts';
 import { expectRefusal, ok } from './refusal.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
-let w: World;
-let admin: TestClient;
+const w = closeAfterAll(await createWorld());
+const admin = await w.client('admin');
 /** Holds no application permission, and is responsible for `own`. */
-let participant: TestClient;
-let own: string;
-let foreign: string;
-beforeAll(async () => {
-  w = await createWorld();
-  admin = await w.client('admin');
-  participant = await w.client('participant');
-  own = await w.ownCard();
-  foreign = await w.card();
-});
-afterAll(() => w.close());
+const participant = await w.client('participant');
+const own = await w.ownCard();
+const foreign = await w.card();
 
 const refused = (permission: string, act: () => Promise<TestAnswer>) => expectRefusal(w, permission, act);
 

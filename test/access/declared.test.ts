@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { operation } from '../../api/operation.ts';
-import type { App, RoutePermission } from '../../api/types.ts';
-import { createTestServices, type TestServices } from '../support/harness.ts';
+import type { RoutePermission } from '../../api/types.ts';
+import { closeAfterAll, createTestServices } from '../support/harness.ts';
 
-let base: TestServices;
-let app: App;
-beforeAll(async () => {
-  base = await createTestServices();
-  app = await createApp(base.services);
-});
-afterAll(async () => {
-  await app.close();
-  await base.close();
-});
+const base = closeAfterAll(await createTestServices());
+const app = await createApp(base.services);
+afterAll(() => app.close());
 
 /** Declares one more operation, as every group does while the service starts. */
 function declare(name: string, permission: unknown): void {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterAll } from '../support/harness.ts';
 import { elsewhere, type ForeignRow, foreignRows, ownMarks, sharedPaths } from './foreign.data.ts';
 import { table } from './matrix.data.ts';
 import { demandsOf, send } from './send.ts';
-import { createWorld, type World, written } from './world.ts';
+import { createWorld, written } from './world.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await createWorld();
-});
-afterAll(() => w.close());
+const w = closeAfterAll(await createWorld());
 
 const statusOf: Record<string, number> = { '-': 403, '?': 404 };
 

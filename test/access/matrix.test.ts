@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterAll } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
 import type { Call, Row } from './matrix.row.ts';
 import { demandsOf, operationOf, send } from './send.ts';
-import { createWorld, type Role, roles, type World, written } from './world.ts';
+import { createWorld, type Role, roles, written } from './world.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await createWorld();
-});
-afterAll(() => w.close());
+const w = closeAfterAll(await createWorld());
 
 const statusOf: Record<string, number> = { '-': 403, '?': 404, '0': 401 };
 

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestAnswer, TestClient } from '../support/harness.ts';
+import { closeAfterAll } from '../support/harness.ts';
 import { expectRefusal, ok } from './refusal.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
-let w: World;
+const w = closeAfterAll(await createWorld());
 /** Holds no application permission. */
-let participant: TestClient;
+const participant = await w.client('participant');
 /** A viewer, who may change nothing by application permission, and sees no costs. */
-let viewer: TestClient;
-beforeAll(async () => {
-  w = await createWorld();
-  participant = await w.client('participant');
-  viewer = await w.client('viewer');
-});
-afterAll(() => w.close());
+const viewer = await w.client('viewer');
 
 const refused = (permission: string, act: () => Promise<TestAnswer>) => expectRefusal(w, permission, act);
 

@@ -1,31 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import type { TestClient } from '../support/harness.ts';
+import { closeAfterAll } from '../support/harness.ts';
 import type { Call } from './matrix.row.ts';
 import { type CardRow, cardRows } from './own-card.data.ts';
 import { allScopes, demandsOf, namedScopes, withScopes } from './scoped.ts';
-import { createWorld, type World, written } from './world.ts';
+import { createWorld, written } from './world.ts';
 
 /** A role on a card that gives every right on it. */
 const KEEPER = 'keeper';
 
-let w: World;
 /** What each operation demands, as the description says. */
-let demands: Map<string, string>;
-beforeAll(async () => {
-  w = await createWorld();
-  const admin = await w.client('admin');
-  for (const type of ['Application', 'BusinessProcess']) {
-    const made = await admin.post(`/api/v1/metamodel/types/${type}/stakeholder-roles`, {
-      key: KEEPER,
-      label: 'Keeper',
-      permissions: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, true])),
-    });
-    expect(made.status, made.text).toBe(201);
-  }
-  demands = demandsOf(w.t);
-});
-afterAll(() => w.close());
+
+const w = closeAfterAll(await createWorld());
+const admin = await w.client('admin');
+for (const type of ['Application', 'BusinessProcess']) {
+  const made = await admin.post(`/api/v1/metamodel/types/${type}/stakeholder-roles`, {
+    key: KEEPER,
+    label: 'Keeper',
+    permissions: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, true])),
+  });
+  expect(made.status, made.text).toBe(201);
+}
+const demands = demandsOf(w.t);
 
 /** Somebody whose only application permission is the one that no role on a card stands in for, if there is one. */
 async function actor({ operation }: CardRow): Promise<TestClient> {

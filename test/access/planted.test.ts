@@ -2,32 +2,29 @@ import { once } from 'node:events';
 import fs, { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { unpack } from '../support/archives.ts';
-import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 
 /** Every secret that users give begins so. */
 const PLANTED = 'planted-3b81f0';
 const secret = (name: string) => `${PLANTED}-${name}`;
 const api = '/api/v1';
 
-let t: TestApp;
-let admin: TestClient;
 const log: string[] = [];
 const answers: string[] = [];
-beforeAll(async () => {
-  const write = fs.writeSync;
-  vi.spyOn(fs, 'writeSync').mockImplementation(((fd: number, data: unknown, ...more: never[]) => {
-    if (fd === 1) log.push(String(data));
-    return fd === 1 ? Buffer.byteLength(String(data)) : write(fd, data as string, ...more);
-  }) as typeof write);
-  // nothing listens there: every try fails, as tries do whose errors are told
-  t = await createTestApp({ LOG_LEVEL: 'trace', OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-});
+
+const write = fs.writeSync;
+vi.spyOn(fs, 'writeSync').mockImplementation(((fd: number, data: unknown, ...more: never[]) => {
+  if (fd === 1) log.push(String(data));
+  return fd === 1 ? Buffer.byteLength(String(data)) : write(fd, data as string, ...more);
+}) as typeof write);
+// nothing listens there: every try fails, as tries do whose errors are told
+const t = closeAfterAll(await createTestApp({ LOG_LEVEL: 'trace', OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+
 afterAll(async () => {
   vi.restoreAllMocks();
-  await t.close();
 });
 
 const keep = async (call: Promise<{ status: number; text: string; headers: object }>) => {

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { callerOfJob } from '../../domain/access/jobs.owner.ts';
 import type { TestClient } from '../support/harness.ts';
+import { closeAfterAll } from '../support/harness.ts';
 import { ok } from './refusal.ts';
 import { withScopes } from './scoped.ts';
 import { openStream } from './stream.ts';
-import { createWorld, type World, written } from './world.ts';
+import { createWorld, written } from './world.ts';
 
-let w: World;
-let participant: TestClient;
-let admin: TestClient;
-beforeAll(async () => {
-  w = await createWorld();
-  participant = await w.client('participant');
-  admin = await w.client('admin');
-});
-afterAll(() => w.close());
+const w = closeAfterAll(await createWorld());
+const participant = await w.client('participant');
+const admin = await w.client('admin');
 
 const of = (user: TestClient, ...scopes: string[]) => withScopes(w.t, user, scopes);
 

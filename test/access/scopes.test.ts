@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TestClient } from '../support/harness.ts';
+import { closeAfterAll } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
 import { anyAddress, type Call, type Row } from './matrix.row.ts';
 import { allScopes, demandsOf, namedScopes, withScopes } from './scoped.ts';
-import { createWorld, type World, written } from './world.ts';
+import { createWorld, written } from './world.ts';
 
-let w: World;
-let admin: TestClient;
-let demands: Map<string, string>;
-beforeAll(async () => {
-  w = await createWorld();
-  admin = await w.client('admin');
-  demands = demandsOf(w.t);
-  const { card } = w;
-  // whoever holds the role of an administrator is responsible for every card besides
-  w.card = async (values) => {
-    const id = await card(values);
-    await w.stakeholder(id, admin.userId, 'responsible');
-    return id;
-  };
-});
-afterAll(() => w.close());
+const w = closeAfterAll(await createWorld());
+const admin = await w.client('admin');
+const demands = demandsOf(w.t);
+const { card } = w;
+// whoever holds the role of an administrator is responsible for every card besides
+w.card = async (values) => {
+  const id = await card(values);
+  await w.stakeholder(id, admin.userId, 'responsible');
+  return id;
+};
 
 const tokens = new Map<string, Promise<TestClient>>();
 function token(scopes: string[]): Promise<TestClient> {

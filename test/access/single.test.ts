@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AppPermission, appPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
+import { closeAfterAll } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
 import type { Row } from './matrix.row.ts';
 import { demandsOf, operationOf, send } from './send.ts';
-import { createWorld, type Role, type World, written } from './world.ts';
+import { createWorld, type Role, written } from './world.ts';
 
 /** How many of the permissions that an operation does not name are tried on it; `ACCESS_SAMPLE=100` tries all. */
 const SAMPLE = Number(process.env.ACCESS_SAMPLE ?? 2);
@@ -54,23 +55,18 @@ const isOpenToLogins = (demand: string): boolean =>
 /** The key of the role that holds these permissions and no other. */
 const roleOf = (permissions: readonly AppPermission[]): string => `only ${[...permissions].sort().join('+')}`;
 
-let w: World;
-let demands: Map<string, string>;
 const demandOf = (row: Row): string => demands.get(operationOf(row))!;
 
-beforeAll(async () => {
-  w = await createWorld();
-  demands = demandsOf(w);
-  const sets = [...keys.map((key) => [key]), ...[...demands.values()].flatMap(enough)];
-  const roles = [...new Map(sets.map((set) => [roleOf(set), set]))].map(([key, set]) => ({
-    key,
-    label: key,
-    permissions: JSON.stringify(Object.fromEntries(set.map((permission) => [permission, true]))),
-  }));
-  await w.t.services.db('roles').insert(roles);
-  await w.t.services.db.raw("select record_events('[]', '{roles}')");
-});
-afterAll(() => w.close());
+const w = closeAfterAll(await createWorld());
+const demands = demandsOf(w);
+const sets = [...keys.map((key) => [key]), ...[...demands.values()].flatMap(enough)];
+const roles = [...new Map(sets.map((set) => [roleOf(set), set]))].map(([key, set]) => ({
+  key,
+  label: key,
+  permissions: JSON.stringify(Object.fromEntries(set.map((permission) => [permission, true]))),
+}));
+await w.t.services.db('roles').insert(roles);
+await w.t.services.db.raw("select record_events('[]', '{roles}')");
 
 describe.each(table.map((row, at) => ({ ...row, at })))('$operation', (row) => {
   test('is refused to roles of a single permission that it does not name', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../support/harness.ts';
 
 /*
  * What may be done with a thing depends on where it stands and on who asks. Each test goes through all of it: every
@@ -10,19 +10,14 @@ import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '.
 const callers = ['admin', 'author', 'asked', 'viewer'] as const;
 type Who = (typeof callers)[number];
 
-let t: TestApp;
-let client: Record<Who, TestClient>;
-beforeAll(async () => {
-  t = await createTestApp();
-  const [admin, author, asked, viewer] = await Promise.all([
-    t.as('admin'),
-    t.as('member', 'author'),
-    t.as('member', 'asked'),
-    t.as('viewer'),
-  ]);
-  client = { admin, author, asked, viewer };
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, author, asked, viewer] = await Promise.all([
+  t.as('admin'),
+  t.as('member', 'author'),
+  t.as('member', 'asked'),
+  t.as('viewer'),
+]);
+const client: Record<Who, TestClient> = { admin, author, asked, viewer };
 
 /** An answer's status, with the code of a refusal where it tells more. */
 const outcome = ({ status, body }: TestAnswer): string | number =>

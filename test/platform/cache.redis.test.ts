@@ -2,30 +2,26 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Cache, createRedisCache } from '../../platform/cache.ts';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { createRedisCache } from '../../platform/cache.ts';
 import { createTestApp } from '../support/harness.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
 /** Seconds. */
 const HOUR = 3_600;
 
-let server: TestRedis;
-let redis: Redis;
-let cache: Cache;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = new Redis(server.url);
-  cache = createRedisCache(server.url, 'test', pino({ level: 'silent' }));
-  await until('the cache to be connected', () =>
-    cache.probe().then(
-      () => true,
-      () => false,
-    ),
-  );
-});
+const server = await startRedis();
+const redis = new Redis(server.url);
+const cache = createRedisCache(server.url, 'test', pino({ level: 'silent' }));
+await until('the cache to be connected', () =>
+  cache.probe().then(
+    () => true,
+    () => false,
+  ),
+);
+
 afterAll(async () => {
   await cache.close();
   redis.disconnect();

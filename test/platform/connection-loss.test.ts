@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Db, isConnectionLoss, openDatabase } from '../../platform/database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { afterAll, expect, it } from 'vitest';
+import { isConnectionLoss, openDatabase } from '../../platform/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase({ url: database.url, name: 'test', poolMax: 2 });
-});
+const database = await createTestDatabase();
+const db = openDatabase({ url: database.url, name: 'test', poolMax: 2 });
+
 afterAll(async () => {
   await db.destroy();
   await database.drop();

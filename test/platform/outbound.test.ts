@@ -1,31 +1,28 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createOutbound, OutboundRefusal, type Resolve } from '../../platform/outbound.ts';
 
-let server: Server;
-let base: string;
 const seen: { path: string; authorization: string | undefined }[] = [];
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    seen.push({ path: request.url!, authorization: request.headers.authorization });
-    if (request.url === '/hang') return;
-    if (request.url === '/inward') {
-      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
-    } else if (request.url === '/onward') {
-      response.writeHead(307, { location: '/end' }).end();
-    } else if (request.url === '/round') {
-      response.writeHead(302, { location: '/round' }).end();
-    } else if (request.url === '/long') {
-      response.end('x'.repeat(5_000));
-    } else {
-      response.end('here');
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const server = createServer((request, response) => {
+  seen.push({ path: request.url!, authorization: request.headers.authorization });
+  if (request.url === '/hang') return;
+  if (request.url === '/inward') {
+    response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
+  } else if (request.url === '/onward') {
+    response.writeHead(307, { location: '/end' }).end();
+  } else if (request.url === '/round') {
+    response.writeHead(302, { location: '/round' }).end();
+  } else if (request.url === '/long') {
+    response.end('x'.repeat(5_000));
+  } else {
+    response.end('here');
+  }
 });
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
 afterAll(() => {
   server.closeAllConnections();
   server.close();

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 /** What PostgreSQL says when it is told to end: ErrorResponse of severity FATAL with SQLSTATE 57P01. */
@@ -22,10 +22,8 @@ function message(letter: string, content: string): Buffer {
   return buffer;
 }
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await createTestDatabase();
+
 afterAll(async () => {
   await database.drop();
 });

@@ -1,15 +1,14 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
-import type { QueueBackend, QueuedRun, QueueWorker } from '../../platform/queue/queue.types.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { QueuedRun, QueueWorker } from '../../platform/queue/queue.types.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const log = pino({ level: 'silent' });
-let database: TestDatabase;
-let queue: QueueBackend;
+
 const workers: QueueWorker[] = [];
 
 const open = (redisUrl = process.env.REDIS_URL) =>
@@ -17,10 +16,9 @@ const open = (redisUrl = process.env.REDIS_URL) =>
 const work = (handler: (run: QueuedRun) => Promise<void>, concurrency = 2) =>
   workers.push(queue.worker('bulk', concurrency, handler));
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  queue = open();
-});
+const database = await createTestDatabase();
+const queue = open();
+
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.close(true)));
 });

@@ -1,24 +1,21 @@
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { CopiedLines } from '../../platform/copy-out.ts';
-import { type Db, openDatabase } from '../../platform/database.ts';
+import { openDatabase } from '../../platform/database.ts';
 import { type IdRange, type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 
 const ROWS = 23_456;
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase({ url: database.url, name: 'ranges', poolMax: 8 });
-  await db.raw('create table things (id uuid primary key, text text)');
-  await db.raw(
-    `insert into things select gen_random_uuid(), repeat(n || ' "quoted", ', 20) from generate_series(1, ${ROWS}) n`,
-  );
-  await db.raw('create table nothings (id uuid primary key)');
-});
+const database = await createTestDatabase();
+const db = openDatabase({ url: database.url, name: 'ranges', poolMax: 8 });
+await db.raw('create table things (id uuid primary key, text text)');
+await db.raw(
+  `insert into things select gen_random_uuid(), repeat(n || ' "quoted", ', 20) from generate_series(1, ${ROWS}) n`,
+);
+await db.raw('create table nothings (id uuid primary key)');
+
 afterAll(async () => {
   await db.destroy();
   await database.drop();

@@ -1,15 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Child } from '../support/child.ts';
-import { createPlace, freePort, logIn, type Place, processesIn, untilReady } from '../support/processes.ts';
+import { createPlace, freePort, logIn, processesIn, untilReady } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await createPlace();
-});
+const place = await createPlace();
+
 afterAll(() => place.clear());
 
 interface Service {

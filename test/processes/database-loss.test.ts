@@ -1,14 +1,11 @@
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createPlace, type Place } from '../support/processes.ts';
+import { afterAll, expect, it } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { createPlace } from '../support/processes.ts';
 
-let place: Place;
-let database: TestDatabase;
-beforeAll(async () => {
-  place = await createPlace();
-  database = await createTestDatabase();
-});
+const place = await createPlace();
+const database = await createTestDatabase();
+
 afterAll(async () => {
   await place.clear();
   await database.drop();

@@ -1,29 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type Db, openDatabase } from '../../platform/database.ts';
+import { afterAll, afterEach, expect, it } from 'vitest';
+import { openDatabase } from '../../platform/database.ts';
 import type { Child } from '../support/child.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createPlace, freePort, logIn, type Place, type Remote, untilReady } from '../support/processes.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { createPlace, freePort, logIn, untilReady } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
 const SECRET_KEY = 'a-secret-key-for-tests-of-32-characters-or-more';
 /** Taken by the test to hold a request up at a chosen statement. */
 const BARRIER = 4_711;
 
-let place: Place;
-let database: TestDatabase;
-let db: Db;
-/** Answers every repetition: the other process, to which a request went first, does not live to do so. */
-let second: Remote;
 let barrier: Knex.Transaction | undefined;
-beforeAll(async () => {
-  place = await createPlace();
-  database = await createTestDatabase();
-  db = openDatabase({ url: database.url, name: 'test', poolMax: 3 });
-  const { url } = await startApi();
-  second = await logIn(url, place.admin);
-});
+
+const place = await createPlace();
+const database = await createTestDatabase();
+const db = openDatabase({ url: database.url, name: 'test', poolMax: 3 });
+const { url } = await startApi();
+/** Answers every repetition: the other process, to which a request went first, does not live to do so. */
+const second = await logIn(url, place.admin);
+
 afterEach(async () => {
   await barrier?.rollback();
   barrier = undefined;

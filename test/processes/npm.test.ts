@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPlace, freePort, type Place, processesIn } from '../support/processes.ts';
+import { afterAll, expect, it } from 'vitest';
+import { createPlace, freePort, processesIn } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await createPlace();
-});
+const place = await createPlace();
+
 afterAll(() => place.clear());
 
 it('ends with npm, which passes SIGTERM on to its shell alone', async () => {

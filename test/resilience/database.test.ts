@@ -1,22 +1,18 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { afterAll, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { startWorkerProcess } from '../support/jobs.ts';
 import { startLoad, writtenValues } from '../support/load.ts';
-import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
 import { until } from '../support/until.ts';
 
 /** The longest that a request may take while the database is away, in milliseconds. */
 const LIMIT_MS = 15_000;
 
-let postgres: OwnPostgres;
-let t: TestApp;
-beforeAll(async () => {
-  postgres = await startOwnPostgres();
-  t = await createTestApp({}, postgres.database);
-});
+const postgres = await startOwnPostgres();
+const t = closeAfterAll(await createTestApp({}, postgres.database));
+
 afterAll(async () => {
-  await t?.close();
   await postgres?.remove();
 });
 

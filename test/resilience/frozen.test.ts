@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { type Child, startChild } from '../support/child.ts';
-import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
 /** After which the server ends a silent transaction of the process that is frozen; what ships waits longer. */
@@ -9,17 +9,14 @@ const IDLE_MS = 1_000;
 /** For the writes themselves, on a machine that does other things as well. */
 const SLACK_MS = 2_500;
 
-let t: TestApp;
-let admin: TestClient;
 let child: Child | undefined;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+
 afterAll(async () => {
   child?.kill('SIGKILL');
   await child?.ended();
-  await t.close();
 });
 
 const isStopped = (pid: number) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -1,19 +1,14 @@
 import type { Knex } from 'knex';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { inTransaction } from '../../platform/database.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
 /** For the statements themselves, on a machine that does other things as well. */
 const SLACK_MS = 1_500;
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(async () => {
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
 
 const [A, B] = [990_001, 990_002];
 const lock = (trx: Knex.Transaction, id: number) => trx.raw('select pg_advisory_xact_lock(?)', [id]);
@@ -32,7 +27,6 @@ async function waitFor(id: number): Promise<number> {
 }
 
 it('a writer that waits for a frozen one, and so delays a third, delays it by no more than that', async () => {
-  const { db } = t.services;
   const frozen = await db.transaction();
   await lock(frozen, A);
   const living = inTransaction(db, async (trx) => {
@@ -48,7 +42,6 @@ it('a writer that waits for a frozen one, and so delays a third, delays it by no
 }, 30_000);
 
 it('a writer that freezes while it waits for a living one delays a third by no more than both limits', async () => {
-  const { db } = t.services;
   const living = await db.transaction();
   await lock(living, A);
   const frozen = await db.transaction();

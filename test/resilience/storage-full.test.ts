@@ -1,17 +1,12 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 /** Has files written to a device that is always full: the kernel itself refuses them. */
 function fillDisk(): void {

@@ -1,26 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWebhookReceiver, type WebhookReceiver } from '../emulators/webhook-receiver.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startWebhookReceiver } from '../emulators/webhook-receiver.ts';
 import type { Child } from '../support/child.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { startWorkerProcess, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CHANGES = 20;
 const KILLS = 2;
 
-let t: TestApp;
-let receiver: WebhookReceiver;
 const goOn = survivingWorker(() => t.services);
-beforeAll(async () => {
-  process.env.OUTBOUND_ALLOW = '127.0.0.1:*';
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  receiver = await startWebhookReceiver();
-});
+
+process.env.OUTBOUND_ALLOW = '127.0.0.1:*';
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const receiver = closeAfterAll(await startWebhookReceiver());
+
 afterAll(async () => {
   delete process.env.OUTBOUND_ALLOW;
-  await receiver?.close();
-  await t?.close();
 });
 
 it('delivers every change at least once, and those of a card in order, however often its worker is killed', async () => {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { InjectOptions } from 'fastify';
+import { afterAll } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import type { App } from '../../api/types.ts';
 import { createSessionReader } from '../../domain/access/access.sessions.ts';
@@ -58,11 +59,16 @@ export interface TestApp extends TestServices {
   app: App;
   /** A client for a user of the role; the same user each time for the same role and name. */
   as(role: string, name?: string): Promise<TestClient>;
+  /** A client for one user of each role. */
+  clients<const R extends readonly string[]>(...roles: R): Promise<{ -readonly [K in keyof R]: TestClient }>;
   /** The same user by another token. */
   by(token: string, user: TestClient): TestClient;
   /** A client without a token. */
   anonymous: TestClient;
 }
+
+/** How long workers may finish what they do. */
+const CLOSE_GRACE_MS = 5_000;
 
 let description: Conformance | undefined;
 
@@ -70,6 +76,14 @@ let description: Conformance | undefined;
 function describedBy(app: App): Conformance {
   description ??= createConformance(app.swagger() as unknown as OpenApiDocument);
   return description;
+}
+
+/** Closes the resource after all tests of the file: what was opened last is closed first. */
+export function closeAfterAll<T extends { close(graceMs: number): unknown }>(resource: T): T {
+  afterAll(async () => {
+    await resource.close(CLOSE_GRACE_MS);
+  });
+  return resource;
 }
 
 /** Services on a database of the test's own: a clone of the template, unless one is given. */
@@ -199,6 +213,7 @@ export async function createTestApp(
       if (!clients.has(key)) clients.set(key, make(role, name));
       return clients.get(key)!;
     },
+    clients: (...roles) => Promise.all(roles.map((role) => testApp.as(role))) as never,
     async close() {
       await app.close();
       await base.close();

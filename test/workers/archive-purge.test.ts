@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { changeSetting } from '../../domain/app/settings/settings.change.ts';
 import { archivePurgeJob } from '../../domain/inventory/cards/archive-purge.job.ts';
 import { archivePurgeProcessor } from '../../workers/archive-purge.ts';
-import { startWorkers, type Workers } from '../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { startWorkers } from '../../workers/runtime.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { ask, untilStatus } from '../support/jobs.ts';
 
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [archivePurgeProcessor]);
-  admin = await t.as('admin');
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services, [archivePurgeProcessor]));
+const admin = await t.as('admin');
 
 const make = async (name: string, more: object = {}) =>
   (await admin.post('/api/v1/cards', { type: 'BusinessCapability', name, ...more })).body.id as string;

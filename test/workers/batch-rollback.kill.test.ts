@@ -1,19 +1,17 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 2_500;
 const url = '/api/v1/mutation-batches';
-let t: TestApp;
+
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
 
 /** A batch that gave thousands of cards a description. */
 async function largeBatch(): Promise<string> {

@@ -1,25 +1,22 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 4_000;
 const url = '/api/v1/compliance';
-let t: TestApp;
-let admin: TestClient;
+
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  await t.services.db.raw(
-    `insert into cards (type, name, attributes, data_quality)
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+await t.services.db.raw(
+  `insert into cards (type, name, attributes, data_quality)
      select 'Application', 'Card ' || n, '{"businessCriticality": "missionCritical"}', 0 from generate_series(1, ?) n`,
-    [CARDS],
-  );
-});
-afterAll(() => t.close());
+  [CARDS],
+);
 
 const place = async (job: string) =>
   (await jobRow(t.services, job)).checkpoint as { rule: number; at: { gaps: number } } | null;

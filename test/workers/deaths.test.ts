@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cancelJob, retryJob } from '../../domain/kernel/jobs/jobs.commands.ts';
 import {
   claimRun,
@@ -12,24 +12,23 @@ import type { JobStep } from '../../domain/kernel/jobs/jobs.running.ts';
 import { systemClock } from '../../integrations/itsm/clock.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { processesRuns } from '../../workers/itsm-run.ts';
-import { createRunner, type Runner } from '../../workers/runtime.run.ts';
+import { createRunner } from '../../workers/runtime.run.ts';
 import { begin, createWorld } from '../soak/itsm/world.ts';
-import { createTestServices, type TestServices } from '../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import { ask, jobRow, letLeasesPass } from '../support/jobs.ts';
 import { actJob, processors } from './fixtures/numbers.processors.ts';
 
-let t: TestServices;
-let runner: Runner;
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  const runs = processesRuns({ clock: systemClock, page: 10 });
-  runner = createRunner({ services: t.services, leases: t.services.db, processors: [...processors, runs] });
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { db } = t.services;
+const runs = processesRuns({ clock: systemClock, page: 10 });
+const runner = createRunner({
+  services: t.services,
+  leases: t.services.db,
+  processors: [...processors, runs],
 });
-afterAll(() => t.close());
 
 /** A worker takes the job, stores what it has reached, and is heard of no more. */
 async function die(id: string, step?: JobStep): Promise<void> {
-  const { db } = t.services;
   const { attempt } = await jobRow(t.services, id);
   const lease: Lease = { id, owner: randomUUID() };
   expect(await claimRun(db, { id, attempt }, lease.owner)).toBeDefined();
@@ -75,7 +74,6 @@ it('ends a run of a synchronisation with its job', async () => {
   const world = await createWorld(parts, { applications: 1, components: 1, relations: 1 }, {});
   try {
     const id = await begin(world, world.mappings.component);
-    const { db } = t.services;
     const { job_id } = await db('itsm_runs').where({ id }).first('job_id');
     for (let death = 0; death < MOST_DEATHS; death += 1) await die(job_id);
     expect((await run(job_id)).status).toBe('failed');

@@ -1,23 +1,18 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
-let t: TestApp;
 const startWorker = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.services.db.raw(
-    `insert into cards (type, name, description, data_quality)
+
+const t = closeAfterAll(await createTestApp());
+await t.services.db.raw(
+  `insert into cards (type, name, description, data_quality)
      select type, md5('a' || (n / 2)::text) || ' ' || md5('b' || (n / 2)::text) || case n % 2 when 0 then '' else ' x' end, md5(n::text), 0
      from unnest(array['Application', 'Provider']) type, generate_series(1, 800) n`,
-  );
-});
-afterAll(async () => {
-  await t.close();
-});
+);
 
 it('a search whose worker is killed goes on, and comes to what it would have come to', async () => {
   const admin = await t.as('admin');

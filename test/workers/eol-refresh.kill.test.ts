@@ -1,9 +1,9 @@
 // @redis
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { eolRefreshJob } from '../../domain/governance/eol/eol.refresh.job.ts';
-import { type EndOfLifeEmulator, startEndOfLife } from '../emulators/endoflife.ts';
+import { startEndOfLife } from '../emulators/endoflife.ts';
 import type { Child } from '../support/child.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import {
   ask,
   jobRow,
@@ -13,26 +13,23 @@ import {
   untilStatus,
 } from '../support/jobs.ts';
 
-let t: TestApp;
-let world: EndOfLifeEmulator;
 const startWorker = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 const names = Array.from({ length: 45 }, (_, n) => `product-${String(n).padStart(2, '0')}`);
 
-beforeAll(async () => {
-  // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  world = await startEndOfLife(
+// for the worker processes as well
+vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const world = closeAfterAll(
+  await startEndOfLife(
     names.map((name) => ({ name, releases: [{ name: '2', eolFrom: '2030-01-31' }, { name: '1' }] })),
-  );
-  await t.services.db('eol_products').delete();
-  await (await t.as('admin')).patch('/api/v1/settings/eol-source', { url: world.url });
-});
+  ),
+);
+await t.services.db('eol_products').delete();
+await (await t.as('admin')).patch('/api/v1/settings/eol-source', { url: world.url });
+
 afterAll(async () => {
   vi.unstubAllEnvs();
-  await world.close();
-  await t.close();
 });
 
 it('reads the facts of every product once into the store, however often its worker is killed', async () => {

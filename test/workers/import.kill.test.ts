@@ -1,9 +1,9 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeStale } from '../../domain/exchange/imports/imports.staging.ts';
 import type { ImportOptions } from '../../domain/exchange/imports/imports.start.ts';
 import type { Child } from '../support/child.ts';
-import { createTestServices, type TestServices } from '../support/harness.ts';
+import { closeAfterAll, createTestServices, type TestServices } from '../support/harness.ts';
 import { askImport, type Imported, importResult, ndjson } from '../support/imports.ts';
 import { jobRow, killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
@@ -11,8 +11,6 @@ import { processors } from './fixtures/small-imports.processors.ts';
 
 const fixture = 'test/workers/fixtures/small-imports.processors.ts';
 
-let undisturbed: TestServices;
-let disturbed: TestServices;
 const start = killableWorkers(() => disturbed.services, fixture);
 const leaveAlone = survivingWorker(() => undisturbed.services, processors);
 const goOn = survivingWorker(() => disturbed.services, processors);
@@ -27,14 +25,8 @@ async function createServices(): Promise<TestServices> {
   return t;
 }
 
-beforeAll(async () => {
-  undisturbed = await createServices();
-  disturbed = await createServices();
-});
-afterAll(async () => {
-  await undisturbed.close();
-  await disturbed.close();
-});
+const undisturbed = closeAfterAll(await createServices());
+const disturbed = closeAfterAll(await createServices());
 
 const ROWS = 400;
 

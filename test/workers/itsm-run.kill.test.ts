@@ -1,28 +1,22 @@
 // @redis
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { furnish } from '../emulators/servicenow/landscape.ts';
-import type { ServiceNowEmulator } from '../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { connectTo, settled, startInstance, storeMapping, syncBase } from '../support/itsm.ts';
 import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
-let t: TestApp;
-let instance: ServiceNowEmulator;
 const startWorker = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
-beforeAll(async () => {
-  // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  instance = await startInstance({ latency: { list: 300 } });
-  furnish(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
-});
+// for the worker processes as well
+vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const instance = closeAfterAll(await startInstance({ latency: { list: 300 } }));
+furnish(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
+
 afterAll(async () => {
   vi.unstubAllEnvs();
-  await instance.close();
-  await t.close();
 });
 
 it('a run whose worker is killed goes on with the page where it was', async () => {

@@ -1,23 +1,18 @@
 // @redis
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { killRuns } from '../soak/itsm/kills/live.ts';
-import { createTestServices, type TestServices } from '../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../support/harness.ts';
 
 // `npm run soak -- --itsm-kills 200` goes through many more of them, with more at stake and seeds at random
 const seed = 5;
 
-let undisturbed: TestServices;
-let disturbed: TestServices;
-beforeAll(async () => {
-  // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-  undisturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  disturbed = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-});
+// for the worker processes as well
+vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+const undisturbed = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const disturbed = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+
 afterAll(async () => {
   vi.unstubAllEnvs();
-  await undisturbed.close();
-  await disturbed.close();
 });
 
 it(`a run and its undo end as undisturbed ones though their workers are killed at eight moments (seed ${seed})`, async () => {

@@ -1,6 +1,6 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestServices, type TestServices } from '../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import {
   ask,
   jobRow,
@@ -13,15 +13,12 @@ import { until } from '../support/until.ts';
 import { numbersJob, numbersTable, processors } from './fixtures/numbers.processors.ts';
 
 const fixture = 'test/workers/fixtures/numbers.processors.ts';
-let t: TestServices;
+
 const start = killableWorkers(() => t.services, fixture);
 const goOn = survivingWorker(() => t.services, processors);
 
-beforeAll(async () => {
-  t = await createTestServices();
-  await t.services.db.raw(numbersTable);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+await t.services.db.raw(numbersTable);
 
 const written = async (id: string) => {
   const { rows } = await t.services.db.raw(

@@ -1,17 +1,15 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 6_000;
-let t: TestApp;
+
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
 
 it('a worker that dies while data quality is counted leaves the rest to another, and nothing is written twice', async () => {
   const { db } = t.services;

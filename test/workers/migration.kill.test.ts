@@ -1,9 +1,9 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { upload } from '../api/migration/migration.fixture.ts';
 import { workbook } from '../domain/exchange/migration/workbook.ts';
 import type { Child } from '../support/child.ts';
-import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import {
   type JobRow,
   jobRow,
@@ -17,15 +17,12 @@ import { processors } from './fixtures/small-migrations.processors.ts';
 
 const ROWS = 600;
 const url = '/api/v1/migration';
-let t: TestApp;
-let admin: TestClient;
+
 const start = killableWorkers(() => t.services, 'test/workers/fixtures/small-migrations.processors.ts');
 const goOn = survivingWorker(() => t.services, processors);
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 let worker: Child | undefined;
 

@@ -1,10 +1,10 @@
 // @redis
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
 import type { EventDraft } from '../../domain/kernel/events/events.types.ts';
-import { createTestServices, type TestServices } from '../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import { killableWorkers, survivingWorker } from '../support/jobs.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../support/smtp.ts';
+import { startSmtp, useSmtp } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 300;
@@ -12,21 +12,14 @@ const ROUNDS = 12;
 /** After each so many rounds a worker is killed. */
 const KILL_EVERY = 3;
 
-let t: TestServices;
-let smtp: TestSmtp;
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
-beforeAll(async () => {
-  // processes that the test starts inherit it
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  smtp = await startSmtp();
-  await useSmtp(t.services, smtp.port);
-});
-afterAll(async () => {
-  await smtp.close();
-  await t.close();
-});
+
+// processes that the test starts inherit it
+vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const smtp = closeAfterAll(await startSmtp());
+await useSmtp(t.services, smtp.port);
 
 it('followers are told of every change once, by two workers that are killed again and again', async () => {
   const { db } = t.services;

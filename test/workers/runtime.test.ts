@@ -1,26 +1,24 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../domain/access/access.sessions.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { cancelJob } from '../../domain/kernel/jobs/jobs.commands.ts';
 import { enqueueJob, jobPath } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { ask, jobRow, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 import { actJob, numbersJob, numbersTable, processors } from './fixtures/numbers.processors.ts';
 
-let t: TestApp;
 let workers: Workers;
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.services.db.raw(numbersTable);
-  workers = await startWorkers(t.services, processors);
-});
+
+const t = closeAfterAll(await createTestApp());
+await t.services.db.raw(numbersTable);
+workers = await startWorkers(t.services, processors);
+
 afterAll(async () => {
   await workers.close(2_000);
-  await t.close();
 });
 
 const act = async (what: string, ctx?: Ctx) => await ask(ctx ?? (await t.ctx()), actJob, { act: what });

@@ -1,42 +1,34 @@
 // @redis
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Ctx, systemCaller } from '../../domain/kernel/context.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { systemCaller } from '../../domain/kernel/context.ts';
 import {
   createSchedule,
   runSchedule,
   type StartedRun,
 } from '../../reports/exchange/schedules/extraction-schedules.commands.ts';
-import { type S3Emulator, startS3 } from '../emulators/s3.ts';
+import { startS3 } from '../emulators/s3.ts';
 import type { Child } from '../support/child.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../support/smtp.ts';
+import { startSmtp, useSmtp } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
-let t: TestApp;
-let s3: S3Emulator;
-let smtp: TestSmtp;
-let ctx: Ctx;
 const startWorker = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
-beforeAll(async () => {
-  // for the worker processes as well
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  s3 = await startS3();
-  smtp = await startSmtp();
-  await useSmtp(t.services, smtp.port);
-  const admin = await t.as('admin');
-  await admin.post('/api/v1/cards', { type: 'Application', name: 'One' });
-  ctx = await t.ctx({ ...systemCaller, userId: admin.userId, email: admin.email, role: 'admin' });
-});
+// for the worker processes as well
+vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const s3 = closeAfterAll(await startS3());
+const smtp = closeAfterAll(await startSmtp());
+await useSmtp(t.services, smtp.port);
+const admin = await t.as('admin');
+await admin.post('/api/v1/cards', { type: 'Application', name: 'One' });
+const ctx = await t.ctx({ ...systemCaller, userId: admin.userId, email: admin.email, role: 'admin' });
+
 afterAll(async () => {
   vi.unstubAllEnvs();
-  await s3.close();
-  await smtp.close();
-  await t.close();
 });
 
 async function start(destination: Parameters<typeof createSchedule>[2]['destination']): Promise<StartedRun> {

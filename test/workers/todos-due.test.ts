@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { todosDueJob } from '../../domain/collaboration/todos/todos.due.job.ts';
-import { startWorkers, type Workers } from '../../workers/runtime.ts';
+import { startWorkers } from '../../workers/runtime.ts';
 import { todosDueProcessor } from '../../workers/todos-due.ts';
-import { createTestApp, type TestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { ask, untilStatus } from '../support/jobs.ts';
 
-let t: TestApp;
-let workers: Workers;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [todosDueProcessor]);
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services, [todosDueProcessor]));
 
 const run = async () => {
   const id = await ask(await t.ctx(), todosDueJob, {});

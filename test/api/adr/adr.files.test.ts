@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fromBuffer } from 'yauzl';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
 
 const ok = async (asked: ReturnType<TestClient['get']>) => {
   const answer = await asked;

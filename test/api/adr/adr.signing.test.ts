@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { deciding, ids, ok, refusal, url } from './adr.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let d: ReturnType<typeof deciding>;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  d = deciding(t, admin);
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const d = deciding(t, admin);
+const [member, viewer] = await t.clients('member', 'viewer');
 
 const todosOf = async (client: TestClient, id: string) =>
   (await t.services.db('todos').where({ subject_id: id, assigned_to: client.userId })).map(

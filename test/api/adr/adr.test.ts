@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 import { deciding, ids, ok, refusal, url } from './adr.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let d: ReturnType<typeof deciding>;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  d = deciding(t, admin);
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const d = deciding(t, admin);
+const [member, viewer] = await t.clients('member', 'viewer');
 
 describe('a decision', () => {
   it('is written, read, changed and deleted, with an event for each', async () => {

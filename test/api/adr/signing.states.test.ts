@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { createStates, type Machine, type Role } from '../../support/states.ts';
 
 /*
@@ -9,23 +9,18 @@ import { createStates, type Machine, type Role } from '../../support/states.ts';
  */
 
 const writers: readonly Role[] = ['admin', 'bpm_admin', 'member'];
-let t: TestApp;
-let states: Awaited<ReturnType<typeof createStates>>;
-let other: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  states = await createStates(t, {
-    'adr.manage': writers,
-    'adr.sign': writers,
-    'adr.delete': ['admin'],
-    'soaw.manage': writers,
-    'soaw.sign': writers,
-    'surveys.manage': ['admin'],
-    'surveys.respond': [...writers, 'viewer'],
-  });
-  other = await t.as('admin', 'other signer');
+
+const t = closeAfterAll(await createTestApp());
+const states = await createStates(t, {
+  'adr.manage': writers,
+  'adr.sign': writers,
+  'adr.delete': ['admin'],
+  'soaw.manage': writers,
+  'soaw.sign': writers,
+  'surveys.manage': ['admin'],
+  'surveys.respond': [...writers, 'viewer'],
 });
-afterAll(() => t.close());
+const other = await t.as('admin', 'other signer');
 
 /** A document that people sign; in review it waits for the signature of whoever acts alone. */
 function signed(kind: 'adr' | 'soaw', more: Partial<Machine>): Machine {

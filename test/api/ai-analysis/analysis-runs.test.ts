@@ -1,14 +1,14 @@
 // @redis
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { processesAnalysis } from '../../../workers/analysis.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -34,18 +34,9 @@ const waits = processesAnalysis(job, async ({ signal, progress }, { parameters }
   };
 });
 
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [waits]);
-  admin = await t.as('admin');
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services, [waits]));
+const admin = await t.as('admin');
 
 const start = async (parameters = {}) =>
   await startAnalysis(await t.ctx(), { type: 'vendors', job, parameters });

@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startModels } from '../../emulators/openai.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { type Landscape, makeLandscape } from './architect.landscape.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { makeLandscape } from './architect.landscape.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let planner: TestClient;
-let land: Landscape;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  land = await makeLandscape(t, admin);
-  planner = await t.as('planner');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+const land = await makeLandscape(t, admin);
+const planner = await t.as('planner');
 
 const url = '/api/v1/ai-analysis/architect';
 const ask = async (phase: string, more: object = {}, client = admin) => {

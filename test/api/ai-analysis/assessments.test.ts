@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.services.db('roles').insert({
-    key: 'planner',
-    label: 'Planner',
-    permissions: JSON.stringify({ 'inventory.view': true, 'ai_analysis.view': true }),
-  });
-  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+const t = closeAfterAll(await createTestApp());
+await t.services.db('roles').insert({
+  key: 'planner',
+  label: 'Planner',
+  permissions: JSON.stringify({ 'inventory.view': true, 'ai_analysis.view': true }),
 });
-afterAll(() => t.close());
+const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
 
 const url = '/api/v1/ai-analysis/assessments';
 const given = (more: object = {}) => ({

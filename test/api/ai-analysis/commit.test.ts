@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
-import { type Landscape, makeLandscape } from './architect.landscape.ts';
+import { makeLandscape } from './architect.landscape.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let land: Landscape;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  land = await makeLandscape(t, admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const land = await makeLandscape(t, admin);
 
 const url = '/api/v1/ai-analysis';
 type Architecture = {

@@ -1,32 +1,24 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { processors } from '../../../workers/processors.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const base = '/api/v1/ai-analysis';
 const cards = '/api/v1/cards';
-
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, processors);
-  admin = await t.as('admin');
-  await furnish();
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
 
 const words =
   'Amber Birch Cedar Delta Ember Fjord Grove Heron Inlet Jetty Knoll Larch Maple Nadir Ochre Pearl'.split(
     ' ',
   );
 const uses = ['Payroll Ledger', 'Claims Portal', 'Freight Planner', 'Tax Register', 'Leave Monitor'];
+
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+closeAfterAll(await startWorkers(t.services, processors));
+const admin = await t.as('admin');
+await furnish();
 
 /** Eighty applications that differ, and four that are written twice. */
 async function furnish(): Promise<void> {
@@ -59,7 +51,6 @@ const search = async (body: object = { card_types: ['Application'] }) => {
 const clusters = async (query = '', client = admin) =>
   (await client.get(`${base}/duplicates?page_size=200${query}`)).body.items;
 const state = async () => {
-  const { db } = t.services;
   return {
     pairs: await db('duplicate_pairs').orderBy('id'),
     clusters: await db('duplicate_clusters').orderBy('id').select('id', 'card_ids', 'status', 'cohesion'),
@@ -85,7 +76,6 @@ describe('a search for duplicates', () => {
   });
 
   it('cuts costs for those who may not see them', async () => {
-    const { db } = t.services;
     const role = {
       label: 'Analyst',
       color: '#000000',
@@ -126,7 +116,6 @@ describe('a search for duplicates', () => {
   });
 
   it('comes to the same by what has changed as by everything', async () => {
-    const { db } = t.services;
     const some = await db('cards').where({ type: 'Application' }).orderBy('id').limit(3).pluck('id');
     await db('cards')
       .whereIn('id', some)
@@ -163,7 +152,6 @@ describe('a search for duplicates', () => {
       // nothing is left of it as it is compared
       '\u2066\u200f —',
     ];
-    const { db } = t.services;
     await db('cards').insert(
       hostile.map((name) => ({
         type: 'Application',

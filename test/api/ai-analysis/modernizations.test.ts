@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { modernizationsProcessor } from '../../../workers/modernizations.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const root = '/api/v1/ai-analysis';
-let t: TestApp;
+
 let workers: Workers;
-let admin: TestClient;
-let member: TestClient;
+
 const id = new Map<string, string>();
 
 const day = (months: number): string => {
@@ -32,41 +31,39 @@ async function relate(type: string, source: string, target: string): Promise<voi
   expect(status).toBe(201);
 }
 
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [modernizationsProcessor]);
-  [admin, member] = await Promise.all([t.as('admin'), t.as('member')]);
-  await card('Application', 'Old Claims', {
-    lifecycle: { active: '2010-01-01', endOfLife: day(-2) },
-    attributes: {
-      technicalSuitability: 'inappropriate',
-      functionalSuitability: 'insufficient',
-      businessCriticality: 'missionCritical',
-      timeModel: 'migrate',
-      costTotalAnnual: 900,
-    },
-  });
-  await card('Application', 'Dear Wiki', {
-    attributes: {
-      timeModel: 'eliminate',
-      costTotalAnnual: 5_000,
-      businessCriticality: 'administrativeService',
-    },
-  });
-  await card('Application', 'New Portal', {
-    attributes: { costTotalAnnual: 10, technicalSuitability: 'fullyAppropriate' },
-  });
-  await card('Application', 'Stands On Old', { attributes: { hostingType: 'onPremise' } });
-  await card('ITComponent', 'Billing database', { attributes: { eol_product: 'python', eol_cycle: '3.7' } });
-  await card('BusinessProcess', 'Claims handling');
-  await card('Provider', 'Oakmere');
-  await relate('relAppToITC', 'Stands On Old', 'Billing database');
-  await relate('relProcessToApp', 'Claims handling', 'Old Claims');
-  await relate('relProviderToApp', 'Oakmere', 'Old Claims');
+const t = closeAfterAll(await createTestApp());
+workers = await startWorkers(t.services, [modernizationsProcessor]);
+const [admin, member] = await t.clients('admin', 'member');
+await card('Application', 'Old Claims', {
+  lifecycle: { active: '2010-01-01', endOfLife: day(-2) },
+  attributes: {
+    technicalSuitability: 'inappropriate',
+    functionalSuitability: 'insufficient',
+    businessCriticality: 'missionCritical',
+    timeModel: 'migrate',
+    costTotalAnnual: 900,
+  },
 });
+await card('Application', 'Dear Wiki', {
+  attributes: {
+    timeModel: 'eliminate',
+    costTotalAnnual: 5_000,
+    businessCriticality: 'administrativeService',
+  },
+});
+await card('Application', 'New Portal', {
+  attributes: { costTotalAnnual: 10, technicalSuitability: 'fullyAppropriate' },
+});
+await card('Application', 'Stands On Old', { attributes: { hostingType: 'onPremise' } });
+await card('ITComponent', 'Billing database', { attributes: { eol_product: 'python', eol_cycle: '3.7' } });
+await card('BusinessProcess', 'Claims handling');
+await card('Provider', 'Oakmere');
+await relate('relAppToITC', 'Stands On Old', 'Billing database');
+await relate('relProcessToApp', 'Claims handling', 'Old Claims');
+await relate('relProviderToApp', 'Oakmere', 'Old Claims');
+
 afterAll(async () => {
   await workers.close(2_000);
-  await t.close();
 });
 
 async function run(body: object) {

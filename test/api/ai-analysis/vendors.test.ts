@@ -1,29 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { vendorHierarchyProcessor, vendorsProcessor } from '../../../workers/vendors.ts';
 import { endWaiting } from '../../support/database.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const root = '/api/v1/ai-analysis';
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [vendorsProcessor, vendorHierarchyProcessor]);
-  [admin, member, viewer] = await Promise.all([t.as('admin'), t.as('member'), t.as('viewer')]);
-  await fill();
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
 
 const id = new Map<string, string>();
+
+const t = closeAfterAll(await createTestApp());
+const workers = closeAfterAll(await startWorkers(t.services, [vendorsProcessor, vendorHierarchyProcessor]));
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+await fill();
 
 async function card(type: string, name: string, more: object = {}): Promise<string> {
   const { status, body } = await admin.post('/api/v1/cards', { type, name, ...more });

@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { startWebSearch } from '../../emulators/web-search.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const settings = '/api/v1/settings/ai';
 const suggest = '/api/v1/ai/suggest';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
 let world: ModelEmulator;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t?.close());
+
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+
 beforeEach(async () => {
   world = await startModels('the key');
   await admin.patch(settings, {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { expect, it } from 'vitest';
+import { startModels } from '../../emulators/openai.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const url = '/api/v1/ai/portfolio-insights';
-let t: TestApp;
-let models: ModelEmulator;
-let admin: TestClient;
-let member: TestClient;
+
 const id = new Map<string, string>();
 
 async function card(type: string, name: string, more: object = {}): Promise<void> {
@@ -23,27 +20,21 @@ async function relate(type: string, source: string, target: string): Promise<voi
 const application = (name: string, attributes: object, more: object = {}) =>
   card('Application', name, { attributes, ...more });
 
-beforeAll(async () => {
-  models = await startModels();
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  [admin, member] = await Promise.all([t.as('admin'), t.as('member')]);
-  await application(
-    'Old Claims',
-    { businessCriticality: 'missionCritical', technicalSuitability: 'inappropriate', costTotalAnnual: 900 },
-    { lifecycle: { endOfLife: '2020-01-01' }, subtype: 'businessApplication' },
-  );
-  await application('Wiki', { timeModel: 'eliminate', costTotalAnnual: 100 });
-  await application('Portal', { timeModel: 'invest', hostingType: 'cloudSaaS' });
-  await application('Desk', { timeModel: 'tolerate', hostingType: 'cloudSaaS' });
-  await card('BusinessCapability', 'Claims');
-  await card('ITComponent', 'Python', { attributes: { eol_product: 'python', eol_cycle: '3.7' } });
-  for (const name of ['Old Claims', 'Portal', 'Desk']) await relate('relAppToBC', name, 'Claims');
-  await relate('relAppToITC', 'Desk', 'Python');
-});
-afterAll(async () => {
-  await t?.close();
-  await models?.close();
-});
+const models = closeAfterAll(await startModels());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const [admin, member] = await t.clients('admin', 'member');
+await application(
+  'Old Claims',
+  { businessCriticality: 'missionCritical', technicalSuitability: 'inappropriate', costTotalAnnual: 900 },
+  { lifecycle: { endOfLife: '2020-01-01' }, subtype: 'businessApplication' },
+);
+await application('Wiki', { timeModel: 'eliminate', costTotalAnnual: 100 });
+await application('Portal', { timeModel: 'invest', hostingType: 'cloudSaaS' });
+await application('Desk', { timeModel: 'tolerate', hostingType: 'cloudSaaS' });
+await card('BusinessCapability', 'Claims');
+await card('ITComponent', 'Python', { attributes: { eol_product: 'python', eol_cycle: '3.7' } });
+for (const name of ['Old Claims', 'Portal', 'Desk']) await relate('relAppToBC', name, 'Claims');
+await relate('relAppToITC', 'Desk', 'Python');
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 const read = async (body: object = {}, client = member): Promise<any> => {

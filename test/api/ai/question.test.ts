@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startModels } from '../../emulators/openai.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/ai/question';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let world: ModelEmulator;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  world = await startModels();
-  const cards = [
-    { name: 'Claims', attributes: { hostingType: 'onPremise', costTotalAnnual: 100 } },
-    { name: 'Ledger', attributes: { hostingType: 'onPremise', costTotalAnnual: 300 } },
-    { name: 'Payroll', attributes: { hostingType: 'hybrid' }, lifecycle: { endOfLife: '2027-05-01' } },
-  ];
-  for (const card of cards) await admin.post('/api/v1/cards', { type: 'Application', ...card });
-});
-afterAll(async () => {
-  await world.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const [admin, viewer] = await t.clients('admin', 'viewer');
+const world = closeAfterAll(await startModels());
+const cards = [
+  { name: 'Claims', attributes: { hostingType: 'onPremise', costTotalAnnual: 100 } },
+  { name: 'Ledger', attributes: { hostingType: 'onPremise', costTotalAnnual: 300 } },
+  { name: 'Payroll', attributes: { hostingType: 'hybrid' }, lifecycle: { endOfLife: '2027-05-01' } },
+];
+for (const card of cards) await admin.post('/api/v1/cards', { type: 'Application', ...card });
 
 const ask = (client: TestClient, question: string, more = {}) => client.post(url, { question, ...more });
 const events = async () => Number((await t.services.db('events').count().first())!.count);

@@ -1,6 +1,6 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { modelFaults } from '../../support/archimate.ts';
 import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
@@ -11,8 +11,7 @@ interface Place {
   admin: TestClient;
   workers: Workers;
 }
-let from: Place;
-let to: Place;
+
 const open = async (): Promise<Place> => {
   const t = await createTestApp();
   return { t, admin: await t.as('admin'), workers: await startWorkers(t.services) };
@@ -21,9 +20,9 @@ const close = async ({ t, workers }: Place) => {
   await workers.close(5_000);
   await t.close();
 };
-beforeAll(async () => {
-  [from, to] = [await open(), await open()];
-});
+
+const [from, to] = [await open(), await open()];
+
 afterAll(async () => {
   await close(from);
   await close(to);

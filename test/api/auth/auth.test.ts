@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { issueSetupToken } from '../../../domain/access/access.register.ts';
 import { person } from '../../support/accounts.ts';
 import { endWaiting } from '../../support/database.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const password = 'a quiet horse on the hill';
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
 
 const auditTypes = async () =>
   (await t.services
@@ -200,8 +197,7 @@ describe('tokens', () => {
 
 describe('users', () => {
   it('lets a user change the own name, and nobody else without the right', async () => {
-    const member = await t.as('member');
-    const viewer = await t.as('viewer');
+    const [member, viewer] = await t.clients('member', 'viewer');
     const own = await member.patch(`/api/v1/users/${member.userId}`, { display_name: 'Mel' });
     expect([own.status, own.body.display_name]).toEqual([200, 'Mel']);
     const other = await viewer.patch(`/api/v1/users/${member.userId}`, { display_name: 'Nel' });

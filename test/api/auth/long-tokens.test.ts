@@ -1,13 +1,9 @@
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
 
 const ask = async (token: string) =>
   (await t.app.inject({ url: '/api/v1/cards', headers: { authorization: `Bearer ${token}` } })).statusCode;

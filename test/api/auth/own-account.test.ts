@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import {
@@ -10,15 +10,12 @@ import {
   type TestPerson,
   unthrottled,
 } from '../../support/accounts.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const DAY = 24 * 60 * 60;
 const next = 'another quiet horse';
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
 
 const isIn = async (token: string): Promise<boolean> =>
   (await t.anonymous.get('/api/v1/auth/me', bearer(token))).status === 200;

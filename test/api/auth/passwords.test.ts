@@ -1,29 +1,18 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { passwordResetProcessor } from '../../../workers/password-reset.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestApp;
-let smtp: TestSmtp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  smtp = await startSmtp();
-  await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
-  workers = await startWorkers(t.services, [mailProcessor, passwordResetProcessor]);
-  admin = await t.as('admin');
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await smtp.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const smtp = closeAfterAll(await startSmtp());
+await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
+closeAfterAll(await startWorkers(t.services, [mailProcessor, passwordResetProcessor]));
+const admin = await t.as('admin');
 
 const fresh = 'another quiet horse';
 const post = async (path: string, body: unknown) => {

@@ -1,8 +1,8 @@
 // @redis
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { registrationProcessor } from '../../../workers/registration.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
 import {
   bearer,
   eventsOf,
@@ -12,26 +12,16 @@ import {
   roleWith,
   unthrottled,
 } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const settings = '/api/v1/settings';
-let t: TestApp;
-let smtp: TestSmtp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  smtp = await startSmtp();
-  workers = await startWorkers(t.services, [mailProcessor, registrationProcessor]);
-  admin = await t.as('admin');
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await smtp.close();
-  await t.close();
-});
+
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const smtp = closeAfterAll(await startSmtp());
+closeAfterAll(await startWorkers(t.services, [mailProcessor, registrationProcessor]));
+const admin = await t.as('admin');
 
 const post = async (path: string, body: unknown) => {
   await unthrottled(t);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import {
@@ -11,30 +11,22 @@ import {
   roleWith,
   unthrottled,
 } from '../../support/accounts.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import {
   lyingProvider,
   type ProviderPerson,
   REDIRECT,
   startProvider,
-  type TestProvider,
   useProvider,
 } from '../../support/oidc.ts';
 
-let t: TestApp;
-let provider: TestProvider;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  provider = await startProvider();
-  await t.as('admin');
-});
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const provider = closeAfterAll(await startProvider());
+await t.as('admin');
+
 beforeEach(async () => {
   await unthrottled(t);
   await useProvider(t, provider);
-});
-afterAll(async () => {
-  await provider.close();
-  await t.close();
 });
 
 const url = '/api/v1/auth/sso';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
 import { storedKey } from '../../../domain/kernel/settings/settings.read.ts';
 import {
@@ -11,15 +11,13 @@ import {
   type TestPerson,
   unthrottled,
 } from '../../support/accounts.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const url = '/api/v1/auth/two-factor';
 const STEP = 30_000;
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
 
 const post = async (path: string, token: string, body?: unknown) => {
   await unthrottled(t);
@@ -230,7 +228,6 @@ describe('taking it away', () => {
 
 describe('where the workspace demands it', () => {
   it('a login without one only serves to set it up', async () => {
-    const { db } = t.services;
     const key = storedKey('two_factor_required');
     await db('settings').insert({ key, value: 'true' });
     const who = await person(t);
@@ -257,7 +254,6 @@ describe('where the workspace demands it', () => {
   });
 
   it('a login from before only gets tokens to set one up', async () => {
-    const { db } = t.services;
     const who = await person(t, { role: 'admin' });
     const token = (await loginAs(t, who)).body.access_token;
     const enrolledBefore = await enrolled();

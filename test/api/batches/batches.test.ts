@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/mutation-batches';
 const missing = '00000000-0000-4000-8000-000000000000';
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
 
 const open = async (client: TestClient, body: Record<string, unknown> = {}) => {
   const answer = await client.post(`${url}?row_count=3`, { tool_name: 'Test', ...body });

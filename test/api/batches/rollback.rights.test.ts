@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/mutation-batches';
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 /** Somebody with a role of his own that holds these permissions. */
 const holding = async (...keys: string[]) => t.as(await roleWith(t, ...keys));

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
 
 const url = '/api/v1/mutation-batches';
-let t: TestApp;
-let admin: TestClient;
+
 let n = 0;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 type Send = (
   method: 'post' | 'patch' | 'delete',

@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { createImporter } from '../../support/imports.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { chain } from './models.ts';
 
 /* Whoever is asked to approve a flow may lose the right to while it waits. It never waits for nobody. */
-let t: TestApp;
-let admin: TestClient;
-let approver: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  approver = await t.as('bpm_admin');
-  member = await t.as('member');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const [admin, approver, member] = await t.clients('admin', 'bpm_admin', 'member');
 
 const ok = async (asked: ReturnType<TestClient['get']>) => {
   const { status, text, body } = await asked;

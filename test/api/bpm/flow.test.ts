@@ -1,23 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FlowStatus, flowStatuses } from '../../../domain/modelling/bpm/bpm.types.ts';
 import { type FlowAction, flowActions, nextStatus } from '../../../domain/modelling/bpm/flow.rules.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { chain } from './models.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let approver: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  approver = await t.as('bpm_admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, approver, member, viewer] = await t.clients('admin', 'bpm_admin', 'member', 'viewer');
 
 async function card(type = 'BusinessProcess'): Promise<string> {
   const made = await admin.post('/api/v1/cards', { type, name: randomUUID() });

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { elementTypes } from '../../../domain/modelling/bpm/bpm.types.ts';
 import { decodeXml } from '../../../domain/modelling/bpm/bpmn.encoding.ts';
 import { templates } from '../../../domain/modelling/bpm/templates.data.ts';
 import { readTemplate } from '../../../domain/modelling/bpm/templates.ts';
 import { rootOf } from '../../support/dom.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 import { chain, definitions, rich, sendFile } from './models.ts';
 
 // its types would bring those of a browser into every other file
@@ -39,14 +39,8 @@ const models = new Map<string, Buffer>(
       ],
 );
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  [admin, member] = [await t.as('admin'), await t.as('member')];
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = [await t.as('admin'), await t.as('member')];
 
 /** The address of a new process. */
 async function newProcess(): Promise<string> {

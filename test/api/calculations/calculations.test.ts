@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import {
   eventsBy,
   field,
@@ -12,13 +12,9 @@ import {
 } from '../metamodel/metamodel.fixture.ts';
 
 const url = '/api/v1/calculations';
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 const fields = [field('a', 'number'), field('b', 'number'), field('c', 'number'), field('cost', 'cost')];
 const newType = (more: object[] = []) => makeType(admin, [...fields, ...more], { has_hierarchy: true });

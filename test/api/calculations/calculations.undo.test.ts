@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { field, makeType } from '../metamodel/metamodel.fixture.ts';
 
 const url = '/api/v1/calculations';
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 const newType = () => makeType(admin, [field('a', 'number'), field('b', 'number')]);
 async function active(type: string, formula: string): Promise<string> {

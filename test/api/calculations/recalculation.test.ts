@@ -1,20 +1,17 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { eventsBy, field, makeRelationType, makeType } from '../metamodel/metamodel.fixture.ts';
 
-let t: TestApp;
 let workers: Workers | undefined;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+
 afterAll(async () => {
   await workers?.close(5_000);
-  await t.close();
 });
 
 const newType = () =>

@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { names, putCard, putStakeholder, raise } from './read.fixture.ts';
 
-let t: TestApp;
-let viewer: TestClient;
-let member: TestClient;
 const ids = new Map<string, string>();
 
-beforeAll(async () => {
-  t = await createTestApp();
-  viewer = await t.as('viewer');
-  member = await t.as('member');
-  const rows = [
-    {
-      name: 'Álpha',
-      subtype: 'microservice',
-      data_quality: 10,
-      attributes: { costTotalAnnual: 30, numberOfUsers: 9 },
-    },
-    { name: 'beta', data_quality: 30, approval_status: 'APPROVED', attributes: { costTotalAnnual: 4 } },
-    { name: 'Gamma', subtype: 'businessApplication', data_quality: 20, attributes: { numberOfUsers: 100 } },
-    { name: 'delta', type: 'ITComponent', data_quality: 40, attributes: { version: '1' } },
-    { name: 'Epsilon', status: 'ARCHIVED' },
-  ];
-  for (const row of rows) ids.set(row.name, await putCard(t, row));
-  ids.set('Zeta', await putCard(t, { name: 'Zeta', parent_id: ids.get('Gamma') }));
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [viewer, member] = await t.clients('viewer', 'member');
+const rows = [
+  {
+    name: 'Álpha',
+    subtype: 'microservice',
+    data_quality: 10,
+    attributes: { costTotalAnnual: 30, numberOfUsers: 9 },
+  },
+  { name: 'beta', data_quality: 30, approval_status: 'APPROVED', attributes: { costTotalAnnual: 4 } },
+  { name: 'Gamma', subtype: 'businessApplication', data_quality: 20, attributes: { numberOfUsers: 100 } },
+  { name: 'delta', type: 'ITComponent', data_quality: 40, attributes: { version: '1' } },
+  { name: 'Epsilon', status: 'ARCHIVED' },
+];
+for (const row of rows) ids.set(row.name, await putCard(t, row));
+ids.set('Zeta', await putCard(t, { name: 'Zeta', parent_id: ids.get('Gamma') }));
 
 const list = async (query: string, client = member) => await client.get(`/api/v1/cards?${query}`);
 

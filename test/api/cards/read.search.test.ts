@@ -1,30 +1,24 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { names, putCard, raise } from './read.fixture.ts';
 
-let t: TestApp;
-let viewer: TestClient;
-
-beforeAll(async () => {
-  t = await createTestApp();
-  viewer = await t.as('viewer');
-  const rows = [
-    { name: 'Müller Warenwirtschaft' },
-    { name: 'Claims Desk', alias: 'CLD', external_id: 'APP-0042' },
-    { name: 'Claims' },
-    { name: 'Claimsworks' },
-    { name: 'Payment Hub', description: 'Settles claims/refunds by Überweisung. See docs.example.com.' },
-    { name: 'SAP S/4HANA Finance' },
-    { name: 'Kafka 3.7' },
-    { name: 'Kafka 2.8' },
-    { name: 'Учёт договоров' },
-    { name: 'Old Claims Archive', status: 'ARCHIVED' },
-    { name: 'Claims Gateway', type: 'Interface' },
-  ];
-  for (const row of rows) await putCard(t, row);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const viewer = await t.as('viewer');
+const rows = [
+  { name: 'Müller Warenwirtschaft' },
+  { name: 'Claims Desk', alias: 'CLD', external_id: 'APP-0042' },
+  { name: 'Claims' },
+  { name: 'Claimsworks' },
+  { name: 'Payment Hub', description: 'Settles claims/refunds by Überweisung. See docs.example.com.' },
+  { name: 'SAP S/4HANA Finance' },
+  { name: 'Kafka 3.7' },
+  { name: 'Kafka 2.8' },
+  { name: 'Учёт договоров' },
+  { name: 'Old Claims Archive', status: 'ARCHIVED' },
+  { name: 'Claims Gateway', type: 'Interface' },
+];
+for (const row of rows) await putCard(t, row);
 
 const find = async (text: string, more = '') => {
   const { status, body } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}${more}`);

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { putCard, putRelation, putStakeholder } from './read.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  await t.services.db('roles').insert({ key: 'outsider', label: 'Outsider', permissions: '{}' });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+await t.services.db('roles').insert({ key: 'outsider', label: 'Outsider', permissions: '{}' });
 
 const problem = (answer: { status: number; body: { code: string } }) => [answer.status, answer.body.code];
 

@@ -1,15 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 import { card, make } from './write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 const times = <T>(n: number, work: (index: number) => T): T[] => Array.from({ length: n }, (_, i) => work(i));
 const together = (n: number, work: (index: number) => Promise<TestAnswer>) => Promise.all(times(n, work));

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { card, eventsOf, make, NOBODY, refused, withRole } from './write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
 
 const create = (client: TestClient, body: Record<string, unknown>) => () =>
   client.post('/api/v1/cards', { type: 'Application', name: 'Refused', ...body });

@@ -1,22 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 import { card, make, NOBODY, relate } from './write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let ids: string[];
-let relation: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const parent = await make(admin);
-  const child = await make(admin, { parent_id: parent.id });
-  const part = await make(admin, { type: 'ITComponent' });
-  ids = [parent.id, child.id, part.id, NOBODY, parent.id.toUpperCase()];
-  relation = (await relate(admin, 'relAppToITC', parent.id, part.id)).id;
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const parent = await make(admin);
+const child = await make(admin, { parent_id: parent.id });
+const part = await make(admin, { type: 'ITComponent' });
+const ids: string[] = [parent.id, child.id, part.id, NOBODY, parent.id.toUpperCase()];
+const relation = (await relate(admin, 'relAppToITC', parent.id, part.id)).id;
 
 /** Strings that have troubled others: odd numbers and dates, escapes, half characters, names of prototypes. */
 const trouble = fc.constantFrom(

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
 import { card, make } from '../cards/write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let users: TestClient[];
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  users = await Promise.all(['a', 'b', 'c', 'd'].map((name) => t.as('member', name)));
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const users = await Promise.all(['a', 'b', 'c', 'd'].map((name) => t.as('member', name)));
 
 const form = 'multipart/form-data; boundary=x';
 const upload = (client: TestClient, id: string) =>

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { appoint, card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
 import { ok, refusal } from './collaboration.fixture.ts';
 
-let t: TestApp;
-let member: TestClient;
-let viewer: TestClient;
-let app: { id: string; name: string };
-beforeAll(async () => {
-  t = await createTestApp();
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  app = await make(member);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [member, viewer] = await t.clients('member', 'viewer');
+const app: { id: string; name: string } = await make(member);
 
 const of = (id: string) => card(id, '/documents');
 const one = (id: string) => `/api/v1/documents/${id}`;

@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cleanUp } from '../../../domain/app/housekeeping.ts';
 import { archive, officeMembers, pdf, png, svg } from '../../domain/collaboration/samples.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
 import { appoint, card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
 import { ok, refusal } from './collaboration.fixture.ts';
 
-let t: TestApp;
-let member: TestClient;
-let viewer: TestClient;
-let app: { id: string; name: string };
-beforeAll(async () => {
-  t = await createTestApp();
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  app = await make(member);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [member, viewer] = await t.clients('member', 'viewer');
+const app: { id: string; name: string } = await make(member);
 
 const of = (id: string) => card(id, '/file-attachments');
 const one = (id: string, rest = '') => `/api/v1/file-attachments/${id}${rest}`;

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDueTodos } from '../../../domain/collaboration/todos/todos.due.ts';
 import { countOpenTodos } from '../../../domain/collaboration/todos/todos.list.ts';
 import { closeSystemTodos, openSystemTodo } from '../../../domain/collaboration/todos/todos.system.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { systemCaller } from '../../../domain/kernel/context.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
 import { ok, refusal } from './collaboration.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let app: { id: string; name: string };
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  app = await make(admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const app: { id: string; name: string } = await make(admin);
 
 const of = (id: string) => card(id, '/todos');
 const one = (id: string, rest = '') => `/api/v1/todos/${id}${rest}`;

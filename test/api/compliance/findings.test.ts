@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 const url = '/api/v1/compliance/findings';
 const values = { regulation: 'gdpr', requirement: 'Keep a record.', status: 'partial', severity: 'low' };
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
 
 async function card(more: Record<string, unknown> = {}): Promise<string> {
   const made = await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more });

@@ -1,32 +1,21 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
 import { scores } from '../../../domain/governance/compliance/compliance.types.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { complianceScanProcessor } from '../../../workers/compliance-scan.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 const url = '/api/v1/compliance';
 
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [complianceScanProcessor]);
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services, [complianceScanProcessor]));
+const [admin, viewer] = await t.clients('admin', 'viewer');
 
 async function card(more: Record<string, unknown> = {}): Promise<string> {
   const made = await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more });

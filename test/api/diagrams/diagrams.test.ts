@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packPage, unpackPage } from '../../../domain/modelling/diagrams/drawing.pack.ts';
 import { removeLeftDrawings } from '../../../domain/modelling/diagrams/drawings.store.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
-import { type DiagramWorld, diagramWorld, drawn, kinds, refusal, url } from './diagrams.fixture.ts';
+import { diagramWorld, drawn, kinds, refusal, url } from './diagrams.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let d: DiagramWorld;
-beforeAll(async () => {
-  t = await createTestApp();
-  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
-  d = diagramWorld(t, admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+const d = diagramWorld(t, admin);
 
 describe('a diagram', () => {
   it('is made, read, listed, changed and deleted, with an event for each, and comes back whole', async () => {

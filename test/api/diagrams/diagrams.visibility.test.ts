@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { type DiagramWorld, diagramWorld, kinds, refusal, url } from './diagrams.fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { diagramWorld, kinds, refusal, url } from './diagrams.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let d: DiagramWorld;
-beforeAll(async () => {
-  t = await createTestApp();
-  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
-  d = diagramWorld(t, admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+const d = diagramWorld(t, admin);
 
 describe('a diagram', () => {
   it('that is private is there for its maker alone, in lists, counts and events', async () => {

@@ -1,39 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.read.ts';
 import { drawingFaults } from '../../support/drawio.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const url = '/api/v1/diagrams/generate';
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let ids: Record<string, string>;
-beforeAll(async () => {
-  t = await createTestApp();
-  [admin, viewer] = [await t.as('admin'), await t.as('viewer')];
-  const made = async (path: string, body: object): Promise<string> => {
-    const answer = await admin.post(path, body);
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body.id;
-  };
-  const card = (type: string, name: string) => made('/api/v1/cards', { type, name });
-  ids = {
-    shop: await card('Application', 'Shop & "more"'),
-    mail: await card('Application', 'Mail'),
-    alone: await card('Application', 'Alone'),
-    db: await card('ITComponent', 'Database'),
-    server: await card('ITComponent', 'Server'),
-    sales: await card('Organization', 'Sales'),
-  };
-  const relation = (type: string, source: string, target: string) =>
-    made('/api/v1/relations', { type, source_id: ids[source], target_id: ids[target] });
-  await relation('relAppToITC', 'shop', 'db');
-  await relation('relAppToITC', 'mail', 'db');
-  await relation('relAppToITC', 'mail', 'server');
-  await relation('relOrgToApp', 'sales', 'shop');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = [await t.as('admin'), await t.as('viewer')];
+const made = async (path: string, body: object): Promise<string> => {
+  const answer = await admin.post(path, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+};
+const card = (type: string, name: string) => made('/api/v1/cards', { type, name });
+const ids: Record<string, string> = {
+  shop: await card('Application', 'Shop & "more"'),
+  mail: await card('Application', 'Mail'),
+  alone: await card('Application', 'Alone'),
+  db: await card('ITComponent', 'Database'),
+  server: await card('ITComponent', 'Server'),
+  sales: await card('Organization', 'Sales'),
+};
+const relation = (type: string, source: string, target: string) =>
+  made('/api/v1/relations', { type, source_id: ids[source], target_id: ids[target] });
+await relation('relAppToITC', 'shop', 'db');
+await relation('relAppToITC', 'mail', 'db');
+await relation('relAppToITC', 'mail', 'server');
+await relation('relOrgToApp', 'sales', 'shop');
 
 const drawnNames = (xml: string) =>
   cellsOf(readDrawing(xml))

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let member: TestClient;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  member = await t.as('member');
-  admin = await t.as('admin');
-});
-afterAll(() => t?.close());
+const t = closeAfterAll(await createTestApp());
+const [member, admin] = await t.clients('member', 'admin');
 
 const url = '/api/v1/eol';
 const card = async (values: object) => {

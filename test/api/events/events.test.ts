@@ -1,26 +1,22 @@
 // @redis
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { streamLimits } from '../../../api/events/stream.limits.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let port: number;
 const sockets = new Set<Socket>();
-beforeAll(async () => {
-  t = await createTestApp();
-  t.app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await t.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (t.app.server.address() as AddressInfo).port;
+
+const t = closeAfterAll(await createTestApp());
+t.app.server.on('connection', (socket: Socket) => {
+  sockets.add(socket);
+  socket.on('close', () => sockets.delete(socket));
 });
-afterAll(() => t.close());
+await t.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (t.app.server.address() as AddressInfo).port;
 
 const card = '00000000-0000-7000-8000-00000000000a';
 const draft = (more: Partial<EventDraft> = {}): EventDraft => ({
@@ -161,8 +157,7 @@ describe('changes', () => {
   });
 
   it('cuts costs for those who may not see them, and hides the audit log', async () => {
-    const viewer = await t.as('viewer');
-    const member = await t.as('member');
+    const [viewer, member] = await t.clients('viewer', 'member');
     const start = (await viewer.get('/api/v1/changes?after=now')).body.next;
     await emit(
       draft({

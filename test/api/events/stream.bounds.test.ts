@@ -1,27 +1,23 @@
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createStreamSlots, streamLimits } from '../../../api/events/stream.limits.ts';
 import { createSubscriber } from '../../../api/events/stream.subscriber.ts';
 import { drained } from '../../../api/events/stream.write.ts';
 import { anonymousCaller } from '../../../domain/kernel/context.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestApp;
-let port: number;
 const sockets = new Set<Socket>();
-beforeAll(async () => {
-  t = await createTestApp();
-  t.app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await t.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (t.app.server.address() as AddressInfo).port;
+
+const t = closeAfterAll(await createTestApp());
+t.app.server.on('connection', (socket: Socket) => {
+  sockets.add(socket);
+  socket.on('close', () => sockets.delete(socket));
 });
-afterAll(() => t.close());
+await t.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (t.app.server.address() as AddressInfo).port;
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 

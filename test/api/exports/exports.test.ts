@@ -1,29 +1,21 @@
 // @redis
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-let t: TestApp;
-let workers: Workers;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  const member = await t.as('member');
-  for (let n = 0; n < 3; n += 1) {
-    const made = await member.post('/api/v1/cards', {
-      type: 'Application',
-      name: `App ${n}`,
-      attributes: { costTotalAnnual: 4242 + n },
-    });
-    expect(made.status).toBe(201);
-  }
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services));
+const member = await t.as('member');
+for (let n = 0; n < 3; n += 1) {
+  const made = await member.post('/api/v1/cards', {
+    type: 'Application',
+    name: `App ${n}`,
+    attributes: { costTotalAnnual: 4242 + n },
+  });
+  expect(made.status).toBe(201);
+}
 
 describe('POST /exports', () => {
   it('starts a job whose file is downloaded whole or in part, with its checksum, by those who may', async () => {

@@ -1,12 +1,9 @@
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
 /** Cards by name. */
 const ids: Record<string, string> = {};
 
@@ -50,20 +47,14 @@ const gone = (rows: { id: string; deleted?: true; removed?: true }[]) =>
     ]);
 const there = (rows: { name?: string }[]) => rows.flatMap(({ name }) => name ?? []).sort();
 
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  admin = await t.as('admin');
-  await card('One', { attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } });
-  await card('Two');
-  await card('Three', { parent_id: ids.Two });
-  await card('Server', { type: 'ITComponent' });
-  await made('relations', { type: 'relAppToITC', source_id: ids.One, target_id: ids.Server });
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services));
+const admin = await t.as('admin');
+await card('One', { attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } });
+await card('Two');
+await card('Three', { parent_id: ids.Two });
+await card('Server', { type: 'ITComponent' });
+await made('relations', { type: 'relAppToITC', source_id: ids.One, target_id: ids.Server });
 
 describe('all there is', () => {
   it('is streamed in every format, with the position and a name', async () => {

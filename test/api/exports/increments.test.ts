@@ -4,18 +4,14 @@ import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 /** A row as every format tells it. */
 type Told = Record<string, string | number | boolean | null>;
 
-let t: TestApp;
-let admin: TestClient;
-let folder: string;
 /** Before and after what has changed. */
-let start: string;
-let end: string;
+
 const ids: Record<string, string> = {};
 
 async function made(kind: string, body: object): Promise<string> {
@@ -91,29 +87,27 @@ const readers: Record<string, (content: Buffer) => Promise<{ headers: string[]; 
 };
 const formats = Object.keys(readers);
 
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'estate-increments-'));
-  t = await createTestApp();
-  admin = await t.as('admin');
-  for (const name of ['Kept', 'Changed', 'Deleted', 'Archived']) {
-    ids[name] = await made('cards', { type: 'Application', name, attributes: { numberOfUsers: 1 } });
-  }
-  ids.Server = await made('cards', { type: 'ITComponent', name: 'Server' });
-  const ends = { source_id: ids.Changed, target_id: ids.Server };
-  ids.Relation = await made('relations', { type: 'relAppToITC', ...ends });
-  const group = await made('tag-groups', { name: 'Region' });
-  const tag = await made(`tag-groups/${group}/tags`, { name: 'EU' });
-  start = await now();
-  await admin.patch(`/api/v1/cards/${ids.Changed}`, { attributes: { numberOfUsers: 7 } });
-  await admin.post(`/api/v1/cards/${ids.Changed}/tags`, [tag]);
-  await admin.delete(`/api/v1/cards/${ids.Deleted}`);
-  await admin.post(`/api/v1/cards/${ids.Archived}/archive`, {});
-  ids.New = await made('cards', { type: 'Application', name: '=New' });
-  await admin.delete(`/api/v1/relations/${ids.Relation}`);
-  end = await now();
-});
+const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-increments-'));
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+for (const name of ['Kept', 'Changed', 'Deleted', 'Archived']) {
+  ids[name] = await made('cards', { type: 'Application', name, attributes: { numberOfUsers: 1 } });
+}
+ids.Server = await made('cards', { type: 'ITComponent', name: 'Server' });
+const ends = { source_id: ids.Changed, target_id: ids.Server };
+ids.Relation = await made('relations', { type: 'relAppToITC', ...ends });
+const group = await made('tag-groups', { name: 'Region' });
+const tag = await made(`tag-groups/${group}/tags`, { name: 'EU' });
+const start = await now();
+await admin.patch(`/api/v1/cards/${ids.Changed}`, { attributes: { numberOfUsers: 7 } });
+await admin.post(`/api/v1/cards/${ids.Changed}/tags`, [tag]);
+await admin.delete(`/api/v1/cards/${ids.Deleted}`);
+await admin.post(`/api/v1/cards/${ids.Archived}/archive`, {});
+ids.New = await made('cards', { type: 'Application', name: '=New' });
+await admin.delete(`/api/v1/relations/${ids.Relation}`);
+const end = await now();
+
 afterAll(async () => {
-  await t.close();
   await rm(folder, { recursive: true, force: true });
 });
 

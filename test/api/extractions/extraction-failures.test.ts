@@ -1,24 +1,22 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
 const base = '/api/v1/extraction-schedules';
 const mail = { kind: 'mail', recipients: ['bi@estate.example'] };
 
-let t: TestApp;
 let workers: Workers;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  member = await t.as('member');
-});
+
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+workers = await startWorkers(t.services);
+const member = await t.as('member');
+
 afterAll(async () => {
   await workers.close(5_000);
-  await t.close();
 });
 
 /** Mail is not set up, so that a run to it fails for good. */
@@ -47,7 +45,6 @@ it('are told at the first, once a day while they go on, and when they are over',
   const id = await make('Each minute');
   const owner = [member.userId];
   expect([await told(id, 'failed'), await told(id, 'failed')]).toEqual([owner, []]);
-  const { db } = t.services;
   await db('extraction_schedules').update({ failure_told_at: db.raw(`now() - interval '25 hours'`) });
   expect([await told(id, 'failed'), await told(id, 'failed')]).toEqual([owner, []]);
   await member.patch(`${base}/${id}`, { destination: { kind: 'disk' } });
@@ -74,7 +71,6 @@ it('stand at the schedule as its last run, besides the next one', async () => {
 });
 
 it('are told when the run could not even begin, its tries used up or its starter gone', async () => {
-  const { db } = t.services;
   const starter = await t.as('admin');
   const used = await make('Tries used up');
   const gone = await make('Starter gone');

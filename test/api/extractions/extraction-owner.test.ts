@@ -1,49 +1,36 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { startS3 } from '../../emulators/s3.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const base = '/api/v1/extraction-schedules';
 const request = { format: 'csv', types: ['Application'] };
 
-let t: TestApp;
-let workers: Workers;
-let s3: S3Emulator;
-let smtp: TestSmtp;
-let admin: TestClient;
-/** Changes others' schedules and extracts, but does not see costs. */
-let steward: TestClient;
 /** A schedule of the administrator that puts costs into the data folder. */
 let id: string;
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  workers = await startWorkers(t.services);
-  s3 = await startS3();
-  smtp = await startSmtp();
-  await useSmtp(t.services, smtp.port);
-  admin = await t.as('admin');
-  const rights = { 'admin.settings': true, 'inventory.view': true, 'inventory.export': true };
-  await t.services
-    .db('roles')
-    .insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });
-  await t.services.db.raw("select record_events('[]', '{roles}')");
-  steward = await t.as('steward');
-  await admin.post('/api/v1/cards', {
-    type: 'Application',
-    name: 'App',
-    attributes: { costTotalAnnual: 4242 },
-  });
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+closeAfterAll(await startWorkers(t.services));
+const s3 = closeAfterAll(await startS3());
+const smtp = closeAfterAll(await startSmtp());
+await useSmtp(t.services, smtp.port);
+const admin = await t.as('admin');
+const rights = { 'admin.settings': true, 'inventory.view': true, 'inventory.export': true };
+await t.services
+  .db('roles')
+  .insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });
+await t.services.db.raw("select record_events('[]', '{roles}')");
+/** Changes others' schedules and extracts, but does not see costs. */
+const steward = await t.as('steward');
+await admin.post('/api/v1/cards', {
+  type: 'Application',
+  name: 'App',
+  attributes: { costTotalAnnual: 4242 },
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await s3.close();
-  await smtp.close();
-  await t.close();
-});
+
 beforeEach(async () => {
   s3.objects.clear();
   smtp.mails.length = 0;

@@ -3,46 +3,31 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { cleanExtractions } from '../../../workers/extraction/extraction.retention.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { startS3 } from '../../emulators/s3.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const base = '/api/v1/extraction-schedules';
 
-let t: TestApp;
-let workers: Workers;
-let s3: S3Emulator;
-let smtp: TestSmtp;
-let member: TestClient;
-let admin: TestClient;
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+closeAfterAll(await startWorkers(t.services));
+const s3 = closeAfterAll(await startS3());
+const smtp = closeAfterAll(await startSmtp());
+const [member, admin] = await t.clients('member', 'admin');
+for (let n = 0; n < 3; n += 1) {
+  await member.post('/api/v1/cards', {
+    type: 'Application',
+    name: `App ${n}`,
+    attributes: { costTotalAnnual: 4242 + n },
+  });
+}
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  workers = await startWorkers(t.services);
-  s3 = await startS3();
-  smtp = await startSmtp();
-  member = await t.as('member');
-  admin = await t.as('admin');
-  for (let n = 0; n < 3; n += 1) {
-    await member.post('/api/v1/cards', {
-      type: 'Application',
-      name: `App ${n}`,
-      attributes: { costTotalAnnual: 4242 + n },
-    });
-  }
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await s3.close();
-  await smtp.close();
-  await t.close();
-});
 afterEach(async () => {
   s3.fault = () => undefined;
   s3.objects.clear();

@@ -1,8 +1,8 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { startS3 } from '../../emulators/s3.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -10,22 +10,10 @@ const base = '/api/v1/extraction-schedules';
 const secret = 'CanarySecretAccessKey';
 const key = 'CANARYACCESSKEY';
 
-let t: TestApp;
-let workers: Workers;
-let s3: S3Emulator;
-let member: TestClient;
-
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  workers = await startWorkers(t.services);
-  s3 = await startS3();
-  member = await t.as('member');
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await s3.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+closeAfterAll(await startWorkers(t.services));
+const s3 = closeAfterAll(await startS3());
+const member = await t.as('member');
 
 it('keeps nothing of what a store repeats of the credentials', async () => {
   s3.fault = ({ headers }) => ({

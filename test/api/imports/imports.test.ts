@@ -1,22 +1,12 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-let t: TestApp;
-let workers: Workers;
-let member: TestClient;
-
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  member = await t.as('member');
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services));
+const member = await t.as('member');
 
 const send = (
   query: string,

@@ -7,29 +7,18 @@ import { type ItsmFollower, startItsmFollower } from '../../../workers/itsm-foll
 import { itsmRunProcessor } from '../../../workers/itsm-run.ts';
 import { itsmScheduleProcessor } from '../../../workers/itsm-schedule.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { connectTo, startInstance, syncBase } from '../../support/itsm.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
 
 const base = `${syncBase}/mappings`;
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connection: string;
-
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  instance = await startInstance();
-  connection = await connectTo(admin, instance);
-});
-afterAll(async () => {
-  await instance.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { db } = t.services;
+const admin = await t.as('admin');
+const instance = closeAfterAll(await startInstance());
+const connection = await connectTo(admin, instance);
 
 let tables = 0;
 async function create(more: object = {}) {
@@ -47,7 +36,6 @@ async function create(more: object = {}) {
 }
 
 async function run(mapping: { id: string }, more: object = {}): Promise<string> {
-  const { db } = t.services;
   const [row] = await db('itsm_runs')
     .insert({
       connection_id: connection,
@@ -97,7 +85,6 @@ describe('who has set up a mapping is told', () => {
     await reach(mapping, 'completed');
     await reach(mapping, 'completed');
     expect(await since(before)).toEqual([`${name} has failed`, `${name} works again`]);
-    const { db } = t.services;
     await reach(mapping, 'failed', { error_message: 'Away.' });
     // a day later
     await db('itsm_mappings')
@@ -155,7 +142,6 @@ describe('the health of a connection', () => {
       username: 'somebody',
       password: 'secret',
     });
-    const { db } = t.services;
     const url = `${syncBase}/connections/${own.body.id}/health`;
     const fresh = await admin.get(url);
     expect(fresh.status, fresh.text).toBe(200);
@@ -203,7 +189,6 @@ describe('the health of a connection', () => {
 
 describe('a slot of a schedule', () => {
   it('is made up for once, by the time of the zone, when the service was down', async () => {
-    const { db } = t.services;
     const mapping = await create({
       is_active: false,
       schedule: { cron: '30 2 * * *', time_zone: 'Europe/Berlin' },
@@ -253,7 +238,6 @@ describe('runs that nobody asks for', () => {
     });
 
   it('come when their time does, unless one is not over or the mapping is paused', async () => {
-    const { db } = t.services;
     const mapping = await create({ remote_table: 'cmdb_ci_service', schedule: { cron: '* * * * *' } });
     const key = `itsm:${mapping.id}`;
     const fire = async () => {
@@ -297,7 +281,6 @@ describe('runs that nobody asks for', () => {
   });
 
   it('follow changes of cards of the type, but not before the first run, nor in a pause', async () => {
-    const { db } = t.services;
     const mapping = await create({
       remote_table: 'cmdb_ci_appl',
       // nothing has to be written

@@ -1,34 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { databaseLimiterStore } from '../../../integrations/itsm/limiter/limiter.database.ts';
 import { freshState, usualBounds } from '../../../integrations/itsm/limiter/limiter.state.ts';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
-import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startServiceNow } from '../../emulators/servicenow/server.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  instance = await startServiceNow({
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { db } = t.services;
+const admin = await t.as('admin');
+const instance = closeAfterAll(
+  await startServiceNow({
     tls: { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true },
     accounts: [
       { userName: 'estate', password: 'secret' },
       { userName: 'reader', password: 'secret', roles: new Set(['cmdb_read', 'personalize_dictionary']) },
       { userName: 'nobody', password: 'secret', roles: new Set() },
     ],
-  });
-});
-afterAll(async () => {
-  await instance.close();
-  await t.close();
-});
+  }),
+);
 
 const input = (more: object = {}) => ({
   name: `Instance ${randomUUID()}`,
@@ -284,7 +277,6 @@ describe('the tables and columns of the remote', () => {
 });
 
 it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alone', async () => {
-  const { db } = t.services;
   const permissions = JSON.stringify({ 'itsm_sync.view': true });
   await db('roles').insert({ key: 'watcher', label: 'Watcher', permissions });
   await db.raw(`select record_events('[]'::jsonb, array['roles'])`);
@@ -305,7 +297,6 @@ it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alo
 });
 
 it('shares the pace of an account with all processes, and no step is lost', async () => {
-  const { db } = t.services;
   const stores = [databaseLimiterStore(db), databaseLimiterStore(db)];
   const account = 'host account';
   const fresh = freshState(0, usualBounds);

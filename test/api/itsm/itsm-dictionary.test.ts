@@ -1,30 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
 import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.check.ts';
 import { loadMapping } from '../../../integrations/itsm/mappings/mapping.load.ts';
 import { failure } from '../../emulators/servicenow/http.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
-import { connectTo, openSyncTest, runMapping, type SyncTest } from '../../support/itsm.ts';
+import { closeAfterAll } from '../../support/harness.ts';
+import { connectTo, openSyncTest, runMapping } from '../../support/itsm.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 
-let sync: SyncTest;
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connection: string;
-
-beforeAll(async () => {
-  sync = await openSyncTest();
-  ({ t, admin, instance } = sync);
-  furnish(instance, { items: { cmdb_ci_business_app: 4 }, relations: 0 });
-  connection = await connectTo(admin, instance);
-});
-afterAll(() => sync.close());
+const sync = closeAfterAll(await openSyncTest());
+const { t, admin, instance } = sync;
+furnish(instance, { items: { cmdb_ci_business_app: 4 }, relations: 0 });
+const connection = await connectTo(admin, instance);
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 /** A mapping that is gone after the look at it. */

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, expect, it } from 'vitest';
 import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connectionId: string;
-let close: () => Promise<void>;
+const { t, admin, instance, close } = await openSyncTest();
+const connectionId = await connectTo(admin, instance);
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  connectionId = await connectTo(admin, instance);
-});
 afterAll(() => close());
 
 const named = (name: string) => instance.store.of(TABLE).filter(({ values }) => values.name === name);

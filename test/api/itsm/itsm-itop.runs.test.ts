@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
-import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
-import type { Item } from '../../emulators/itop/store.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startItop } from '../../emulators/itop/server.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let workers: Workers;
-let instance: ItopEmulator;
-let servers: Item[];
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  instance = await startItop({
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+closeAfterAll(await startWorkers(t.services));
+const instance = closeAfterAll(
+  await startItop({
     tls: serverCertificate,
     databaseZone: 'UTC',
     // what stock profiles allow, without that of docs/integrations/itop/history-reader.delta.xml
@@ -24,14 +18,9 @@ beforeAll(async () => {
       { login: 'estate' },
       { login: 'stock', denied: new Set(['read CMDBChangeOp', 'read CMDBChangeOpDelete']) },
     ],
-  });
-  ({ servers } = furnish(instance, { servers: 4, applications: 2 }));
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await instance.close();
-  await t.close();
-});
+  }),
+);
+const { servers } = furnish(instance, { servers: 4, applications: 2 });
 
 /** A mapping of servers, through an account, with a time zone. */
 async function mapServers(username: string, time_zone: string, more: object = {}) {

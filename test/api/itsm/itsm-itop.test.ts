@@ -1,32 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
-import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startItop } from '../../emulators/itop/server.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ItopEmulator;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  instance = await startItop({
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+const instance = closeAfterAll(
+  await startItop({
     tls: serverCertificate,
     accounts: [
       { login: 'estate', token: 't-4711' },
       { login: 'reader', denied: new Set(['write FunctionalCI', 'read CMDBChangeOp']) },
     ],
-  });
-  furnish(instance, { servers: 3, applications: 1 });
-});
-afterAll(async () => {
-  await instance.close();
-  await t.close();
-});
+  }),
+);
+furnish(instance, { servers: 3, applications: 1 });
 
 const input = (more: object = {}) => ({
   name: `iTop ${randomUUID()}`,

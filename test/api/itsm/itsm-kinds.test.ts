@@ -1,31 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
-import { type Lists, startLists } from '../../emulators/http-lists.ts';
-import type { NetBox } from '../../emulators/netbox/instance.ts';
+import { startLists } from '../../emulators/http-lists.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { furnish } from '../../integrations/itsm/netbox.remote.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
 
-let t: TestApp;
-let admin: TestClient;
-let netbox: NetBox;
-let lists: Lists;
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+const netbox = await startNetBox({ tls: serverCertificate });
+furnish(netbox, 5);
+const lists = await startLists({ tls: serverCertificate });
+lists.places.set('/exports/servers.csv', { body: 'id,name\nS1,web\nS2,mail\n' });
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  netbox = await startNetBox({ tls: serverCertificate });
-  furnish(netbox, 5);
-  lists = await startLists({ tls: serverCertificate });
-  lists.places.set('/exports/servers.csv', { body: 'id,name\nS1,web\nS2,mail\n' });
-});
 afterAll(async () => {
   await Promise.all([netbox.close(), lists.close()]);
-  await t.close();
 });
 
 const named = () => `Connection ${randomUUID()}`;

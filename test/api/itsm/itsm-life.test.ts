@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   syncBase as base,
   connectTo,
@@ -11,16 +9,9 @@ import {
 } from '../../support/itsm.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connectionId: string;
-let close: () => Promise<void>;
+const { t, admin, instance, close } = await openSyncTest();
+const connectionId = await connectTo(admin, instance);
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  connectionId = await connectTo(admin, instance);
-});
 afterAll(() => close());
 
 const insert = (table: string, ...names: string[]): string[] =>

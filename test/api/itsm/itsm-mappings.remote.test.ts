@@ -1,36 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
-import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startServiceNow } from '../../emulators/servicenow/server.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 const connections = '/api/v1/itsm-sync/connections';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connection: string;
-
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  instance = await startServiceNow({ tls: serverCertificate });
-  furnish(instance, { items: { cmdb_ci_business_app: 4, cmdb_ci_linux_server: 2 }, relations: 3 });
-  const answer = await admin.post(connections, {
-    name: 'Instance',
-    instance_url: instance.base,
-    username: 'estate',
-    password: 'secret',
-    ca: authority,
-  });
-  connection = answer.body.id;
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+const instance = closeAfterAll(await startServiceNow({ tls: serverCertificate }));
+furnish(instance, { items: { cmdb_ci_business_app: 4, cmdb_ci_linux_server: 2 }, relations: 3 });
+const answer = await admin.post(connections, {
+  name: 'Instance',
+  instance_url: instance.base,
+  username: 'estate',
+  password: 'secret',
+  ca: authority,
 });
-afterAll(async () => {
-  await instance.close();
-  await t.close();
-});
+const connection: string = answer.body.id;
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 async function create(more: object = {}): Promise<string> {

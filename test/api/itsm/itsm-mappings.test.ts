@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authority } from '../../emulators/certificates.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 const connections = '/api/v1/itsm-sync/connections';
 
-let t: TestApp;
-let admin: TestClient;
-let connection: string;
-
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  connection = await connect();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { db } = t.services;
+const admin = await t.as('admin');
+const connection = await connect();
 
 async function connect(): Promise<string> {
   const answer = await admin.post(connections, {
@@ -286,7 +280,6 @@ describe('a change', () => {
   it('forgets what was agreed on of what is told in another way', async () => {
     const agreed = { local: 'x', remote: 'x' };
     const made = await create(field('alias'));
-    const { db } = t.services;
     await pair(made, { name: agreed, alias: agreed, description: agreed });
     await db('itsm_books').insert({ mapping_id: made.id, complete_read_at: db.fn.now() });
     const rows = [
@@ -329,7 +322,6 @@ describe('a change', () => {
     expect(paused.body.schedule).toEqual({ cron: '5 * * * *', time_zone: 'UTC', enabled: false });
     const ended = await admin.patch(`${base}/${made.id}`, { schedule: null });
     expect(ended.body.schedule).toBeNull();
-    const { db } = t.services;
     expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
     await admin.patch(`${base}/${made.id}`, { schedule: { cron: '5 * * * *' } });
     expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
@@ -366,14 +358,12 @@ it('is made as each recipe of the documentation shows', async () => {
 });
 
 it('does no more than its maker may', async () => {
-  const { db } = t.services;
   const permissions = (keys: string[]) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, true])));
   const keys = ['itsm_sync.view', 'itsm_sync.manage', 'inventory.view'];
   await db('roles').insert({ key: 'syncer', label: 'Syncer', permissions: permissions(keys) });
   await db('roles').insert({ key: 'looker', label: 'Looker', permissions: permissions(['itsm_sync.view']) });
   await db.raw(`select record_events('[]'::jsonb, array['roles'])`);
-  const syncer = await t.as('syncer');
-  const looker = await t.as('looker');
+  const [syncer, looker] = await t.clients('syncer', 'looker');
   const lacks = async (more: object) => (await syncer.post(base, input(more))).body.permission;
   expect(await lacks({})).toBe('inventory.create');
   const costs = [{ card_field: 'attributes.costTotalAnnual', remote_field: 'cost' }];

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -21,25 +19,19 @@ const names = {
   identification: ['Radar', 'Helpdesk', 'Badges', 'Canteen', 'Parking'],
 } as const;
 
-let t: TestApp;
-let admin: TestClient;
-let close: () => Promise<void>;
-let instance: ServiceNowEmulator;
-
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest({
-    importSets: {
-      u_estate_apps: {
-        target: TABLE,
-        map: 'Estate',
-        coalesce: ['u_made_as'],
-        mandatory: ['short_description'],
-        ignores: ['passed over'],
-      },
+const { t, admin, instance, close } = await openSyncTest({
+  importSets: {
+    u_estate_apps: {
+      target: TABLE,
+      map: 'Estate',
+      coalesce: ['u_made_as'],
+      mandatory: ['short_description'],
+      ignores: ['passed over'],
     },
-  }));
-  instance.changeField('cmdb_ci', { name: 'u_made_as', label: 'Made as', type: 'string' });
+  },
 });
+instance.changeField('cmdb_ci', { name: 'u_made_as', label: 'Made as', type: 'string' });
+
 afterAll(() => close());
 
 const cardOf = async (name: string, more: object = {}): Promise<string> =>

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 const client = { client_id: 'estate-client', client_secret: 'client secret' };
 
-let t: TestApp;
-let admin: TestClient;
-let close: () => Promise<void>;
-let instance: ServiceNowEmulator;
+// whoever brings no certificate of the authority is not let in at all
+const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
+const { t, admin, instance, close } = await openSyncTest({ tls });
+instance.elsewhere.insert(TABLE, { name: 'Payroll' });
 
-beforeAll(async () => {
-  // whoever brings no certificate of the authority is not let in at all
-  const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
-  ({ t, admin, instance, close } = await openSyncTest({ tls }));
-  instance.elsewhere.insert(TABLE, { name: 'Payroll' });
-});
 afterAll(() => close());
 
 async function connect(more: object): Promise<string> {

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, expect, it } from 'vitest';
 import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let mapping: string;
-let close: () => Promise<void>;
+const { t, admin, instance, close } = await openSyncTest();
+const connectionId = await connectTo(admin, instance);
+const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE });
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  const connectionId = await connectTo(admin, instance);
-  mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE });
-});
 afterAll(() => close());
 
 const run = () => runMapping(t, admin, mapping, 'run', '?complete=true');

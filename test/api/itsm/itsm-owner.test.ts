@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import type { TestClient } from '../../support/harness.ts';
+import { closeAfterAll } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -14,33 +14,23 @@ import { until } from '../../support/until.ts';
 
 const table = 'cmdb_ci_business_app';
 
-let t: TestApp;
-let admin: TestClient;
-/** May manage synchronisation, and nothing else. */
-let narrow: TestClient;
-/** May see cards as well, without costs. */
-let steward: TestClient;
-let instance: ServiceNowEmulator;
-/** Where the attacker would like to have the inventory. */
-let elsewhere: ServiceNowEmulator;
-let close: () => Promise<void>;
 let connection: string;
 
 const sync = { 'itsm_sync.view': true, 'itsm_sync.manage': true };
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  elsewhere = await startInstance();
-  await t.services.db('roles').insert([
-    { key: 'narrow', label: 'Narrow', permissions: JSON.stringify(sync) },
-    { key: 'steward', label: 'Steward', permissions: JSON.stringify({ ...sync, 'inventory.view': true }) },
-  ]);
-  await t.services.db.raw("select record_events('[]', '{roles}')");
-  narrow = await t.as('narrow');
-  steward = await t.as('steward');
-});
+const { t, admin, instance, close } = await openSyncTest();
+/** Where the attacker would like to have the inventory. */
+const elsewhere = closeAfterAll(await startInstance());
+await t.services.db('roles').insert([
+  { key: 'narrow', label: 'Narrow', permissions: JSON.stringify(sync) },
+  { key: 'steward', label: 'Steward', permissions: JSON.stringify({ ...sync, 'inventory.view': true }) },
+]);
+await t.services.db.raw("select record_events('[]', '{roles}')");
+/** May manage synchronisation, and nothing else. */
+/** May see cards as well, without costs. */
+const [narrow, steward] = await t.clients('narrow', 'steward');
+
 afterAll(async () => {
-  await elsewhere.close();
   await close();
 });
 beforeEach(async () => {

@@ -1,23 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { syncBase as base, connectTo, openSyncTest, runMapping, settled } from '../../support/itsm.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connection: string;
-let close: () => Promise<void>;
-let recipes: Record<string, unknown>[];
+const { t, admin, instance, close } = await openSyncTest();
+const connection = await connectTo(admin, instance);
+const page = await readFile('docs/integrations/itsm-mappings.md', 'utf8');
+const blocks = page.slice(page.indexOf('## Recipes')).matchAll(/```json\n(.*?)```/gs);
+const recipes: Record<string, unknown>[] = [...blocks].map(([, block]) => JSON.parse(block!));
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  connection = await connectTo(admin, instance);
-  const page = await readFile('docs/integrations/itsm-mappings.md', 'utf8');
-  const blocks = page.slice(page.indexOf('## Recipes')).matchAll(/```json\n(.*?)```/gs);
-  recipes = [...blocks].map(([, block]) => JSON.parse(block!));
-});
 beforeEach(async () => {
   // each recipe has the inventory to itself
   await t.services.db('itsm_mappings').update({ is_active: false });

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   syncBase as base,
   connectTo,
@@ -10,18 +8,12 @@ import {
   storeMapping,
 } from '../../support/itsm.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connectionId: string;
 let type: string;
-let close: () => Promise<void>;
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  connectionId = await connectTo(admin, instance);
-  [type = ''] = instance.store.of('cmdb_rel_type').map(({ values }) => values.sys_id!);
-});
+const { t, admin, instance, close } = await openSyncTest();
+const connectionId = await connectTo(admin, instance);
+[type = ''] = instance.store.of('cmdb_rel_type').map(({ values }) => values.sys_id!);
+
 afterAll(() => close());
 
 const make = async (cardType: string, name: string): Promise<string> =>

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import type { TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -14,21 +13,14 @@ import { untilStatus } from '../../support/jobs.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let close: () => Promise<void>;
-let mapping: string;
-
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  instance.rate.rule = { limit: 1_000, windowMs: 1_000, retryAfter: true, headers: true };
-  mapping = await storeMapping(t, {
-    connectionId: await connectTo(admin, instance),
-    direction: 'push',
-    more: { sync_mode: 'conservative', max_deletion_ratio: 1 },
-  });
+const { t, admin, instance, close } = await openSyncTest();
+instance.rate.rule = { limit: 1_000, windowMs: 1_000, retryAfter: true, headers: true };
+const mapping = await storeMapping(t, {
+  connectionId: await connectTo(admin, instance),
+  direction: 'push',
+  more: { sync_mode: 'conservative', max_deletion_ratio: 1 },
 });
+
 afterAll(() => close());
 
 const make = async (name: string): Promise<string> =>

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, expect, it } from 'vitest';
 import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 const OTHER = 'cmdb_ci_business_app';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let mapping: string;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  const connectionId = await connectTo(admin, instance);
-  mapping = await storeMapping(t, {
-    connectionId,
-    cardType: 'ITComponent',
-    table: TABLE,
-    more: { max_deletion_ratio: 1 },
-  });
+const { t, admin, instance, close } = await openSyncTest();
+const connectionId = await connectTo(admin, instance);
+const mapping = await storeMapping(t, {
+  connectionId,
+  cardType: 'ITComponent',
+  table: TABLE,
+  more: { max_deletion_ratio: 1 },
 });
+
 afterAll(() => close());
 
 const run = (complete = true) => runMapping(t, admin, mapping, 'run', `?complete=${complete}`);

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
-import { type Lists, startLists } from '../../emulators/http-lists.ts';
+import { startLists } from '../../emulators/http-lists.ts';
 import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
-import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
-import type { NetBox } from '../../emulators/netbox/instance.ts';
+import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import {
   connectKind,
   connectTo,
@@ -18,29 +16,18 @@ import {
   syncBase,
 } from '../../support/itsm.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let workers: Workers;
-let instance: ServiceNowEmulator;
-let itop: ItopEmulator;
-let netbox: NetBox;
-let lists: Lists;
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+closeAfterAll(await startWorkers(t.services));
+const [instance, itop, netbox, lists] = await Promise.all([
+  startInstance(),
+  startItop({ tls: serverCertificate }),
+  startNetBox({ tls: serverCertificate }),
+  startLists({ tls: serverCertificate }),
+]);
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  [instance, itop, netbox, lists] = await Promise.all([
-    startInstance(),
-    startItop({ tls: serverCertificate }),
-    startNetBox({ tls: serverCertificate }),
-    startLists({ tls: serverCertificate }),
-  ]);
-});
 afterAll(async () => {
-  await workers.close(5_000);
   await Promise.all([instance.close(), itop.close(), netbox.close(), lists.close()]);
-  await t.close();
 });
 
 const create = (path: string, body: object) => createSync(admin, path, body);

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   syncBase as base,
   connectTo,
@@ -13,32 +11,25 @@ import {
 const TABLE = 'cmdb_ci_server';
 const TYPE = 'BusinessCapability';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let mapping: string;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  instance.changeField(TABLE, { name: 'u_parent', label: 'Parent', type: 'reference', reference: TABLE });
-  mapping = await storeMapping(t, {
-    connectionId: await connectTo(admin, instance),
-    cardType: TYPE,
-    table: TABLE,
-    more: { max_deletion_ratio: 1 },
-    fields: [
-      { card_field: 'name', remote_field: 'name', is_identity: true },
-      { card_field: 'description', remote_field: 'short_description' },
-      {
-        card_field: 'parent_id',
-        remote_field: 'u_parent',
-        transform_type: 'reference',
-        transform_config: { mapping_id: null },
-      },
-    ],
-  });
+const { t, admin, instance, close } = await openSyncTest();
+instance.changeField(TABLE, { name: 'u_parent', label: 'Parent', type: 'reference', reference: TABLE });
+const mapping = await storeMapping(t, {
+  connectionId: await connectTo(admin, instance),
+  cardType: TYPE,
+  table: TABLE,
+  more: { max_deletion_ratio: 1 },
+  fields: [
+    { card_field: 'name', remote_field: 'name', is_identity: true },
+    { card_field: 'description', remote_field: 'short_description' },
+    {
+      card_field: 'parent_id',
+      remote_field: 'u_parent',
+      transform_type: 'reference',
+      transform_config: { mapping_id: null },
+    },
+  ],
 });
+
 afterAll(() => close());
 
 const run = (query = '?complete=false') => runMapping(t, admin, mapping, 'run', query);

@@ -1,30 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
-import {
-  connectTo,
-  openSyncTest,
-  runMapping,
-  type SyncTest,
-  storeMapping,
-  syncBase,
-} from '../../support/itsm.ts';
+import { closeAfterAll } from '../../support/harness.ts';
+import { connectTo, openSyncTest, runMapping, storeMapping, syncBase } from '../../support/itsm.ts';
 
 const table = 'cmdb_ci_business_app';
 
-let sync: SyncTest;
-let mapping: string;
-beforeAll(async () => {
-  sync = await openSyncTest();
-  const { t, admin, instance } = sync;
-  furnish(instance, { items: { [table]: 12 }, relations: 0 });
-  mapping = await storeMapping(t, {
-    connectionId: await connectTo(admin, instance),
-    more: { max_deletions: 2, max_deletion_ratio: 1, quarantine_minutes: 60 },
-  });
-  await runMapping(t, admin, mapping);
+const sync = closeAfterAll(await openSyncTest());
+const { t, admin, instance } = sync;
+furnish(instance, { items: { [table]: 12 }, relations: 0 });
+const mapping = await storeMapping(t, {
+  connectionId: await connectTo(admin, instance),
+  more: { max_deletions: 2, max_deletion_ratio: 1, quarantine_minutes: 60 },
 });
-afterAll(() => sync.close());
+await runMapping(t, admin, mapping);
 
 const url = () => `${syncBase}/mappings/${mapping}`;
 const pairs = async (query = ''): Promise<{ remote_id: string; card_id: string; state: string }[]> =>

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { formatTime } from '../../emulators/servicenow/store.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -13,18 +11,11 @@ import {
 
 const TABLE = 'cmdb_ci_server';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let mapping: string;
-let close: () => Promise<void>;
+const { t, admin, instance, close } = await openSyncTest();
+const connectionId = await connectTo(admin, instance);
+const more = { max_deletion_ratio: 1 };
+const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, more });
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  const connectionId = await connectTo(admin, instance);
-  const more = { max_deletion_ratio: 1 };
-  mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, more });
-});
 afterAll(() => close());
 
 const run = (query = '') => runMapping(t, admin, mapping, 'run', query);

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import type { TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -11,23 +10,16 @@ import {
   storeMapping,
 } from '../../support/itsm.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let connectionId: string;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  // long ago, so that nothing of it is taken for a change that became visible late
-  instance.store.skew = -86_400_000;
-  furnish(instance, {
-    items: { cmdb_ci_business_app: 30, cmdb_ci_server: 120, cmdb_ci_service: 6, cmdb_ci_appl: 20 },
-    relations: 0,
-  });
-  instance.store.skew = 0;
-  connectionId = await connectTo(admin, instance);
+const { t, admin, instance, close } = await openSyncTest();
+// long ago, so that nothing of it is taken for a change that became visible late
+instance.store.skew = -86_400_000;
+furnish(instance, {
+  items: { cmdb_ci_business_app: 30, cmdb_ci_server: 120, cmdb_ci_service: 6, cmdb_ci_appl: 20 },
+  relations: 0,
 });
+instance.store.skew = 0;
+const connectionId = await connectTo(admin, instance);
+
 afterAll(() => close());
 
 const staged = async (runId: string, query = ''): Promise<Record<string, unknown>[]> =>

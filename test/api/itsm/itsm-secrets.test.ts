@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
-import { createDriver, type Driver } from '../../soak/itsm/drive.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { createDriver } from '../../soak/itsm/drive.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { connectKind, storeMapping, syncBase } from '../../support/itsm.ts';
 
 /** Told to nobody but the remote; with characters that are written otherwise in addresses, pages and JSON. */
@@ -18,14 +18,9 @@ type Answer = { status: number; headers?: Record<string, string>; body: string }
 /** What the remote says of what it was sent. */
 type Way = (told: string) => Answer;
 
-let t: TestApp;
-let admin: TestClient;
-let driver: Driver;
 const logged: string[] = [];
 let way: Way;
 let asked: number;
-let base: string;
-let server: ReturnType<typeof createServer>;
 
 const json = { 'content-type': 'application/json' };
 /** All that it was ever told, and is still asked with. */
@@ -35,30 +30,28 @@ const toldBy = ({ headers }: IncomingMessage, body: string): string => {
   return [CANARY, authorization, String(token), Buffer.from(basic, 'base64').toString(), body].join(' ');
 };
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
-  driver = createDriver({ ...t.services, log }, createVirtualClock(Date.now()), 100);
-  server = createServer(serverCertificate, async (request, reply) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    if (request.url?.startsWith('/oauth_token.do')) {
-      const token = { access_token: `access ${CANARY}`, refresh_token: `refresh ${CANARY}`, expires_in: 60 };
-      reply.writeHead(200, json).end(JSON.stringify(token));
-      return;
-    }
-    const answer = way(toldBy(request, body));
-    reply.writeHead(answer.status, answer.headers ?? json).end(answer.body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+const driver = createDriver({ ...t.services, log }, createVirtualClock(Date.now()), 100);
+const server = createServer(serverCertificate, async (request, reply) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  if (request.url?.startsWith('/oauth_token.do')) {
+    const token = { access_token: `access ${CANARY}`, refresh_token: `refresh ${CANARY}`, expires_in: 60 };
+    reply.writeHead(200, json).end(JSON.stringify(token));
+    return;
+  }
+  const answer = way(toldBy(request, body));
+  reply.writeHead(answer.status, answer.headers ?? json).end(answer.body);
 });
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
 afterAll(async () => {
   await driver.close();
   server.closeAllConnections();
   server.close();
-  await t.close();
 });
 
 const ways: Record<string, Way> = {

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, expect, it } from 'vitest';
 import {
   syncBase as base,
   connectTo,
@@ -12,21 +10,14 @@ import {
 
 const TABLE = 'cmdb_ci_server';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let mapping: string;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-  mapping = await storeMapping(t, {
-    connectionId: await connectTo(admin, instance),
-    cardType: 'ITComponent',
-    table: TABLE,
-    rule: 'newest_wins',
-  });
+const { t, admin, instance, close } = await openSyncTest();
+const mapping = await storeMapping(t, {
+  connectionId: await connectTo(admin, instance),
+  cardType: 'ITComponent',
+  table: TABLE,
+  rule: 'newest_wins',
 });
+
 afterAll(() => close());
 
 const run = () => runMapping(t, admin, mapping);

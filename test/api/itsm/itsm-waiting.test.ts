@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { connectTo, createSync, openSyncTest, runMapping, settled, syncBase } from '../../support/itsm.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let instance: ServiceNowEmulator;
-let close: () => Promise<void>;
+const { t, admin, instance, close } = await openSyncTest();
 
-beforeAll(async () => {
-  ({ t, admin, instance, close } = await openSyncTest());
-});
 afterAll(() => close());
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };

@@ -1,22 +1,17 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storeFile } from '../../../domain/kernel/files/files.store.ts';
 import type { AppPermission } from '../../../domain/kernel/permissions/permissions.data.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let owner: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  owner = await t.as('member');
-  await t.services.db('roles').insert({
-    key: 'auditor',
-    label: 'Auditor',
-    permissions: JSON.stringify({ 'admin.events': true }),
-  });
+const t = closeAfterAll(await createTestApp());
+const owner = await t.as('member');
+await t.services.db('roles').insert({
+  key: 'auditor',
+  label: 'Auditor',
+  permissions: JSON.stringify({ 'admin.events': true }),
 });
-afterAll(() => t.close());
 
 const text = 'name;cost\nÄpfel;1\nBirnen;2\n';
 const bytes = Buffer.from(text);

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import { exportJob } from '../../../domain/exchange/exports/export.job.ts';
 import { kpiSnapshotJob } from '../../../domain/exchange/exports/kpi-snapshot.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { ask, jobRow } from '../../support/jobs.ts';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.services.db('roles').insert({
-    key: 'auditor',
-    label: 'Auditor',
-    permissions: JSON.stringify({ 'admin.events': true }),
-  });
+const t = closeAfterAll(await createTestApp());
+await t.services.db('roles').insert({
+  key: 'auditor',
+  label: 'Auditor',
+  permissions: JSON.stringify({ 'admin.events': true }),
 });
-afterAll(() => t.close());
 
 /** A context in which the client's user acts. */
 async function as(client: TestClient): Promise<Ctx> {
@@ -165,8 +161,7 @@ describe('cancelling and running again', () => {
     const member = await t.as('member');
     const id = await askExport(member);
     const before = await jobRow(t.services, id);
-    const stranger = await t.as('bpm_admin');
-    const auditor = await t.as('auditor');
+    const [stranger, auditor] = await t.clients('bpm_admin', 'auditor');
     for (const action of ['cancel', 'retry']) {
       expect((await stranger.post(`/api/v1/jobs/${id}/${action}`)).status).toBe(404);
       expect(await auditor.post(`/api/v1/jobs/${id}/${action}`)).toMatchObject({

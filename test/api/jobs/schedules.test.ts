@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { builtInSchedules } from '../../../domain/app/schedules.data.ts';
 import { ensureSchedule } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  for (const schedule of builtInSchedules) await ensureSchedule(t.services.db, schedule);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+for (const schedule of builtInSchedules) await ensureSchedule(t.services.db, schedule);
 
 const url = '/api/v1/job-schedules';
 const keys = builtInSchedules.map(({ key }) => key).sort();

@@ -1,34 +1,27 @@
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let asAdmin: Client;
-let asViewer: Client;
-let card: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.app.listen({ host: '127.0.0.1', port: 0 });
-  const url = new URL(`http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}/mcp`);
-  const connect = async ({ token }: TestClient) => {
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-    const requestInit = { headers: { authorization: `Bearer ${token}` } };
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-    return client;
-  };
-  admin = await t.as('admin');
-  await admin.patch('/api/v1/settings/mcp', { enabled: true });
-  asAdmin = await connect(admin);
-  asViewer = await connect(await t.as('viewer'));
-  card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Claims Desk' })).body.id;
-});
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+await t.app.listen({ host: '127.0.0.1', port: 0 });
+const url = new URL(`http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}/mcp`);
+const connect = async ({ token }: TestClient) => {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  return client;
+};
+const admin = await t.as('admin');
+await admin.patch('/api/v1/settings/mcp', { enabled: true });
+const asAdmin = closeAfterAll(await connect(admin));
+const asViewer = closeAfterAll(await connect(await t.as('viewer')));
+const card: string = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Claims Desk' })).body
+  .id;
+
 afterAll(async () => {
-  await asAdmin.close();
-  await asViewer.close();
   await t.app.close();
-  await t.close();
 });
 
 /** What a tool answers; what it refuses fails the test. */
@@ -143,7 +136,6 @@ describe('refusals', () => {
 
 describe('long lists', () => {
   it('stay within what one answer holds, and say what was cut', async () => {
-    const { db } = t.services;
     await db.raw(
       `insert into cards (type, name, description)
        select 'Organization', 'Unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`,
@@ -209,7 +201,6 @@ describe('analyses', () => {
   });
 
   it('tell what they found, page by page, by the filters of their operations', async () => {
-    const { db } = t.services;
     const supplier = async (name: string) => {
       const placed = { category: 'Software', sub_category: 'Databases', categorised_at: new Date() };
       const row = { canonical_name: name, vendor_type: 'vendor', group_name: name, confidence: 1, ...placed };

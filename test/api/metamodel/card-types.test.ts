@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { appoint, idle, make, refused } from '../cards/write.fixture.ts';
 import {
   eventsBy,
@@ -12,15 +12,8 @@ import {
   types,
 } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
 
 const create = (body: Record<string, unknown>) => () =>
   admin.post(types, { key: newKey(), label: 'L', ...body });

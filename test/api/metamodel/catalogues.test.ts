@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { idle, NOBODY, refused } from '../cards/write.fixture.ts';
 import { eventsBy } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
 
 const url = (path: string) => `/api/v1/metamodel/${path}`;
 const keys = (answer: { body: { items: { key: string }[] } }) => answer.body.items.map((item) => item.key);

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkAttributes } from '../../../domain/inventory/cards/rules/values.ts';
 import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 import { make, refused, relate } from '../cards/write.fixture.ts';
 import {
   field,
@@ -14,15 +14,9 @@ import {
   types,
 } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+const [admin, member] = await t.clients('admin', 'member');
 
 const times = <T>(n: number, work: (index: number) => T): T[] => Array.from({ length: n }, (_, i) => work(i));
 const statuses = (answers: TestAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
@@ -97,7 +91,6 @@ it('two administrators who have read the same state do not undo each other', asy
 it('gives way to a long write, and lets others write meanwhile', async () => {
   const type = await makeType(admin);
   const card = await make(member, { type });
-  const { db } = t.services;
   await db.transaction(async (long) => {
     await mayBeSilent(long);
     await long.raw('select hold_metamodel(false)');
@@ -112,7 +105,6 @@ it('gives way to a long write, and lets others write meanwhile', async () => {
 });
 
 it('a long change keeps writers waiting, not readers', async () => {
-  const { db } = t.services;
   const cards = await Promise.all(times(5, () => make(member)));
   const { writes } = await db.transaction(async (long) => {
     await mayBeSilent(long);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkAttributes } from '../../../domain/inventory/cards/rules/values.ts';
 import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { make, relate } from '../cards/write.fixture.ts';
 import {
   field,
@@ -15,13 +15,8 @@ import {
   types,
 } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 /** What may stand anywhere: nearly right values, and hostile ones. */
 const anything = fc.oneof(

@@ -1,11 +1,11 @@
 // @redis
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { REQUEST_LIMIT } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
 import { whileAwake } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 import { idle } from '../cards/write.fixture.ts';
@@ -20,23 +20,20 @@ import {
 } from './metamodel.fixture.ts';
 
 const MANY = REQUEST_LIMIT + 100;
-let t: TestApp;
+
 let workers: Workers | undefined;
-let admin: TestClient;
-let type: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  type = await makeType(admin, [field('size', 'number'), field('note', 'text')]);
-  await t.services.db.raw(
-    `insert into cards (type, name, attributes, data_quality)
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const type = await makeType(admin, [field('size', 'number'), field('note', 'text')]);
+await t.services.db.raw(
+  `insert into cards (type, name, attributes, data_quality)
      select ?, 'Card ' || n, jsonb_build_object('size', n), 16.7 from generate_series(1, ?) n`,
-    [type, MANY],
-  );
-});
+  [type, MANY],
+);
+
 afterAll(async () => {
   await workers?.close(5_000);
-  await t.close();
 });
 
 const withSize = async () =>

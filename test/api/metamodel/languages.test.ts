@@ -1,37 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { field, makeRelationType, makeType, options, relationTypes, types } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let type: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  const [first, second] = options('a', 'b');
-  type = await makeType(
-    admin,
-    [
-      field('state', 'single_select', {
-        translations: { label: { de: 'Zustand', 'pt-br': 'Estado' } },
-        options: [{ ...first, translations: { de: 'Erster' } }, second],
-      }),
-    ],
-    {
-      label: 'Site',
-      description: 'A place.',
-      translations: {
-        label: { de: 'Standort', 'de-at': 'Platzerl', fr: 'Site (fr)' },
-        description: { de: 'Ein Ort.' },
-      },
-      subtypes: [{ key: 'one', label: 'One', translations: { de: 'Eins' } }],
-      stakeholder_roles: [{ key: 'owner', label: 'Owner', translations: { label: { de: 'Besitzer' } } }],
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+const [first, second] = options('a', 'b');
+const type = await makeType(
+  admin,
+  [
+    field('state', 'single_select', {
+      translations: { label: { de: 'Zustand', 'pt-br': 'Estado' } },
+      options: [{ ...first, translations: { de: 'Erster' } }, second],
+    }),
+  ],
+  {
+    label: 'Site',
+    description: 'A place.',
+    translations: {
+      label: { de: 'Standort', 'de-at': 'Platzerl', fr: 'Site (fr)' },
+      description: { de: 'Ein Ort.' },
     },
-  );
-});
-afterAll(() => t.close());
+    subtypes: [{ key: 'one', label: 'One', translations: { de: 'Eins' } }],
+    stakeholder_roles: [{ key: 'owner', label: 'Owner', translations: { label: { de: 'Besitzer' } } }],
+  },
+);
 
 const read = (language: string | undefined, url = `${types}/${type}`) =>
   viewer.get(url, language === undefined ? {} : { 'accept-language': language });

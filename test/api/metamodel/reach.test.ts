@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { withRole } from '../cards/write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 /** May change the metamodel, and reads cards without their costs. */
-let modeller: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  modeller = await withRole(t, 'modeller', ['admin.metamodel', 'inventory.view', 'relations.view']);
-});
-afterAll(() => t.close());
+const modeller = await withRole(t, 'modeller', ['admin.metamodel', 'inventory.view', 'relations.view']);
 
 const types = '/api/v1/metamodel/types';
 const schema = (type: string) => [

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { idle, make, refused, relate } from '../cards/write.fixture.ts';
 import {
   eventsBy,
@@ -13,19 +13,10 @@ import {
   types,
 } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let one: string;
-let other: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  one = await makeType(admin);
-  other = await makeType(admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
+const one = await makeType(admin);
+const other = await makeType(admin);
 
 const create = (body: Record<string, unknown>) => () =>
   admin.post(relationTypes, {

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { appoint, idle, make, refused } from '../cards/write.fixture.ts';
 import { eventsBy, makeType, storedCard, types } from './metamodel.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let type: string;
-let roles: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  type = await makeType(admin);
-  roles = `${types}/${type}/stakeholder-roles`;
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+const type = await makeType(admin);
+const roles = `${types}/${type}/stakeholder-roles`;
 
 describe('stakeholder roles of a card type', () => {
   it('are created behind the others, and count for the data quality', async () => {

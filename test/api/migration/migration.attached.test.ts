@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { fullSnapshot } from '../../domain/exchange/migration/full-snapshot.ts';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
 import { actionsOf, applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let workers: Workers;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  workers = await startWorkers(t.services);
-  await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+closeAfterAll(await startWorkers(t.services));
+await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
 const idOf = async (key: string): Promise<string> =>

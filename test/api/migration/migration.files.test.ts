@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import {
   actionsOf,
@@ -15,12 +14,8 @@ import {
   url,
 } from './migration.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ t, admin, close } = await createMigrationWorld());
-});
+const { t, admin, close } = await createMigrationWorld();
+
 afterAll(() => close());
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);

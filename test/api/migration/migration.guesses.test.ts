@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { actionsOf, createMigrationWorld, records, settled, staged, url } from './migration.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ t, admin, close } = await createMigrationWorld());
-  await t.services.db('tag_groups').insert({ name: 'Region' });
-});
+const { t, admin, close } = await createMigrationWorld();
+await t.services.db('tag_groups').insert({ name: 'Region' });
+
 afterAll(() => close());
 
 const sheet = { source_key: 'sheet', fileName: 'Applications.csv' };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, it } from 'vitest';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { createStates } from '../../support/states.ts';
 
 /*
@@ -8,13 +8,9 @@ import { createStates } from '../../support/states.ts';
  * those of the specification, and ask no rule of the service.
  */
 
-let t: TestApp;
-let states: Awaited<ReturnType<typeof createStates>>;
-beforeAll(async () => {
-  t = await createTestApp();
-  states = await createStates(t, { 'admin.migrate': ['admin'], 'admin.import_workspace': ['admin'] });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+const states = await createStates(t, { 'admin.migrate': ['admin'], 'admin.import_workspace': ['admin'] });
 
 /** The status as it is shown, null for what is gone. */
 const shown = (url: string) => async (id: string) => {
@@ -54,7 +50,6 @@ it('a migration', async () => {
     },
     read: shown(url),
     async make(state, again) {
-      const { db } = t.services;
       const id = again ?? randomUUID();
       const job = state === 'failed' ? 'failed' : state === 'aborted' ? 'cancelled' : 'queued';
       await db('migrations')
@@ -104,7 +99,6 @@ it('a transfer of a workspace', async () => {
     },
     read: shown(url),
     async make(status, again) {
-      const { db } = t.services;
       const id = again ?? randomUUID();
       await db('workspace_transfers')
         .insert({ id, filename: 'w.zip', file_id: randomUUID(), status, job_id: null })

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
 import { actionsOf, applied, createMigrationWorld, errorsOf, records, staged } from './migration.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ t, admin, close } = await createMigrationWorld());
-  await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
-});
+const { t, admin, close } = await createMigrationWorld();
+await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
+
 afterAll(() => close());
 
 const idOf = async (key: string): Promise<string> =>

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import type { TestAnswer } from '../../support/harness.ts';
 
 import {
   actionsOf,
@@ -15,13 +15,9 @@ import {
   url,
 } from './migration.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ t, admin, close } = await createMigrationWorld());
-  await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
-});
+const { t, admin, close } = await createMigrationWorld();
+await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
+
 afterAll(() => close());
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);

@@ -1,26 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { startSmtp } from '../../support/smtp.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let bob: TestClient;
-let eve: TestClient;
-let port: number;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  await t.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (t.app.server.address() as AddressInfo).port;
-  admin = await t.as('admin', 'Ann');
-  bob = await t.as('viewer', 'bob');
-  eve = await t.as('viewer', 'eve');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+await t.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (t.app.server.address() as AddressInfo).port;
+const admin = await t.as('admin', 'Ann');
+const bob = await t.as('viewer', 'bob');
+const eve = await t.as('viewer', 'eve');
 
 const list = '/api/v1/notifications';
 

@@ -1,7 +1,6 @@
 import { parse } from '@sap-ux/edmx-parser';
 import odataQuery from 'odata-query';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, expect, it } from 'vitest';
 import { createLandscape, namesOf, ROOT } from './odata.fixture.ts';
 
 /*
@@ -32,12 +31,8 @@ const buildQuery = odataQuery as unknown as {
 } & typeof odataQuery.default;
 const query = (options: object): string => (buildQuery.default ?? buildQuery)(options as never);
 
-let t: TestApp;
-let admin: TestClient;
-let ids: Record<string, string>;
-beforeAll(async () => {
-  ({ t, admin, ids } = await createLandscape());
-});
+const { t, admin, ids } = await createLandscape();
+
 afterAll(() => t.close());
 
 const fits: Record<string, (value: unknown) => boolean> = {

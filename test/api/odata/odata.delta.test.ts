@@ -1,15 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { type Landscape, randomChanges } from '../../reports/exchange/extraction/random-changes.ts';
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import type { TestAnswer } from '../../support/harness.ts';
 import { ask, createLandscape, follow } from './odata.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let ids: Record<string, string>;
-beforeAll(async () => {
-  ({ t, admin, ids } = await createLandscape());
-});
+const { t, admin, ids } = await createLandscape();
+
 afterAll(() => t.close());
 
 type Entity = { id: string; '@removed'?: { reason: string } } & Record<string, unknown>;

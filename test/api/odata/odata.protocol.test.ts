@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { basic } from '../../support/accounts.ts';
-import type { TestApp, TestClient } from '../../support/harness.ts';
 import { NOBODY } from '../cards/write.fixture.ts';
 import { ask, createLandscape, follow, namesOf } from './odata.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let ids: Record<string, string>;
-beforeAll(async () => {
-  ({ t, admin, ids } = await createLandscape());
-});
+const { t, admin, ids } = await createLandscape();
+
 afterAll(() => t.close());
 
 const refusal = async (path: string, options = {}, headers = {}) => {

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { ask, createLandscape, namesOf } from './odata.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let ids: Record<string, string>;
-beforeAll(async () => {
-  ({ t, admin, ids } = await createLandscape());
-  viewer = await t.as('viewer');
-});
+const { t, admin, ids } = await createLandscape();
+const viewer = await t.as('viewer');
+
 afterAll(() => t.close());
 
 const filtered = async (filter: string, more: Record<string, string> = {}) => {

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import { afterAll, expect, test } from 'vitest';
 import { make, relate } from '../cards/write.fixture.ts';
 import { ask, createLandscape } from './odata.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let ids: Record<string, string>;
-beforeAll(async () => {
-  ({ t, admin, ids } = await createLandscape());
-});
+const { t, admin, ids } = await createLandscape();
+
 afterAll(() => t.close());
 
 test('entities larger than a chunk of memory are whole, with those that they lead to', async () => {

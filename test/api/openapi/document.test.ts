@@ -1,32 +1,24 @@
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OpenApiDocument, OpenApiOperation, Schema } from '../../../api/openapi/document.ts';
+import { describe, expect, test } from 'vitest';
+import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { errorCodes } from '../../../platform/errors.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let document: OpenApiDocument;
-let operations: { where: string; path: string; method: string; operation: OpenApiOperation }[];
-let ajv: InstanceType<typeof Ajv.default>;
-
-beforeAll(async () => {
-  t = await createTestApp();
-  document = t.app.swagger() as unknown as OpenApiDocument;
-  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      where: `${method.toUpperCase()} ${path}`,
-      path,
-      method,
-      operation,
-    })),
-  );
-  ajv = new Ajv.default({ strict: false, allErrors: true });
-  addFormats.default(ajv, { mode: 'full' });
-  ajv.addSchema({ $id: 'document', components: document.components });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const document = t.app.swagger() as unknown as OpenApiDocument;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    where: `${method.toUpperCase()} ${path}`,
+    path,
+    method,
+    operation,
+  })),
+);
+const ajv = new Ajv.default({ strict: false, allErrors: true });
+addFormats.default(ajv, { mode: 'full' });
+ajv.addSchema({ $id: 'document', components: document.components });
 
 /** Whether the value fits a schema of the document; else what is wrong with it. */
 function faults(schema: Schema, value: unknown): string[] {

@@ -1,24 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { exampleOf } from '../../../api/openapi/examples.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let texts: { where: string; member: string; text: string }[];
-beforeAll(async () => {
-  t = await createTestApp();
-  const { paths } = t.app.swagger() as unknown as OpenApiDocument;
-  texts = Object.values(paths).flatMap((methods) =>
-    Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
-      [requestBody, ...Object.values(responses)].flatMap((part) =>
-        Object.values(part?.content ?? {}).flatMap(({ example }) => textsOf(example, operationId)),
-      ),
+const t = closeAfterAll(await createTestApp());
+const { paths } = t.app.swagger() as unknown as OpenApiDocument;
+interface Text {
+  where: string;
+  member: string;
+  text: string;
+}
+
+const texts: Text[] = Object.values(paths).flatMap((methods) =>
+  Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
+    [requestBody, ...Object.values(responses)].flatMap((part) =>
+      Object.values(part?.content ?? {}).flatMap(({ example }) => textsOf(example, operationId)),
     ),
-  );
-});
-afterAll(() => t.close());
+  ),
+);
 
-function textsOf(value: unknown, where: string, member = ''): typeof texts {
+function textsOf(value: unknown, where: string, member = ''): Text[] {
   if (typeof value === 'string') return [{ where, member, text: value }];
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((item) => textsOf(item, where, member));

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OpenApiDocument, OpenApiOperation, Schema } from '../../../api/openapi/document.ts';
 import { schemaNames } from '../../../api/openapi/names.data.ts';
 import { plainSchemas } from '../../../api/openapi/plain-schemas.ts';
@@ -9,15 +9,10 @@ import { shareParameters } from '../../../api/openapi/shared.parameters.ts';
 import { shareResponses } from '../../../api/openapi/shared.responses.ts';
 import { shareSchemas } from '../../../api/openapi/shared.schemas.ts';
 import { mapParts, mapSchemas, type Visit } from '../../../api/openapi/walk.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let document: OpenApiDocument;
-beforeAll(async () => {
-  t = await createTestApp();
-  document = t.app.swagger() as unknown as OpenApiDocument;
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const document = t.app.swagger() as unknown as OpenApiDocument;
 
 const operation = (id: string, more: object): OpenApiOperation =>
   ({ operationId: id, responses: {}, ...more }) as OpenApiOperation;

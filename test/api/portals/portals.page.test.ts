@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { palette } from '../../../api/portals/page/portal.document.ts';
 import { escapeHtml } from '../../../api/portals/page/portal.html.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
-import { all, createLandscape, type Landscape, makePortal, uncounted } from './portals.fixture.ts';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { all, createLandscape, makePortal, uncounted } from './portals.fixture.ts';
 
 // their types would bring those of a browser into every other file
 const { DOMParser } = await import('@xmldom/xmldom' as string);
@@ -13,16 +13,11 @@ interface Found {
   nodeValue: string;
 }
 
-let t: TestApp;
-let admin: TestClient;
-let land: Landscape;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  land = await createLandscape(admin);
-});
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const land = await createLandscape(admin);
+
 beforeEach(() => uncounted(t));
-afterAll(() => t.close());
 
 const open = (slug: string, query = '', headers: Record<string, string> = {}) =>
   t.anonymous.get(`/portal/${slug}${query}`, headers);

@@ -1,28 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { throttleLimits } from '../../../domain/access/access.throttle.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
-import {
-  all,
-  createLandscape,
-  type Landscape,
-  makePortal,
-  refusal,
-  sections,
-  uncounted,
-  url,
-} from './portals.fixture.ts';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { all, createLandscape, makePortal, refusal, sections, uncounted, url } from './portals.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let land: Landscape;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  land = await createLandscape(admin);
-});
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const land = await createLandscape(admin);
+
 beforeEach(() => uncounted(t));
-afterAll(() => t.close());
 
 const look = (slug: string, rest = ''): Promise<TestAnswer> =>
   t.anonymous.get(`${url}/public/${slug}${rest}`);

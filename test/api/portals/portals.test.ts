@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { createLandscape, type Landscape, makePortal, refusal, url } from './portals.fixture.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { createLandscape, makePortal, refusal, url } from './portals.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let land: Landscape;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  land = await createLandscape(admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+const land = await createLandscape(admin);
 
 const told = async () =>
   await t.services.db('events').whereLike('event_type', 'web_portal.%').orderBy('position');

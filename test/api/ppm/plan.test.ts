@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { planner } from './plan.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let p: ReturnType<typeof planner>;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  p = planner(t, admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const p = planner(t, admin);
 
 const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
 const kinds = async (position: string, client = admin) =>

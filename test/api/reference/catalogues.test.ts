@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/capability-catalogue';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
 
 type Node = Record<string, unknown>;
 const node = (answer: { body: { capabilities: Node[] } }, id: string) =>

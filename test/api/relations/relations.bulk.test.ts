@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { appoint, card, eventsOf, idle, make, NOBODY, refused, relate } from '../cards/write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  await t.services.db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
-  await t.services.db.raw(`select raise_topics(array['metamodel'])`);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+await t.services.db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
+await t.services.db.raw(`select raise_topics(array['metamodel'])`);
 
 interface Row {
   action?: string;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import {
   appoint,
   card,
@@ -12,29 +12,17 @@ import {
   withRole,
 } from '../cards/write.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let app: { id: string; name: string };
-let component: { id: string; name: string };
-
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  app = await make(admin, { name: 'Claims' });
-  component = await make(admin, { type: 'ITComponent', name: 'Database' });
-  for (const [key, cardinality] of [
-    ['relOrgToApp', '1:n'],
-    ['relPlatformToApp', '1:1'],
-  ]) {
-    await t.services.db('relation_types').where({ key }).update({ cardinality });
-  }
-  await t.services.db.raw(`select raise_topics(array['metamodel'])`);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const app: { id: string; name: string } = await make(admin, { name: 'Claims' });
+const component: { id: string; name: string } = await make(admin, { type: 'ITComponent', name: 'Database' });
+for (const [key, cardinality] of [
+  ['relOrgToApp', '1:n'],
+  ['relPlatformToApp', '1:1'],
+]) {
+  await t.services.db('relation_types').where({ key }).update({ cardinality });
+}
+await t.services.db.raw(`select raise_topics(array['metamodel'])`);
 
 const url = (id: string) => `/api/v1/relations/${id}`;
 const create = (client: TestClient, body: Record<string, unknown>) => () =>

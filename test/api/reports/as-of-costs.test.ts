@@ -1,43 +1,34 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-
-let t: TestApp;
-let admin: TestClient;
-let noCosts: TestClient;
-let past: string;
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const section = (...fields: object[]) => [{ section: 'a', fields }];
 const secret = { key: 'secret', label: 'Secret', type: 'cost' };
 const number = { key: 'number', label: 'Number', type: 'number' };
 const COST = 565_656.5;
 
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
-  await t.services.db('roles').insert({
-    key: 'nocosts',
-    label: 'No costs',
-    permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
-  });
-  noCosts = await t.as('nocosts');
-  await admin.post('/api/v1/metamodel/types', {
-    key: 'Engine',
-    label: 'Engine',
-    fields_schema: section(secret, number),
-  });
-  const made = await admin.post('/api/v1/cards', {
-    type: 'Engine',
-    name: 'first',
-    attributes: { secret: COST, number: 7 },
-    lifecycle: { active: '2020-01-01' },
-  });
-  expect(made.status).toBe(201);
-  const { rows } = await t.services.db.raw('select utc(clock_timestamp()) as now');
-  past = rows[0].now;
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
+await t.services.db('roles').insert({
+  key: 'nocosts',
+  label: 'No costs',
+  permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
 });
-
-afterAll(() => t.close());
+const noCosts = await t.as('nocosts');
+await admin.post('/api/v1/metamodel/types', {
+  key: 'Engine',
+  label: 'Engine',
+  fields_schema: section(secret, number),
+});
+const made = await admin.post('/api/v1/cards', {
+  type: 'Engine',
+  name: 'first',
+  attributes: { secret: COST, number: 7 },
+  lifecycle: { active: '2020-01-01' },
+});
+expect(made.status).toBe(201);
+const { rows } = await t.services.db.raw('select utc(clock_timestamp()) as now');
+const past: string = rows[0].now;
 
 async function shown(client: TestClient): Promise<string> {
   const texts: string[] = [];

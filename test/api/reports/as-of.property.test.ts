@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { attachedActs } from '../../domain/app/batches/acts/attached.ts';
 import { cardActs } from '../../domain/app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../domain/app/batches/acts/hand.ts';
 import { riskActs } from '../../domain/app/batches/acts/risks.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 /*
  * Random writes of every kind. What every report answers at some moments is kept; asked as of these moments afterwards, each
@@ -44,19 +44,13 @@ const paths = [
   'matrix?row_type=ITComponent&col_type=Application',
 ];
 
-let t: TestApp;
-let admin: TestClient;
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const held = ['relations.view', 'reports.ea_dashboard', 'reports.portfolio', 'admin.users'];
+const permissions = JSON.stringify(Object.fromEntries(held.map((permission) => [permission, true])));
+await t.services.db('roles').insert({ key: 'involved', label: 'involved', permissions });
 /** Sees the cards alone on which a role of a stakeholder shows them. */
-let stakeholder: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const held = ['relations.view', 'reports.ea_dashboard', 'reports.portfolio', 'admin.users'];
-  const permissions = JSON.stringify(Object.fromEntries(held.map((permission) => [permission, true])));
-  await t.services.db('roles').insert({ key: 'involved', label: 'involved', permissions });
-  stakeholder = await t.as('involved');
-});
-afterAll(() => t.close());
+const stakeholder = await t.as('involved');
 
 const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 

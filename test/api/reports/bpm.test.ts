@@ -1,65 +1,58 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { chain } from '../bpm/models.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
 /** Ids by name. */
 const ids: Record<string, string> = {};
-let before: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  const card = async (type: string, name: string, attributes: object = {}, more: object = {}) => {
-    const made = await admin.post('/api/v1/cards', { type, name, attributes, ...more });
-    expect(made.status, made.text).toBe(201);
-    ids[name] = made.body.id;
-  };
-  const relate = async (type: string, source: string, target: string, attributes: object = {}) => {
-    const ends = { source_id: ids[source], target_id: ids[target] };
-    const made = await admin.post('/api/v1/relations', { type, ...ends, attributes });
-    expect(made.status, made.text).toBe(201);
-  };
-  await card('BusinessProcess', 'Bill', {
-    processType: 'core',
-    maturity: 'initial',
-    riskLevel: 'high',
-    automationLevel: 'fullyAutomated',
-  });
-  await card('BusinessProcess', 'Collect', { processType: 'support', riskLevel: 'critical' });
-  await card('BusinessProcess', 'Rest');
-  await card('Application', 'CRM', { costTotalAnnual: 40 });
-  await card('Application', 'ERP', { costTotalAnnual: 2 });
-  await card('BusinessCapability', 'Invoicing');
-  await card('BusinessCapability', 'Selling');
-  await card('Organization', 'Finance');
-  await card('BusinessContext', 'Stream', {}, { subtype: 'valueStream' });
-  await card('DataObject', 'Invoice');
-  await relate('relProcessToBC', 'Bill', 'Invoicing', { supportType: 'leading' });
-  await relate('relProcessToBC', 'Collect', 'Invoicing');
-  await relate('relProcessToApp', 'Bill', 'CRM', { usageType: 'reads' });
-  await relate('relProcessToOrg', 'Bill', 'Finance');
-  await relate('relProcessToOrg', 'Collect', 'Finance');
-  await relate('relProcessToBizCtx', 'Bill', 'Stream');
-  await relate('relProcessDependency', 'Collect', 'Bill');
-  before = new Date().toISOString();
-  const process = `/api/v1/bpm/processes/${ids.Bill}`;
-  const saved = await admin.put(`${process}/diagram`, { bpmn_xml: chain({ a: 'Write', b: 'Send' }) });
-  expect(saved.status, saved.text).toBe(200);
-  const { body } = await admin.get(`${process}/elements`);
-  ids.element = body.items[1].id;
-  const linked = await admin.put(`${process}/elements/${ids.element}`, {
-    application_id: ids.ERP,
-    data_object_id: ids.Invoice,
-  });
-  expect(linked.status, linked.text).toBe(200);
+
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+const card = async (type: string, name: string, attributes: object = {}, more: object = {}) => {
+  const made = await admin.post('/api/v1/cards', { type, name, attributes, ...more });
+  expect(made.status, made.text).toBe(201);
+  ids[name] = made.body.id;
+};
+const relate = async (type: string, source: string, target: string, attributes: object = {}) => {
+  const ends = { source_id: ids[source], target_id: ids[target] };
+  const made = await admin.post('/api/v1/relations', { type, ...ends, attributes });
+  expect(made.status, made.text).toBe(201);
+};
+await card('BusinessProcess', 'Bill', {
+  processType: 'core',
+  maturity: 'initial',
+  riskLevel: 'high',
+  automationLevel: 'fullyAutomated',
 });
-afterAll(() => t.close());
+await card('BusinessProcess', 'Collect', { processType: 'support', riskLevel: 'critical' });
+await card('BusinessProcess', 'Rest');
+await card('Application', 'CRM', { costTotalAnnual: 40 });
+await card('Application', 'ERP', { costTotalAnnual: 2 });
+await card('BusinessCapability', 'Invoicing');
+await card('BusinessCapability', 'Selling');
+await card('Organization', 'Finance');
+await card('BusinessContext', 'Stream', {}, { subtype: 'valueStream' });
+await card('DataObject', 'Invoice');
+await relate('relProcessToBC', 'Bill', 'Invoicing', { supportType: 'leading' });
+await relate('relProcessToBC', 'Collect', 'Invoicing');
+await relate('relProcessToApp', 'Bill', 'CRM', { usageType: 'reads' });
+await relate('relProcessToOrg', 'Bill', 'Finance');
+await relate('relProcessToOrg', 'Collect', 'Finance');
+await relate('relProcessToBizCtx', 'Bill', 'Stream');
+await relate('relProcessDependency', 'Collect', 'Bill');
+const before = new Date().toISOString();
+const process = `/api/v1/bpm/processes/${ids.Bill}`;
+const saved = await admin.put(`${process}/diagram`, { bpmn_xml: chain({ a: 'Write', b: 'Send' }) });
+expect(saved.status, saved.text).toBe(200);
+const { body } = await admin.get(`${process}/elements`);
+ids.element = body.items[1].id;
+const linked = await admin.put(`${process}/elements/${ids.element}`, {
+  application_id: ids.ERP,
+  data_object_id: ids.Invoice,
+});
+expect(linked.status, linked.text).toBe(200);
 
 async function read(name: string, client = viewer) {
   const answer = await client.get(`/api/v1/reports/bpm/${name}`);

@@ -1,79 +1,73 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { costTreemapChart } from '../../../reports/inventory/cost-treemap/cost-treemap.chart.ts';
 import { groupOfField } from '../../../reports/inventory/cost-treemap/cost-treemap.sql.ts';
 import type { TreemapChart } from '../../../reports/kernel/charts/charts.types.ts';
 import { reachPosition } from '../../../reports/kernel/report.position.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let noCosts: TestClient;
 const ids: Record<string, string> = {};
 const at = (path: string) => `/api/v1/reports/${path}`;
 
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
-  await t.services.db('roles').insert({
-    key: 'nocosts',
-    label: 'No costs',
-    permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
-  });
-  noCosts = await t.as('nocosts');
-  const app = (name: string, attributes: Record<string, unknown>, more: object = {}) => ({
-    type: 'Application',
-    name,
-    attributes: JSON.stringify(attributes),
-    lifecycle: null,
-    ...more,
-  });
-  await command(await t.ctx(), async ({ sql, raise }) => {
-    const cards = await sql('cards')
-      .insert([
-        app(
-          'crm',
-          {
-            costTotalAnnual: 100.5,
-            businessCriticality: 'missionCritical',
-            functionalSuitability: 'perfect',
-          },
-          { lifecycle: JSON.stringify({ active: '2024-01-01', endOfLife: '2027-01-01' }) },
-        ),
-        app('=erp', { costTotalAnnual: 300, businessCriticality: 'missionCritical' }),
-        app('free', { businessCriticality: 'businessOperational' }),
-        app('gone', { costTotalAnnual: 1000 }, { status: 'ARCHIVED' }),
-        { ...app('server', { costTotalAnnual: 20 }), type: 'ITComponent' },
-        { ...app('cables', { costTotalAnnual: 5 }), type: 'ITComponent' },
-        { ...app('old server', { costTotalAnnual: 7000 }), type: 'ITComponent', status: 'ARCHIVED' },
-        { ...app('bought', {}), type: 'Organization' },
-        { ...app('accounts', {}), type: 'Organization' },
-      ])
-      .returning(['id', 'name', 'type']);
-    for (const card of cards) ids[card.name] = card.id;
-    await sql('cards').where({ id: ids.free }).update({ parent_id: ids.crm });
-    const link = (type: string, source: string, target: string) => ({
-      type,
-      source_id: ids[source],
-      target_id: ids[target],
-    });
-    await sql('relations').insert([
-      link('relAppToITC', 'crm', 'server'),
-      link('relAppToITC', 'crm', 'old server'),
-      link('relAppToITC', 'free', 'server'),
-      link('relAppToITC', 'free', 'cables'),
-      link('relOrgToApp', 'bought', 'crm'),
-      link('relOrgToApp', 'accounts', 'crm'),
-      link('relOrgToApp', 'bought', '=erp'),
-    ]);
-    for (const type of ['Application', 'ITComponent', 'Organization']) raise(`cards:${type}`);
-    raise('relations:relAppToITC');
-    raise('relations:relOrgToApp');
-  });
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
+await t.services.db('roles').insert({
+  key: 'nocosts',
+  label: 'No costs',
+  permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
 });
-afterAll(() => t.close());
+const noCosts = await t.as('nocosts');
+const app = (name: string, attributes: Record<string, unknown>, more: object = {}) => ({
+  type: 'Application',
+  name,
+  attributes: JSON.stringify(attributes),
+  lifecycle: null,
+  ...more,
+});
+await command(await t.ctx(), async ({ sql, raise }) => {
+  const cards = await sql('cards')
+    .insert([
+      app(
+        'crm',
+        {
+          costTotalAnnual: 100.5,
+          businessCriticality: 'missionCritical',
+          functionalSuitability: 'perfect',
+        },
+        { lifecycle: JSON.stringify({ active: '2024-01-01', endOfLife: '2027-01-01' }) },
+      ),
+      app('=erp', { costTotalAnnual: 300, businessCriticality: 'missionCritical' }),
+      app('free', { businessCriticality: 'businessOperational' }),
+      app('gone', { costTotalAnnual: 1000 }, { status: 'ARCHIVED' }),
+      { ...app('server', { costTotalAnnual: 20 }), type: 'ITComponent' },
+      { ...app('cables', { costTotalAnnual: 5 }), type: 'ITComponent' },
+      { ...app('old server', { costTotalAnnual: 7000 }), type: 'ITComponent', status: 'ARCHIVED' },
+      { ...app('bought', {}), type: 'Organization' },
+      { ...app('accounts', {}), type: 'Organization' },
+    ])
+    .returning(['id', 'name', 'type']);
+  for (const card of cards) ids[card.name] = card.id;
+  await sql('cards').where({ id: ids.free }).update({ parent_id: ids.crm });
+  const link = (type: string, source: string, target: string) => ({
+    type,
+    source_id: ids[source],
+    target_id: ids[target],
+  });
+  await sql('relations').insert([
+    link('relAppToITC', 'crm', 'server'),
+    link('relAppToITC', 'crm', 'old server'),
+    link('relAppToITC', 'free', 'server'),
+    link('relAppToITC', 'free', 'cables'),
+    link('relOrgToApp', 'bought', 'crm'),
+    link('relOrgToApp', 'accounts', 'crm'),
+    link('relOrgToApp', 'bought', '=erp'),
+  ]);
+  for (const type of ['Application', 'ITComponent', 'Organization']) raise(`cards:${type}`);
+  raise('relations:relAppToITC');
+  raise('relations:relOrgToApp');
+});
 
 describe('cost', () => {
   it('sums the cost fields of each card, the highest first', async () => {

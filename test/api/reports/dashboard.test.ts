@@ -1,14 +1,10 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { takeKpiSnapshot } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
 
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
@@ -101,8 +97,7 @@ describe('dashboard', () => {
     await t.services
       .db('roles')
       .insert({ key: 'involved', label: 'Involved', permissions: JSON.stringify(held) });
-    const involved = await t.as('involved');
-    const admin = await t.as('admin');
+    const [involved, admin] = await t.clients('involved', 'admin');
     const card = async (name: string) =>
       (await admin.post('/api/v1/cards', { type: 'Application', name })).body.id;
     const own = await card('Own');

@@ -1,54 +1,49 @@
 // @redis
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let viewer: TestClient;
 const url = '/api/v1/reports/data-quality';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-beforeAll(async () => {
-  t = await createTestApp();
-  viewer = await t.as('viewer');
-  await t.services.db('roles').insert({
-    key: 'nocosts',
-    label: 'No costs',
-    permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
-  });
-  await command(await t.ctx(), async ({ sql, raise }) => {
-    const cards = await sql('cards')
-      .insert([
-        {
-          type: 'Application',
-          name: 'a',
-          data_quality: 80,
-          lifecycle: JSON.stringify({ plan: '2026-01-01' }),
-        },
-        { type: 'Application', name: '=b', data_quality: 79.9, lifecycle: '{}' },
-        {
-          type: 'Application',
-          name: 'c',
-          data_quality: 39.9,
-          created_at: '2020-01-01T00:00:00Z',
-          updated_at: '2020-01-01T00:00:00Z',
-        },
-        { type: 'Application', name: 'd', data_quality: 40, status: 'ARCHIVED' },
-        { type: 'ITComponent', name: 'e', data_quality: 10 },
-        { type: 'Provider', name: 'f', data_quality: 0 },
-      ])
-      .returning(['id', 'name']);
-    const id = Object.fromEntries(cards.map((card) => [card.name, card.id]));
-    await sql('relations').insert({ type: 'relAppToITC', source_id: id.a, target_id: id.e });
-    await sql('cards').where({ id: id['=b'] }).update({ parent_id: id.a });
-    raise('cards:Application');
-    raise('cards:ITComponent');
-    raise('cards:Provider');
-    raise('relations:relAppToITC');
-  });
+const t = closeAfterAll(await createTestApp());
+const viewer = await t.as('viewer');
+await t.services.db('roles').insert({
+  key: 'nocosts',
+  label: 'No costs',
+  permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
 });
-afterAll(() => t.close());
+await command(await t.ctx(), async ({ sql, raise }) => {
+  const cards = await sql('cards')
+    .insert([
+      {
+        type: 'Application',
+        name: 'a',
+        data_quality: 80,
+        lifecycle: JSON.stringify({ plan: '2026-01-01' }),
+      },
+      { type: 'Application', name: '=b', data_quality: 79.9, lifecycle: '{}' },
+      {
+        type: 'Application',
+        name: 'c',
+        data_quality: 39.9,
+        created_at: '2020-01-01T00:00:00Z',
+        updated_at: '2020-01-01T00:00:00Z',
+      },
+      { type: 'Application', name: 'd', data_quality: 40, status: 'ARCHIVED' },
+      { type: 'ITComponent', name: 'e', data_quality: 10 },
+      { type: 'Provider', name: 'f', data_quality: 0 },
+    ])
+    .returning(['id', 'name']);
+  const id = Object.fromEntries(cards.map((card) => [card.name, card.id]));
+  await sql('relations').insert({ type: 'relAppToITC', source_id: id.a, target_id: id.e });
+  await sql('cards').where({ id: id['=b'] }).update({ parent_id: id.a });
+  raise('cards:Application');
+  raise('cards:ITComponent');
+  raise('cards:Provider');
+  raise('relations:relAppToITC');
+});
 
 describe('data quality', () => {
   it('counts by hand', async () => {

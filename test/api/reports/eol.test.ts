@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { storeFacts } from '../../../domain/governance/eol/eol.store.ts';
 import type { CycleFacts } from '../../../domain/governance/eol/eol.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const url = '/api/v1/reports/eol';
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
@@ -25,80 +25,76 @@ const cycle = (name: string, facts: Partial<CycleFacts>): CycleFacts => ({
   ...facts,
 });
 
-let t: TestApp;
-let viewer: TestClient;
 let id: Record<string, string>;
-beforeAll(async () => {
-  t = await createTestApp();
-  viewer = await t.as('viewer');
-  await t.services.db('roles').insert({
-    key: 'norelations',
-    label: 'No relations',
-    permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
-  });
-  await command(await t.ctx(), async ({ sql, raise }) => {
-    const cycles = [
-      cycle('past', { eol_from: day(-10), support_until: day(-100), release_date: '2020-02-03' }),
-      cycle('today', { eol_from: day(0) }),
-      cycle('soon', { eol_from: day(100) }),
-      cycle('late', { eol_from: day(1000) }),
-      cycle('over', { is_eol: true }),
-      cycle('open', { is_eol: false, is_supported: true }),
-      cycle('silent', {}),
-    ];
-    const facts = { name: 'thing', label: 'Thing', category: null, aliases: [], link: null, cycles };
-    await storeFacts(sql, [{ facts }], 'file');
-    const linked = (name: string, to: string, more: object = {}) => ({
-      type: 'ITComponent',
-      name,
-      attributes: JSON.stringify({ eol_product: 'thing', eol_cycle: to, costTotalAnnual: 5 }),
-      ...more,
-    });
-    const planned = (name: string, lifecycle: object, type = 'ITComponent') => ({
-      type,
-      name,
-      lifecycle: JSON.stringify(lifecycle),
-    });
-    const rows = await sql('cards')
-      .insert([
-        linked('past', 'past'),
-        linked('today', 'today'),
-        linked('soon', 'soon'),
-        linked('late', 'late'),
-        linked('over', 'over'),
-        linked('open', 'open', { lifecycle: JSON.stringify({ endOfLife: day(-5) }) }),
-        linked('silent', 'silent'),
-        linked('unheard of', 'unheard of', { lifecycle: JSON.stringify({ endOfLife: day(-3) }) }),
-        linked('archived', 'past', { status: 'ARCHIVED' }),
-        planned('leaving', { phaseOut: day(-1), endOfLife: day(900) }),
-        planned('ended', { endOfLife: day(-1) }, 'Application'),
-        planned('young', { active: day(-1) }),
-        planned('process', { endOfLife: day(-1) }, 'BusinessProcess'),
-        { type: 'Application', name: 'one' },
-        { type: 'Application', name: 'two' },
-        { type: 'Application', name: 'gone', status: 'ARCHIVED' },
-      ] as object[])
-      .returning(['id', 'name']);
-    id = Object.fromEntries(rows.map((row) => [row.name, row.id]));
-    const use = (source: string, target: string) => ({
-      type: 'relAppToITC',
-      source_id: id[source],
-      target_id: id[target],
-    });
-    await sql('relations').insert([
-      use('one', 'past'),
-      use('two', 'past'),
-      use('gone', 'past'),
-      use('one', 'over'),
-      use('two', 'soon'),
-      use('one', 'leaving'),
-      use('two', 'late'),
-    ]);
-    for (const topic of ['cards:Application', 'cards:ITComponent', 'relations:relAppToITC', 'eol'])
-      raise(topic);
-  });
+
+const t = closeAfterAll(await createTestApp());
+const viewer = await t.as('viewer');
+await t.services.db('roles').insert({
+  key: 'norelations',
+  label: 'No relations',
+  permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
 });
-afterAll(() => t?.close());
+await command(await t.ctx(), async ({ sql, raise }) => {
+  const cycles = [
+    cycle('past', { eol_from: day(-10), support_until: day(-100), release_date: '2020-02-03' }),
+    cycle('today', { eol_from: day(0) }),
+    cycle('soon', { eol_from: day(100) }),
+    cycle('late', { eol_from: day(1000) }),
+    cycle('over', { is_eol: true }),
+    cycle('open', { is_eol: false, is_supported: true }),
+    cycle('silent', {}),
+  ];
+  const facts = { name: 'thing', label: 'Thing', category: null, aliases: [], link: null, cycles };
+  await storeFacts(sql, [{ facts }], 'file');
+  const linked = (name: string, to: string, more: object = {}) => ({
+    type: 'ITComponent',
+    name,
+    attributes: JSON.stringify({ eol_product: 'thing', eol_cycle: to, costTotalAnnual: 5 }),
+    ...more,
+  });
+  const planned = (name: string, lifecycle: object, type = 'ITComponent') => ({
+    type,
+    name,
+    lifecycle: JSON.stringify(lifecycle),
+  });
+  const rows = await sql('cards')
+    .insert([
+      linked('past', 'past'),
+      linked('today', 'today'),
+      linked('soon', 'soon'),
+      linked('late', 'late'),
+      linked('over', 'over'),
+      linked('open', 'open', { lifecycle: JSON.stringify({ endOfLife: day(-5) }) }),
+      linked('silent', 'silent'),
+      linked('unheard of', 'unheard of', { lifecycle: JSON.stringify({ endOfLife: day(-3) }) }),
+      linked('archived', 'past', { status: 'ARCHIVED' }),
+      planned('leaving', { phaseOut: day(-1), endOfLife: day(900) }),
+      planned('ended', { endOfLife: day(-1) }, 'Application'),
+      planned('young', { active: day(-1) }),
+      planned('process', { endOfLife: day(-1) }, 'BusinessProcess'),
+      { type: 'Application', name: 'one' },
+      { type: 'Application', name: 'two' },
+      { type: 'Application', name: 'gone', status: 'ARCHIVED' },
+    ] as object[])
+    .returning(['id', 'name']);
+  id = Object.fromEntries(rows.map((row) => [row.name, row.id]));
+  const use = (source: string, target: string) => ({
+    type: 'relAppToITC',
+    source_id: id[source],
+    target_id: id[target],
+  });
+  await sql('relations').insert([
+    use('one', 'past'),
+    use('two', 'past'),
+    use('gone', 'past'),
+    use('one', 'over'),
+    use('two', 'soon'),
+    use('one', 'leaving'),
+    use('two', 'late'),
+  ]);
+  for (const topic of ['cards:Application', 'cards:ITComponent', 'relations:relAppToITC', 'eol'])
+    raise(topic);
+});
 
 type Item = { name: string; status: string; source: string; affected_apps: { name: string }[] };
 

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -12,42 +12,36 @@ const SVG = 'image/svg+xml';
 const costs = '/api/v1/reports/cost?filter=name%20!%3D%20%22Three%22';
 const preferred = (accept: string) => ({ accept, prefer: 'respond-async' });
 
-let t: TestApp;
 let workers: Workers | undefined;
-let member: TestClient;
-let reader: TestClient;
-let one: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.services.db('roles').insert({
-    key: 'reader',
-    label: 'Reader',
-    permissions: { 'inventory.view': true, 'reports.ea_dashboard': true, 'reports.portfolio': true },
-  });
-  member = await t.as('member');
-  reader = await t.as('reader');
-  const ids: string[] = [];
-  for (const [name, cost] of [
-    ['One', 10],
-    ['=Two', 20],
-    ['Three', 30],
-  ] as const) {
-    const made = await member.post('/api/v1/cards', {
-      type: 'Application',
-      name,
-      attributes: { costTotalAnnual: cost, businessCriticality: 'businessCritical' },
-    });
-    expect(made.status).toBe(201);
-    ids.push(made.body.id);
-  }
-  const server = await member.post('/api/v1/cards', { type: 'ITComponent', name: 'Server' });
-  const body = { type: 'relAppToITC', source_id: ids[0], target_id: server.body.id };
-  expect((await member.post('/api/v1/relations', body)).status).toBe(201);
-  one = ids[0]!;
+
+const t = closeAfterAll(await createTestApp());
+await t.services.db('roles').insert({
+  key: 'reader',
+  label: 'Reader',
+  permissions: { 'inventory.view': true, 'reports.ea_dashboard': true, 'reports.portfolio': true },
 });
+const [member, reader] = await t.clients('member', 'reader');
+const ids: string[] = [];
+for (const [name, cost] of [
+  ['One', 10],
+  ['=Two', 20],
+  ['Three', 30],
+] as const) {
+  const made = await member.post('/api/v1/cards', {
+    type: 'Application',
+    name,
+    attributes: { costTotalAnnual: cost, businessCriticality: 'businessCritical' },
+  });
+  expect(made.status).toBe(201);
+  ids.push(made.body.id);
+}
+const server = await member.post('/api/v1/cards', { type: 'ITComponent', name: 'Server' });
+const body = { type: 'relAppToITC', source_id: ids[0], target_id: server.body.id };
+expect((await member.post('/api/v1/relations', body)).status).toBe(201);
+const one = ids[0]!;
+
 afterAll(async () => {
   await workers?.close(5_000);
-  await t.close();
 });
 
 it('tells in every form of which moment it is', async () => {

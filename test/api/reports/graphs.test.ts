@@ -2,78 +2,73 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const matrix = '/api/v1/reports/matrix';
 const dependencies = '/api/v1/reports/dependencies';
 
-let t: TestApp;
-let viewer: TestClient;
 const id: Record<string, string> = {};
 /** By source, target and type. */
 const joined: [string, string, string][] = [];
 
-beforeAll(async () => {
-  t = await createTestApp();
-  viewer = await t.as('viewer');
-  await t.services.db('roles').insert([
-    {
-      key: 'nocosts',
-      label: 'No costs',
-      permissions: { 'inventory.view': true, 'relations.view': true, 'reports.ea_dashboard': true },
-    },
-    {
-      key: 'norelations',
-      label: 'No relations',
-      permissions: { 'inventory.view': true, 'reports.ea_dashboard': true },
-    },
+const t = closeAfterAll(await createTestApp());
+const viewer = await t.as('viewer');
+await t.services.db('roles').insert([
+  {
+    key: 'nocosts',
+    label: 'No costs',
+    permissions: { 'inventory.view': true, 'relations.view': true, 'reports.ea_dashboard': true },
+  },
+  {
+    key: 'norelations',
+    label: 'No relations',
+    permissions: { 'inventory.view': true, 'reports.ea_dashboard': true },
+  },
+]);
+await command(await t.ctx(), async ({ sql, raise }) => {
+  const card = (name: string, type: string, parent?: string, more: object = {}) => {
+    id[name] = randomUUID();
+    return {
+      id: id[name],
+      type,
+      name,
+      parent_id: parent ? id[parent] : null,
+      status: 'ACTIVE',
+      attributes: '{}',
+      ...more,
+    };
+  };
+  await sql('cards').insert([
+    card('Shop', 'Application', undefined, { attributes: '{"costTotalAnnual": 7, "numberOfUsers": 3}' }),
+    card('Desk', 'Application'),
+    card('Till', 'Application', 'Shop'),
+    card('Gone', 'Application', undefined, { status: 'ARCHIVED' }),
+    card('Server', 'ITComponent'),
+    card('Cloud', 'ITComponent'),
+    card('Sell', 'BusinessCapability'),
+    card('Invoice', 'BusinessCapability', 'Sell'),
+    card('Print', 'BusinessCapability', 'Invoice'),
   ]);
-  await command(await t.ctx(), async ({ sql, raise }) => {
-    const card = (name: string, type: string, parent?: string, more: object = {}) => {
-      id[name] = randomUUID();
-      return {
-        id: id[name],
-        type,
-        name,
-        parent_id: parent ? id[parent] : null,
-        status: 'ACTIVE',
-        attributes: '{}',
-        ...more,
-      };
-    };
-    await sql('cards').insert([
-      card('Shop', 'Application', undefined, { attributes: '{"costTotalAnnual": 7, "numberOfUsers": 3}' }),
-      card('Desk', 'Application'),
-      card('Till', 'Application', 'Shop'),
-      card('Gone', 'Application', undefined, { status: 'ARCHIVED' }),
-      card('Server', 'ITComponent'),
-      card('Cloud', 'ITComponent'),
-      card('Sell', 'BusinessCapability'),
-      card('Invoice', 'BusinessCapability', 'Sell'),
-      card('Print', 'BusinessCapability', 'Invoice'),
-    ]);
-    const join = (source: string, target: string, type: string, attributes = '{}') => {
-      joined.push([source, target, type]);
-      return { source_id: id[source], target_id: id[target], type, attributes };
-    };
-    await sql('relations').insert([
-      join('Shop', 'Server', 'relAppToITC', '{"costTotalAnnual": 5}'),
-      join('Desk', 'Server', 'relAppToITC'),
-      join('Desk', 'Cloud', 'relAppToITC'),
-      join('Gone', 'Cloud', 'relAppToITC'),
-      join('Shop', 'Sell', 'relAppToBC'),
-      join('Shop', 'Print', 'relAppToBC'),
-      join('Till', 'Print', 'relAppToBC'),
-    ]);
-    for (const type of ['Application', 'ITComponent', 'BusinessCapability']) raise(`cards:${type}`);
-    raise('relations:relAppToITC');
-    raise('relations:relAppToBC');
-  });
+  const join = (source: string, target: string, type: string, attributes = '{}') => {
+    joined.push([source, target, type]);
+    return { source_id: id[source], target_id: id[target], type, attributes };
+  };
+  await sql('relations').insert([
+    join('Shop', 'Server', 'relAppToITC', '{"costTotalAnnual": 5}'),
+    join('Desk', 'Server', 'relAppToITC'),
+    join('Desk', 'Cloud', 'relAppToITC'),
+    join('Gone', 'Cloud', 'relAppToITC'),
+    join('Shop', 'Sell', 'relAppToBC'),
+    join('Shop', 'Print', 'relAppToBC'),
+    join('Till', 'Print', 'relAppToBC'),
+  ]);
+  for (const type of ['Application', 'ITComponent', 'BusinessCapability']) raise(`cards:${type}`);
+  raise('relations:relAppToITC');
+  raise('relations:relAppToBC');
 });
-afterAll(() => t.close());
 
 const names = (cards: { name: string }[]) => cards.map(({ name }) => name).sort();
 const nameOf = (card: string) => Object.keys(id).find((name) => id[name] === card);
@@ -187,8 +182,7 @@ describe('dependencies', () => {
   });
 
   it('cuts costs of cards and relations from those who may not see them', async () => {
-    const member = await t.as('member');
-    const nobody = await t.as('nocosts');
+    const [member, nobody] = await t.clients('member', 'nocosts');
     for (const query of ['', `?center_id=${id.Shop}`]) {
       const read = async (client: TestClient) => {
         const { body } = await client.get(`${dependencies}${query}`);

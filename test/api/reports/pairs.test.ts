@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
 const at = (path: string) => `/api/v1/reports/${path}`;
 
 async function create(path: string, body: object) {
@@ -16,28 +14,26 @@ const join = (type: string, source_id: string, target_id: string) =>
   create('relations', { type, source_id, target_id });
 
 let [shop, desk, server]: string[] = [];
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const label = { label: 'leans on', reverse_label: 'carries' };
-  for (const [key, source_type_key, target_type_key] of [
-    ['itcLeansOnApp', 'ITComponent', 'Application'],
-    ['appLeansOnApp', 'Application', 'Application'],
-  ]) {
-    await create('metamodel/relation-types', { key, source_type_key, target_type_key, ...label });
-  }
-  [shop, desk, server] = [
-    await card('Application', 'Shop', 100),
-    await card('Application', 'Desk', 10),
-    await card('ITComponent', 'Server', 7),
-  ];
-  await join('relAppToITC', shop!, server!);
-  await join('itcLeansOnApp', server!, shop!);
-  await join('relAppSuccessor', shop!, desk!);
-  await join('appLeansOnApp', shop!, desk!);
-  await join('appLeansOnApp', desk!, shop!);
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const label = { label: 'leans on', reverse_label: 'carries' };
+for (const [key, source_type_key, target_type_key] of [
+  ['itcLeansOnApp', 'ITComponent', 'Application'],
+  ['appLeansOnApp', 'Application', 'Application'],
+]) {
+  await create('metamodel/relation-types', { key, source_type_key, target_type_key, ...label });
+}
+[shop, desk, server] = [
+  await card('Application', 'Shop', 100),
+  await card('Application', 'Desk', 10),
+  await card('ITComponent', 'Server', 7),
+];
+await join('relAppToITC', shop!, server!);
+await join('itcLeansOnApp', server!, shop!);
+await join('relAppSuccessor', shop!, desk!);
+await join('appLeansOnApp', shop!, desk!);
+await join('appLeansOnApp', desk!, shop!);
 
 describe('cards that several relations join', () => {
   it('are one pair of a matrix', async () => {

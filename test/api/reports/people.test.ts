@@ -1,12 +1,8 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
 const url = '/api/v1/reports';
 const id: Record<string, string> = {};
 
@@ -25,39 +21,36 @@ const todo = async (on: string, body: object = {}) => {
   expect(answer.status, answer.text).toBe(201);
 };
 
-beforeAll(async () => {
-  t = await createTestApp();
-  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
-  for (const name of ['a', 'b', 'c']) await card(name);
-  await card('component', { type: 'ITComponent' });
-  await card('gone');
-  await holds(viewer, 'a', 'responsible');
-  await holds(viewer, 'a', 'observer');
-  await holds(viewer, 'b', 'observer');
-  await holds(viewer, 'component', 'observer');
-  await holds(member, 'b', 'observer');
-  await holds(viewer, 'gone', 'observer');
-  await viewer.post(`/api/v1/favorites/${id.c}`);
-  const due = { assigned_to: viewer.userId, due_date: '2020-01-02' };
-  await todo('c', { ...due, description: 'The oldest' });
-  await todo('a', { assigned_to: viewer.userId, due_date: '2999-01-01' });
-  await todo('a');
-  await todo('b', { assigned_to: member.userId, due_date: '2020-01-03' });
-  await command(await t.ctx(), async ({ sql, raise }) => {
-    await sql('cards').where({ id: id.a! }).update({ approval_status: 'BROKEN' });
-    await sql('cards').where({ id: id.c! }).update({ approval_status: 'APPROVED' });
-    const old = '2020-01-01T00:00:00Z';
-    await sql('cards').where({ id: id.b! }).update({ created_at: old, updated_at: old });
-    await sql('events').where({ card_id: id.b! }).whereLike('event_type', 'card.%').update({ at: old });
-    const [survey] = await sql('surveys')
-      .insert({ name: 'Asked', status: 'active', target_type_key: 'Application' })
-      .returning('id');
-    await sql('survey_responses').insert({ survey_id: survey.id, card_id: id.b!, user_id: viewer.userId });
-    raise('cards:Application');
-  });
-  expect((await admin.post(`/api/v1/cards/${id.gone}/archive`, {})).status).toBe(200);
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+for (const name of ['a', 'b', 'c']) await card(name);
+await card('component', { type: 'ITComponent' });
+await card('gone');
+await holds(viewer, 'a', 'responsible');
+await holds(viewer, 'a', 'observer');
+await holds(viewer, 'b', 'observer');
+await holds(viewer, 'component', 'observer');
+await holds(member, 'b', 'observer');
+await holds(viewer, 'gone', 'observer');
+await viewer.post(`/api/v1/favorites/${id.c}`);
+const due = { assigned_to: viewer.userId, due_date: '2020-01-02' };
+await todo('c', { ...due, description: 'The oldest' });
+await todo('a', { assigned_to: viewer.userId, due_date: '2999-01-01' });
+await todo('a');
+await todo('b', { assigned_to: member.userId, due_date: '2020-01-03' });
+await command(await t.ctx(), async ({ sql, raise }) => {
+  await sql('cards').where({ id: id.a! }).update({ approval_status: 'BROKEN' });
+  await sql('cards').where({ id: id.c! }).update({ approval_status: 'APPROVED' });
+  const old = '2020-01-01T00:00:00Z';
+  await sql('cards').where({ id: id.b! }).update({ created_at: old, updated_at: old });
+  await sql('events').where({ card_id: id.b! }).whereLike('event_type', 'card.%').update({ at: old });
+  const [survey] = await sql('surveys')
+    .insert({ name: 'Asked', status: 'active', target_type_key: 'Application' })
+    .returning('id');
+  await sql('survey_responses').insert({ survey_id: survey.id, card_id: id.b!, user_id: viewer.userId });
+  raise('cards:Application');
 });
-afterAll(() => t.close());
+expect((await admin.post(`/api/v1/cards/${id.gone}/archive`, {})).status).toBe(200);
 
 describe('my workspace', () => {
   const own = async (client: TestClient, query = '') => {

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const SVG = { accept: 'image/svg+xml' };
 const DAY = 86_400_000;
 
-let t: TestApp;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const viewer = await t.as('viewer');
 
 const metrics = (cards: number) =>
   JSON.stringify({

@@ -1,20 +1,14 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const at = (path: string) => `/api/v1/reports/ppm/${path}`;
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-let harbour: string;
-let bridge: string;
 let app: string;
-let latest: string;
 
 async function made(url: string, body: object): Promise<string> {
   const answer = await admin.post(`/api/v1${url}`, body);
@@ -24,43 +18,39 @@ async function made(url: string, body: object): Promise<string> {
 const on = (id: string, what: string, body: object) => made(`/ppm/initiatives/${id}/${what}`, body);
 const card = (type: string, name: string, more: object = {}) => made('/cards', { type, name, ...more });
 
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-  harbour = await card('Initiative', 'Harbour', {
-    subtype: 'project',
-    attributes: { initiativeStatus: 'atRisk', startDate: '2026-01-01', endDate: '2026-12-31', costBudget: 9 },
-  });
-  bridge = await card('Initiative', 'Bridge', {
-    subtype: 'idea',
-    attributes: { initiativeStatus: 'onTrack' },
-  });
-  await card('Initiative', 'Canal', { parent_id: bridge });
-  const archived = await card('Initiative', 'Archived');
-  await admin.post(`/api/v1/cards/${archived}/archive`);
-  for (const name of ['Zeppelin', 'Anchor']) {
-    const id = await card('Application', name);
-    if (name === 'Anchor') app = id;
-    await made('/relations', { type: 'relInitiativeToApp', source_id: harbour, target_id: id });
-  }
-  const line = { description: 'L', category: 'capex', planned: 100, actual: 40, date: '2026-09-30' };
-  await on(harbour, 'costs', line);
-  await on(harbour, 'costs', { ...line, category: 'opex', actual: 2.5, date: '2026-10-01' });
-  await on(harbour, 'budgets', { fiscal_year: 2027, category: 'capex', amount: 500 });
-  const report = {
-    report_date: '2026-03-31',
-    schedule_health: 'offTrack',
-    cost_health: 'atRisk',
-    summary: '=1+1',
-  };
-  latest = await on(harbour, 'reports', report);
-  await on(harbour, 'reports', { report_date: '2026-02-28' });
-  await admin.patch('/api/v1/settings/fiscal-year-start', { month: 10 });
-  await t.services.db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
-  await t.services.db.raw(`select raise_topics(array['cards:Initiative'])`);
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
+const harbour = await card('Initiative', 'Harbour', {
+  subtype: 'project',
+  attributes: { initiativeStatus: 'atRisk', startDate: '2026-01-01', endDate: '2026-12-31', costBudget: 9 },
 });
-afterAll(() => t.close());
+const bridge = await card('Initiative', 'Bridge', {
+  subtype: 'idea',
+  attributes: { initiativeStatus: 'onTrack' },
+});
+await card('Initiative', 'Canal', { parent_id: bridge });
+const archived = await card('Initiative', 'Archived');
+await admin.post(`/api/v1/cards/${archived}/archive`);
+for (const name of ['Zeppelin', 'Anchor']) {
+  const id = await card('Application', name);
+  if (name === 'Anchor') app = id;
+  await made('/relations', { type: 'relInitiativeToApp', source_id: harbour, target_id: id });
+}
+const line = { description: 'L', category: 'capex', planned: 100, actual: 40, date: '2026-09-30' };
+await on(harbour, 'costs', line);
+await on(harbour, 'costs', { ...line, category: 'opex', actual: 2.5, date: '2026-10-01' });
+await on(harbour, 'budgets', { fiscal_year: 2027, category: 'capex', amount: 500 });
+const report = {
+  report_date: '2026-03-31',
+  schedule_health: 'offTrack',
+  cost_health: 'atRisk',
+  summary: '=1+1',
+};
+const latest = await on(harbour, 'reports', report);
+await on(harbour, 'reports', { report_date: '2026-02-28' });
+await admin.patch('/api/v1/settings/fiscal-year-start', { month: 10 });
+await t.services.db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
+await t.services.db.raw(`select raise_topics(array['cards:Initiative'])`);
 
 describe('the portfolio of initiatives', () => {
   it('is grouped by the types that relation types join to it', async () => {

@@ -1,55 +1,46 @@
 // @redis
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 const url = '/api/v1/reports/query';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-let t: TestApp;
-let workers: Workers;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  await t.services.db('roles').insert({
-    key: 'reader',
-    label: 'Reader',
-    permissions: { 'inventory.view': true, 'reports.ea_dashboard': true },
-  });
-  member = await t.as('member');
-  const make = async (body: object) => {
-    const made = await member.post('/api/v1/cards', body);
-    expect(made.status).toBe(201);
-    return made.body.id as string;
-  };
-  const apps = [];
-  for (const [name, cost, users] of [
-    ['One', 10, 1],
-    ['=Two', 20, 2],
-    ['Three', 30, 3],
-  ] as const) {
-    apps.push(
-      await make({
-        type: 'Application',
-        name,
-        attributes: { costTotalAnnual: cost, numberOfUsers: users, businessCriticality: 'businessCritical' },
-      }),
-    );
-  }
-  const component = await make({ type: 'ITComponent', name: 'Server' });
-  for (const source of apps.slice(0, 2)) {
-    const body = { type: 'relAppToITC', source_id: source, target_id: component };
-    expect((await member.post('/api/v1/relations', body)).status).toBe(201);
-  }
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services));
+await t.services.db('roles').insert({
+  key: 'reader',
+  label: 'Reader',
+  permissions: { 'inventory.view': true, 'reports.ea_dashboard': true },
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const member = await t.as('member');
+const make = async (body: object) => {
+  const made = await member.post('/api/v1/cards', body);
+  expect(made.status).toBe(201);
+  return made.body.id as string;
+};
+const apps = [];
+for (const [name, cost, users] of [
+  ['One', 10, 1],
+  ['=Two', 20, 2],
+  ['Three', 30, 3],
+] as const) {
+  apps.push(
+    await make({
+      type: 'Application',
+      name,
+      attributes: { costTotalAnnual: cost, numberOfUsers: users, businessCriticality: 'businessCritical' },
+    }),
+  );
+}
+const component = await make({ type: 'ITComponent', name: 'Server' });
+for (const source of apps.slice(0, 2)) {
+  const body = { type: 'relAppToITC', source_id: source, target_id: component };
+  expect((await member.post('/api/v1/relations', body)).status).toBe(201);
+}
 
 const byComponent = {
   from: ['Application'],

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Paper } from '../../../reports/kernel/documents/document.types.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
 
 /** Its layout takes longer than a document may. */
 const slow: Paper = {

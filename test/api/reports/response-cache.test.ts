@@ -1,25 +1,19 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 
 const costs = '/api/v1/reports/cost?type=Application';
 const workspace = '/api/v1/reports/my-workspace';
 const dashboard = '/api/v1/reports/dashboard';
 
-let t: TestApp;
-let admin: TestClient;
-let card: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const made = await admin.post('/api/v1/cards', {
-    type: 'Application',
-    name: 'Ledger',
-    attributes: { costTotalAnnual: 100 },
-  });
-  card = made.body.id;
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const made = await admin.post('/api/v1/cards', {
+  type: 'Application',
+  name: 'Ledger',
+  attributes: { costTotalAnnual: 100 },
 });
-afterAll(() => t.close());
+const card: string = made.body.id;
 
 /** Answers given from what the process holds. */
 const hits = (report: string) =>

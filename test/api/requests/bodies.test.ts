@@ -1,21 +1,15 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bodyLimits, heldLimits, watchBody } from '../../../api/plugins/bodies.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let port: number;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  await t.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (t.app.server.address() as AddressInfo).port;
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+await t.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (t.app.server.address() as AddressInfo).port;
 
 const nowhere = '00000000-0000-7000-8000-00000000dead';
 const addressOf = (url: string) => url.replace(/:\w+/g, nowhere);

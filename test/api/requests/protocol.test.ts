@@ -2,20 +2,15 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { boundConnections, boundPublicRequests } from '../../../api/plugins/connections.ts';
 import type { App } from '../../../api/types.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestApp;
-let port: number;
-beforeAll(async () => {
-  t = await createTestApp();
-  await t.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (t.app.server.address() as AddressInfo).port;
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+await t.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (t.app.server.address() as AddressInfo).port;
 
 interface Answer {
   status: number;

@@ -1,22 +1,19 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { bodyLimits } from '../../../api/plugins/bodies.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const shipped = { ...bodyLimits };
-let t: TestApp;
-let port: number;
-beforeAll(async () => {
-  Object.assign(bodyLimits, { windowMs: 600, windowBytes: 1_000, restMs: 1_000 });
-  t = await createTestApp();
-  await t.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (t.app.server.address() as AddressInfo).port;
-});
+
+Object.assign(bodyLimits, { windowMs: 600, windowBytes: 1_000, restMs: 1_000 });
+const t = closeAfterAll(await createTestApp());
+await t.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (t.app.server.address() as AddressInfo).port;
+
 afterAll(async () => {
   Object.assign(bodyLimits, shipped);
-  await t.close();
 });
 
 const BOUNDARY = 'part-of-the-form';

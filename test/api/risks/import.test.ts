@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { type RiskWorld, refusal, riskWorld, url } from './risks.fixture.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { refusal, riskWorld, url } from './risks.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let w: RiskWorld;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  w = riskWorld(t, admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
+const w = riskWorld(t, admin);
 
 const send = (items: object[], dry_run = false) =>
   member.post(`${url}/bulk-import`, {

@@ -1,32 +1,20 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mitigationsDueJob } from '../../../domain/governance/risks/mitigations.due.job.ts';
 import { occurrenceStatuses } from '../../../domain/governance/risks/risks.types.ts';
 import { occurrenceActs } from '../../../domain/governance/risks/tasks.rules.ts';
 import { mitigationsDueProcessor } from '../../../workers/mitigations-due.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { ask, untilStatus } from '../../support/jobs.ts';
-import { type RiskWorld, refusal, riskWorld, url } from './risks.fixture.ts';
+import { refusal, riskWorld, url } from './risks.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let w: RiskWorld;
-let risk: { id: string; reference: string; title: string };
-let card: string;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  w = riskWorld(t, admin);
-  card = await w.card();
-  risk = await w.risk({ card_ids: [card] });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const w = riskWorld(t, admin);
+const card = await w.card();
+const risk: { id: string; reference: string; title: string } = await w.risk({ card_ids: [card] });
 
 type Values = Record<string, unknown>;
 const task = async (more: Values = {}) => {

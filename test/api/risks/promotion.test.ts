@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { type RiskWorld, refusal, riskWorld, url } from './risks.fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { refusal, riskWorld, url } from './risks.fixture.ts';
 
 const findings = '/api/v1/compliance/findings';
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let w: RiskWorld;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  w = riskWorld(t, admin);
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
+const w = riskWorld(t, admin);
 
 const finding = async (more: object = {}): Promise<string> =>
   (

@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { merge } from '../cards/merge.fixture.ts';
-import { type RiskWorld, refusal, riskWorld, url } from './risks.fixture.ts';
+import { refusal, riskWorld, url } from './risks.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-let w: RiskWorld;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-  viewer = await t.as('viewer');
-  w = riskWorld(t, admin);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const w = riskWorld(t, admin);
 
 const history = async (card: string) =>
   (await viewer.get(`/api/v1/cards/${card}/history`)).body.items

@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
-import { between, createStates, type Machine } from '../../support/states.ts';
+import { it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { between, createStates } from '../../support/states.ts';
 
 /*
  * What becomes of findings, risks and occurrences of tasks in each state, by each action of each role. The tables are those
  * of the specification, and ask no rule of the service.
  */
 
-let t: TestApp;
-let tryAll: (machine: Machine) => Promise<void>;
-let made: (url: string, body: object) => Promise<{ id: string; occurrences: { id: string }[] }>;
-beforeAll(async () => {
-  t = await createTestApp();
-  ({ tryAll, made } = await createStates(t, {
-    'compliance.manage': ['admin'],
-    'risks.manage': ['admin', 'bpm_admin', 'member'],
-  }));
+const t = closeAfterAll(await createTestApp());
+const { tryAll, made } = await createStates(t, {
+  'compliance.manage': ['admin'],
+  'risks.manage': ['admin', 'bpm_admin', 'member'],
 });
-afterAll(() => t.close());
 
 it('a finding', async () => {
   const url = '/api/v1/compliance/findings';

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventsOf, roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 const key = () => `role_${randomUUID().slice(0, 8)}`;
 const make = async (more: Record<string, unknown> = {}) => {

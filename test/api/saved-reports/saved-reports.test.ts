@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
 
 const url = '/api/v1/saved-reports';
 const given = (more: object = {}) => ({

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { roleWith } from '../../support/accounts.ts';
 import { PATCH, type Provisioned, patch, provisioned } from '../../support/scim.ts';
 
 let { t, agent, roleOf, newUser } = {} as Provisioned;
-beforeAll(async () => {
-  ({ t, agent, roleOf, newUser } = await provisioned());
-});
+
+({ t, agent, roleOf, newUser } = await provisioned());
+
 afterAll(() => t.close());
 
 test('a version that has passed is refused, and one that is current spares the answer', async () => {

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { eventsOf } from '../../support/accounts.ts';
 import { GROUP, type Provisioned, patch, provisioned, USER } from '../../support/scim.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 let { t, agent, filtered, roleOf, newUser } = {} as Provisioned;
-beforeAll(async () => {
-  ({ t, agent, filtered, roleOf, newUser } = await provisioned());
-});
+
+({ t, agent, filtered, roleOf, newUser } = await provisioned());
+
 afterAll(() => t.close());
 
 test('a session of Microsoft Entra ID: look for, create, change, deactivate, delete', async () => {

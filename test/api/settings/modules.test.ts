@@ -1,35 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { operation } from '../../../api/operation.ts';
-import type { App } from '../../../api/types.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let app: App;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  app = await createApp(t.services);
-  for (const permission of ['public', 'inventory.view'] as const) {
-    operation(app, {
-      method: 'GET',
-      url: `/api/v1/of-a-module/${permission}`,
-      id: `ofAModule${permission}`,
-      tag: 'Health',
-      summary: 'Read nothing',
-      permission,
-      module: 'grc',
-      answers: { 204: { description: 'Nothing' } },
-      handler: async ({ reply }) => reply.code(204).send(),
-    });
-  }
-  await app.ready();
-});
-afterAll(async () => {
-  await app.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const app = await createApp(t.services);
+afterAll(() => app.close());
+for (const permission of ['public', 'inventory.view'] as const) {
+  operation(app, {
+    method: 'GET',
+    url: `/api/v1/of-a-module/${permission}`,
+    id: `ofAModule${permission}`,
+    tag: 'Health',
+    summary: 'Read nothing',
+    permission,
+    module: 'grc',
+    answers: { 204: { description: 'Nothing' } },
+    handler: async ({ reply }) => reply.code(204).send(),
+  });
+}
+await app.ready();
 
 const ask = async (permission: string, token?: string) =>
   await app.inject({

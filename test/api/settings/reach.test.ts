@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { settingReach } from '../../../domain/app/settings/settings.reach.ts';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { settingDefaults } from '../../../domain/kernel/settings/settings.defaults.ts';
 import { secretMembers } from '../../../domain/kernel/settings/settings.secrets.ts';
 import { roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 /** May change settings, and nothing else. */
-let keeper: TestClient;
+const keeper = await t.as(await roleWith(t, 'admin.settings'));
 /** Holds every permission by its key, which is not the wildcard of administrators. */
-let almost: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  keeper = await t.as(await roleWith(t, 'admin.settings'));
-  almost = await t.as(await roleWith(t, ...Object.keys(appPermissions)));
-});
-afterAll(() => t.close());
+const almost = await t.as(await roleWith(t, ...Object.keys(appPermissions)));
 
 const root = '/api/v1/settings';
 

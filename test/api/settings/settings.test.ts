@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
 import { readSecret } from '../../../domain/kernel/settings/settings.secrets.ts';
 import { settingMembers } from '../../../domain/kernel/settings/settings.views.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const [admin, viewer] = await t.clients('admin', 'viewer');
 
 const root = '/api/v1/settings';
 const events = async () =>

@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
-import { type Desk, openDesk, surveys as url } from './surveys.fixture.ts';
+import { openDesk, surveys as url } from './surveys.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let ann: TestClient;
-let bob: TestClient;
-let d: Desk;
-beforeAll(async () => {
-  t = await createTestApp();
-  d = await openDesk(t);
-  admin = d.admin;
-  ann = await t.as('member', 'Ann');
-  bob = await t.as('viewer', 'Bob');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const d = await openDesk(t);
+const admin = d.admin;
+const ann = await t.as('member', 'Ann');
+const bob = await t.as('viewer', 'Bob');
 
 const code = async (asked: Promise<{ status: number; body: { code: string } }>) => {
   const { status, body } = await asked;

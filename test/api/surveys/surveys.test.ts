@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
-import { type Desk, openDesk, surveys as url } from './surveys.fixture.ts';
+import { openDesk, surveys as url } from './surveys.fixture.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let ann: TestClient;
-let bob: TestClient;
-let d: Desk;
-beforeAll(async () => {
-  t = await createTestApp();
-  d = await openDesk(t);
-  admin = d.admin;
-  ann = await t.as('member', 'Ann');
-  bob = await t.as('viewer', 'Bob');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+const d = await openDesk(t);
+const admin = d.admin;
+const ann = await t.as('member', 'Ann');
+const bob = await t.as('viewer', 'Bob');
 
 const code = async (asked: Promise<{ status: number; body: { code: string } }>) => {
   const { status, body } = await asked;
@@ -163,7 +156,6 @@ describe('targets', () => {
     expect((await admin.post('/api/v1/relations', path)).status).toBe(201);
     expect(await ids({ related_ids: [server] })).toEqual([one]);
     // a role on the card is enough to be asked, and to answer; whoever has left is not asked
-    const { db } = t.services;
     await db('roles').insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
     await db('users').where({ id: bob.userId }).update({ role: 'nothing' });
     expect((await preview({})).total_users).toBe(2);
@@ -246,7 +238,6 @@ describe('sending', () => {
   });
 
   it('writes thousands of questions in sets, with an event for each', async () => {
-    const { db } = t.services;
     const name = `Many ${randomUUID()}`;
     await db.raw(
       `with made as (insert into cards (type, name, description) select 'Provider', ? || n, ? from generate_series(1, 2500) n

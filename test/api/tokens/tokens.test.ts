@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import { basic, bearer, eventsOf, loginAs, password, person, roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
-let t: TestApp;
-let admin: TestClient;
-let member: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  member = await t.as('member');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const [admin, member] = await t.clients('admin', 'member');
 
 const make = async (client: TestClient, body: Record<string, unknown> = {}, url = '/api/v1/tokens') => {
   const answer = await client.post(url, { name: 'Test', ...body });

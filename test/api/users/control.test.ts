@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { password, person, roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const viewer = await t.services.db('roles').where({ key: 'viewer' }).first('permissions');
 /** May manage users, and holds what viewers hold besides. */
-let manager: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const viewer = await t.services.db('roles').where({ key: 'viewer' }).first('permissions');
-  manager = await t.as(await roleWith(t, 'admin.users', ...Object.keys(viewer.permissions)));
-});
-afterAll(() => t.close());
+const manager = await t.as(await roleWith(t, 'admin.users', ...Object.keys(viewer.permissions)));
 
 const url = '/api/v1/users';
 

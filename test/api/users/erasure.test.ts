@@ -1,6 +1,6 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { knownAs } from '../../../domain/access/erasure/erasure.identity.ts';
 import type { EraseUserPayload } from '../../../domain/access/erasure/erasure.job.ts';
 import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
@@ -9,27 +9,18 @@ import { patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { eraseUserProcessor } from '../../../workers/erase-user.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services, [eraseUserProcessor]);
-  admin = await t.as('admin');
-});
-afterAll(async () => {
-  await workers.close(2_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+closeAfterAll(await startWorkers(t.services, [eraseUserProcessor]));
+const admin = await t.as('admin');
 
 /** Every row of every table as text; the user's own writings are looked at apart. */
 async function everything(): Promise<string> {
-  const { db } = t.services;
   const names: string[] = await db('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
   const parts = await Promise.all(
     names.map(async (name) => {
@@ -78,7 +69,6 @@ describe('erasure', () => {
     });
     await admin.patch(`/api/v1/cards/${mention.body.id}`, { name: `Of nobody ${word}` });
     const api = await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
-    const { db } = t.services;
     const at = `/api/v1/cards/${card.body.id}`;
     await admin.post(`${at}/stakeholders`, { user_id: user.id, role: 'responsible' });
     const content = `Thanks, @[Ada ${word} Lovelace](user:${user.id})!`;
@@ -167,7 +157,6 @@ describe('erasure', () => {
   });
 
   it('finds every name again after a run that ended half-way', async () => {
-    const { db } = t.services;
     const word = randomUUID().slice(0, 8);
     const { body: user } = await admin.post('/api/v1/users', {
       email: `${word}@estate.example`,
@@ -188,7 +177,6 @@ describe('erasure', () => {
   });
 
   it('finds a name that was given while it ran, and lets nobody give one afterwards', async () => {
-    const { db } = t.services;
     const word = randomUUID().slice(0, 8);
     const { body: user } = await admin.post('/api/v1/users', {
       email: `${word}@estate.example`,

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bearer, eventsOf, loginAs, person, roleWith } from '../../support/accounts.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
-let t: TestApp;
-let admin: TestClient;
-let inviter: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  inviter = await t.as('bpm_admin');
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+const [admin, inviter] = await t.clients('admin', 'bpm_admin');
 
 const someone = (more: Record<string, unknown> = {}) => ({
   email: `${randomUUID()}@estate.example`,
@@ -26,7 +21,6 @@ const refusal = async (answer: Promise<{ status: number; body: { permission?: st
 
 describe('reading users', () => {
   it('shows last logins and second factors only to the user and with admin.users', async () => {
-    const { db } = t.services;
     const [viewer, other] = [await t.as('viewer'), await t.as('member')];
     for (const { userId } of [viewer, other])
       await db('users').where({ id: userId }).update({ last_login: new Date() });
@@ -278,7 +272,6 @@ describe('deleting a user', () => {
 
 describe('the last administrator', () => {
   it('stays, also when two take away each other at the same moment', async () => {
-    const { db } = t.services;
     for (let round = 0; round < 5; round += 1) {
       const a = await t.as('admin', `a${round}`);
       const b = await t.as('admin', `b${round}`);

@@ -1,32 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { startWebhooks, type WebhookSender } from '../../../workers/webhooks.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../emulators/webhook-receiver.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { afterAll, afterEach, expect, it } from 'vitest';
+import { startWebhooks } from '../../../workers/webhooks.ts';
+import { startWebhookReceiver } from '../../emulators/webhook-receiver.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestApp;
-let admin: TestClient;
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+await t.services
+  .db('roles')
+  .insert({ key: 'settings', label: 'Settings', permissions: JSON.stringify({ 'admin.settings': true }) });
+await t.services.db.raw("select record_events('[]', '{roles}')");
 /** Holds `admin.settings` alone. */
-let settings: TestClient;
-let receiver: WebhookReceiver;
-let sender: WebhookSender;
+const settings = await t.as('settings');
+const receiver = closeAfterAll(await startWebhookReceiver());
+const sender = startWebhooks(t.services);
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  await t.services
-    .db('roles')
-    .insert({ key: 'settings', label: 'Settings', permissions: JSON.stringify({ 'admin.settings': true }) });
-  await t.services.db.raw("select record_events('[]', '{roles}')");
-  settings = await t.as('settings');
-  receiver = await startWebhookReceiver();
-  sender = startWebhooks(t.services);
-});
 afterAll(async () => {
   await sender.stop();
-  await receiver.close();
-  await t.close();
 });
 afterEach(async () => {
   receiver.received.length = 0;

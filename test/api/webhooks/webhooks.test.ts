@@ -1,26 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { verifySignature } from '../../../integrations/webhooks/sign.ts';
 import { startWebhooks, type WebhookSender } from '../../../workers/webhooks.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../emulators/webhook-receiver.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { startWebhookReceiver } from '../../emulators/webhook-receiver.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let receiver: WebhookReceiver;
 let sender: WebhookSender;
 
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin');
-  receiver = await startWebhookReceiver();
-  sender = startWebhooks(t.services);
-});
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const admin = await t.as('admin');
+const receiver = closeAfterAll(await startWebhookReceiver());
+sender = startWebhooks(t.services);
+
 afterAll(async () => {
   await sender.stop();
-  await receiver.close();
-  await t.close();
 });
 afterEach(async () => {
   receiver.behave = () => 204;

@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { roleWith } from '../../support/accounts.ts';
 import { pack, unpack } from '../../support/archives.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
 const url = '/api/v1/admin/workspace';
 const boundary = 'boundary-of-the-test';
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-let archive: Buffer;
 
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  admin = await t.as('admin');
-  await admin.post('/api/v1/cards', {
-    type: 'Application',
-    name: 'Payroll',
-    attributes: { costTotalAnnual: 7 },
-  });
-  archive = (await admin.get(`${url}/export`)).raw;
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services));
+const admin = await t.as('admin');
+await admin.post('/api/v1/cards', {
+  type: 'Application',
+  name: 'Payroll',
+  attributes: { costTotalAnnual: 7 },
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const archive = (await admin.get(`${url}/export`)).raw;
 
 const upload = (
   content: Buffer | string,

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
 import { bearer, loginAs, password, person } from '../../support/accounts.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
 
 it('lets an administrator in again: new password, active, unlocked, without a second factor', async () => {
   const { db } = t.services;

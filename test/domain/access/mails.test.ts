@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { invitationMail, passwordResetMail } from '../../../domain/access/access.mails.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
-import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 it('mails with tokens hold no link but that to the page for the password', async () => {
   const { db, secrets } = t.services;

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import type { TokenClaims } from '../../../domain/kernel/sessions.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
 
 it('tells every reader versions that are no older than its call, while reads overtake each other', async () => {
   const sessions = createSessionReader(t.services.db);

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resources } from '../../../domain/app/resources.ts';
-import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 it('declares every column of each table as the database has it', async () => {
   for (const { model } of resources) {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { undoSpecs } from '../../../domain/app/resources.ts';
 import { attachFile } from '../../../domain/collaboration/files/files.attach.ts';
 import { fileKinds } from '../../../domain/collaboration/files/files.types.ts';
@@ -11,17 +11,10 @@ import { storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { UndoneEvent } from '../../../domain/kernel/undo/undo.types.ts';
 import { make } from '../../api/cards/write.fixture.ts';
 import { ok } from '../../api/collaboration/collaboration.fixture.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-let viewer: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  viewer = await t.as('viewer');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const [admin, viewer] = await t.clients('admin', 'viewer');
 
 const newest = async (): Promise<number> =>
   (await t.services.db('events').max('position as p').first())!.p ?? 0;

@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { closeAfterAll } from '../../support/harness.ts';
 import { furnish } from './landscape.ts';
-import { type ServiceNowEmulator, startServiceNow } from './server.ts';
+import { startServiceNow } from './server.ts';
 
-let instance: ServiceNowEmulator;
-
-beforeAll(async () => {
-  instance = await startServiceNow({
+const instance = closeAfterAll(
+  await startServiceNow({
     accounts: [
       { userName: 'estate', password: 'secret', timeZoneHours: 2 },
       { userName: 'reader', password: 'secret', roles: new Set(['cmdb_read']) },
     ],
-  });
-  furnish(instance, {
-    items: { cmdb_ci_linux_server: 30, cmdb_ci_win_server: 10, cmdb_ci_business_app: 20 },
-    relations: 90,
-  });
+  }),
+);
+furnish(instance, {
+  items: { cmdb_ci_linux_server: 30, cmdb_ci_win_server: 10, cmdb_ci_business_app: 20 },
+  relations: 90,
 });
-afterAll(() => instance.close());
+
 beforeEach(() => instance.heal());
 
 interface Reply {

@@ -1,31 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { eolRefreshJob } from '../../../domain/governance/eol/eol.refresh.job.ts';
 import { processes } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { retryAfterMs } from '../../../integrations/eol/eol.client.ts';
 import { refreshFacts } from '../../../integrations/eol/eol.refresh.ts';
-import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
 import { type EndOfLifeEmulator, startEndOfLife } from '../../emulators/endoflife.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { ask, type JobRow, jobRow, untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
 // long enough for an answer on a busy machine; two requests in all are left to hang
 const hasty = { timeoutMs: 1_500, attempts: 2, pauseMs: 5, longestWaitMs: 50 };
 
-let t: TestApp;
-let workers: Workers;
 let world: EndOfLifeEmulator;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  workers = await startWorkers(t.services, [
+
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+closeAfterAll(
+  await startWorkers(t.services, [
     processes(eolRefreshJob, (job, services) => refreshFacts(job, services, hasty)),
-  ]);
-});
-afterAll(async () => {
-  await workers?.close(2_000);
-  await t?.close();
-});
+  ]),
+);
+
 beforeEach(async () => {
   await t.services.db('eol_products').delete();
   world = await startEndOfLife(

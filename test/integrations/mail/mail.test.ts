@@ -1,7 +1,7 @@
 // @redis
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { enqueueMail, enqueueMails, type Mail } from '../../../domain/kernel/mail/mail.enqueue.ts';
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
@@ -9,26 +9,22 @@ import { deliver } from '../../../integrations/mail/mail.smtp.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
 import { mailProcessor } from '../../../workers/mail.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 import { type JobRow, letLeasesPass, startWorkerProcess } from '../../support/jobs.ts';
-import { startSmtp, type TestSmtp, useSmtp } from '../../support/smtp.ts';
+import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
-let t: TestServices;
-let smtp: TestSmtp;
 let workers: Workers;
-beforeAll(async () => {
-  // processes that the test starts inherit it
-  vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  smtp = await startSmtp();
-  await useSmtp(t.services, smtp.port);
-  workers = await startWorkers(t.services, [mailProcessor]);
-});
+
+// processes that the test starts inherit it
+vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const smtp = closeAfterAll(await startSmtp());
+await useSmtp(t.services, smtp.port);
+workers = await startWorkers(t.services, [mailProcessor]);
+
 afterAll(async () => {
   await workers.close(2_000);
-  await smtp.close();
-  await t.close();
 });
 afterEach(() => {
   smtp.mails.length = 0;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { complete } from '../../../integrations/models/models.complete.ts';
 import {
@@ -10,7 +10,7 @@ import {
   runPatience,
 } from '../../../integrations/models/models.types.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
-import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 
 const schema = Type.Object(
   {
@@ -28,12 +28,10 @@ const hasty: ModelPatience = { timeoutMs: 5_000, attempts: 2, pauseMs: 5, longes
 const fits = { verdict: 'same', ids: ['a'] };
 const RUN = '00000000-0000-4000-8000-000000000001';
 
-let t: TestServices;
 let world: ModelEmulator;
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-});
-afterAll(() => t?.close());
+
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+
 beforeEach(async () => {
   world = await startModels('the key');
   world.answer = () => fits;

@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readOutcomes } from '../../../domain/analysis/ai/ai.outcomes.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { complete } from '../../../integrations/models/models.complete.ts';
 import type { Completion, ModelFailure, ModelRequest } from '../../../integrations/models/models.types.ts';
 import { type ModelEmulator, type ModelFault, startModels } from '../../emulators/openai.ts';
-import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 
 const schema = Type.Object(
   {
@@ -18,16 +18,8 @@ const fits = { verdict: 'same', ids: ['a'] };
 const KEY = 'sk-17';
 const hasty = { timeoutMs: 5_000, attempts: 2, pauseMs: 5, longestWaitMs: 1_000 };
 
-let t: TestServices;
-let world: ModelEmulator;
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  world = await startModels(KEY);
-});
-afterAll(async () => {
-  await world?.close();
-  await t?.close();
-});
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const world = closeAfterAll(await startModels(KEY));
 
 const ask = (more: Partial<ModelRequest<typeof schema>> = {}) =>
   complete(

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { askInHalves, createRunModel } from '../../../integrations/models/models.run.ts';
-import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
-import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { startModels } from '../../emulators/openai.ts';
+import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 
 const schema = Type.Object({ n: Type.Integer() }, { additionalProperties: false });
 const hasty = { timeoutMs: 5_000, attempts: 1, pauseMs: 5, longestWaitMs: 5 };
@@ -15,16 +15,9 @@ const question = {
   schema,
 };
 
-let t: TestServices;
-let world: ModelEmulator;
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  world = await startModels();
-});
-afterAll(async () => {
-  await world?.close();
-  await t?.close();
-});
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const world = closeAfterAll(await startModels());
+
 beforeEach(async () => {
   await t.services.db('ai_usage').delete();
   world.fault = () => undefined;

@@ -3,23 +3,21 @@ import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type S3Options, s3Storage } from '../../../integrations/storage/s3.ts';
 import type { OutgoingFile, Storage } from '../../../integrations/storage/storage.types.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
-import { type S3Emulator, startS3 } from '../../emulators/s3.ts';
+import { startS3 } from '../../emulators/s3.ts';
+import { closeAfterAll } from '../../support/harness.ts';
 
-let s3: S3Emulator;
 const outbound = createOutbound(['127.0.0.1:*']);
 const open: Storage[] = [];
 const never = new AbortController().signal;
 
-beforeAll(async () => {
-  s3 = await startS3();
-});
+const s3 = closeAfterAll(await startS3());
+
 afterAll(async () => {
   await outbound.close();
-  await s3.close();
 });
 afterEach(() => {
   for (const storage of open.splice(0)) storage.close();

@@ -1,18 +1,14 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cache, createMemoryCache } from '../../../platform/cache.ts';
+import { expect, it } from 'vitest';
+import { createMemoryCache } from '../../../platform/cache.ts';
 import { createReportRunner } from '../../../reports/kernel/report.runner.ts';
 import type { Report } from '../../../reports/kernel/report.ts';
-import { createTestApp, type TestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const MIB = 1024 * 1024;
-let t: TestApp;
-let cache: Cache;
-beforeAll(async () => {
-  t = await createTestApp();
-  cache = t.services.config.redisUrl ? t.services.cache : createMemoryCache(1024 * MIB);
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const cache = t.services.config.redisUrl ? t.services.cache : createMemoryCache(1024 * MIB);
 
 it('an answer too large to be kept is computed once for all processes that ask for it at once', async () => {
   let computed = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { noRuns } from '../../../../domain/inventory/calculations/calculations.local.ts';
 import { seedsOfType } from '../../../../domain/inventory/calculations/recalculate.ts';
 import { loadCards } from '../../../../domain/inventory/cards/cards.load.ts';
@@ -6,7 +6,7 @@ import { saveCards } from '../../../../domain/inventory/cards/cards.save.ts';
 import { dataQuality, qualityFacts } from '../../../../domain/inventory/cards/rules/quality.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { Work } from '../../../../domain/kernel/context.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { tablesOf } from '../../../support/tables.ts';
 import { askedActs } from './acts/asked.ts';
 import { attachedActs, onCardActs } from './acts/attached.ts';
@@ -47,15 +47,10 @@ const all = chosen(
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';
-let t: TestApp;
-let admin: TestClient;
-let people: string[];
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  people = [admin.userId, (await t.as('member')).userId, (await t.as('viewer')).userId];
-});
-afterAll(() => t.close());
+
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const people = [admin.userId, (await t.as('member')).userId, (await t.as('viewer')).userId];
 
 async function batchOf(seed: number, tally: Tally, said: string[]): Promise<string> {
   const { body } = await admin.post(url, { tool_name: 'Random' });

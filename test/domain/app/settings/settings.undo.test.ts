@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { changeSetting } from '../../../../domain/app/settings/settings.change.ts';
 import { clearImage, setImage } from '../../../../domain/app/settings/settings.images.ts';
 import { settingUndo } from '../../../../domain/app/settings/settings.undo.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { readSetting } from '../../../../domain/kernel/settings/settings.read.ts';
 import type { UndoneEvent } from '../../../../domain/kernel/undo/undo.types.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 const [spec] = settingUndo;
 const stored = async () =>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { sha256 } from '../../../../platform/crypto.ts';
 import {
   applyArchive,
@@ -13,31 +13,27 @@ import {
   unpack,
   uploadArchive,
 } from '../../../support/archives.ts';
-import type { TestApp, TestClient } from '../../../support/harness.ts';
+import type { TestClient } from '../../../support/harness.ts';
 
 /* Files and pictures of an archive are looked at as those that are uploaded. */
-let source: TestApp;
-let target: TestApp;
-let close: () => Promise<void>;
-let parts: Parts;
+
 const svg = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inner}</svg>`;
 const script = Buffer.from(svg('<script>x()</script>'));
 
-beforeAll(async () => {
-  ({ source, target, close } = await createTwoServices());
-  const admin = await source.as('admin');
-  const { body: card } = await admin.post('/api/v1/cards', { type: 'Application', name: 'Ledger' });
-  const files = `/api/v1/cards/${card.id}/file-attachments`;
-  await send(admin, files, 'notes.txt', 'Read me');
-  await send(admin, files, 'plan.svg', svg('<circle r="4"/>'));
-  await send(admin, '/api/v1/settings/logo', 'logo.svg', svg('<circle r="5"/>'));
-  const ico = Buffer.concat([Buffer.from([0, 0, 1, 0, 1, 0]), Buffer.alloc(64)]);
-  await send(admin, '/api/v1/settings/favicon', 'favicon.ico', ico);
-  parts = only(
-    await unpack(await exportArchive(source.services, await source.ctx())),
-    /^(?:users|settings|cards|files|file_attachments)$/,
-  );
-});
+const { source, target, close } = await createTwoServices();
+const admin = await source.as('admin');
+const { body: card } = await admin.post('/api/v1/cards', { type: 'Application', name: 'Ledger' });
+const files = `/api/v1/cards/${card.id}/file-attachments`;
+await send(admin, files, 'notes.txt', 'Read me');
+await send(admin, files, 'plan.svg', svg('<circle r="4"/>'));
+await send(admin, '/api/v1/settings/logo', 'logo.svg', svg('<circle r="5"/>'));
+const ico = Buffer.concat([Buffer.from([0, 0, 1, 0, 1, 0]), Buffer.alloc(64)]);
+await send(admin, '/api/v1/settings/favicon', 'favicon.ico', ico);
+const parts = only(
+  await unpack(await exportArchive(source.services, await source.ctx())),
+  /^(?:users|settings|cards|files|file_attachments)$/,
+);
+
 afterAll(() => close());
 
 async function send(client: TestClient, url: string, name: string, content: string | Buffer): Promise<void> {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { systemCaller } from '../../../../domain/kernel/context.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';
 import {
   applyArchive,
@@ -13,24 +13,16 @@ import {
   unpack,
   uploadArchive,
 } from '../../../support/archives.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 
 /* A service takes its own archive with other roles in it. */
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  admin = await t.as('admin');
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+
+const t = closeAfterAll(await createTestApp());
+const { db } = t.services;
+closeAfterAll(await startWorkers(t.services));
+const admin = await t.as('admin');
 
 it('follows roles and owners that an archive changes: nothing waits for who can no longer see to it', async () => {
-  const { db } = t.services;
   const ctx = await t.ctx();
   const rights = { 'adr.view': true, 'adr.sign': true, 'bpm.approve_flows': true };
   const signers = { key: 'signers', label: 'Signers', color: '#000000', permissions: rights };
@@ -83,7 +75,6 @@ it('follows roles and owners that an archive changes: nothing waits for who can 
 }, 60_000);
 
 it('changes nothing that is signed here, whether it was when the archive was read or is only now', async () => {
-  const { db } = t.services;
   const ctx = await t.ctx();
   const sign = async (id: string) => {
     await admin.post(`/api/v1/adr/${id}/request-signatures`, { user_ids: [admin.userId] });
@@ -152,7 +143,6 @@ it('asks others at once where those who are to approve or sign have no account t
 }, 60_000);
 
 it('lets no archive close what somebody is asked to approve', async () => {
-  const { db } = t.services;
   const ctx = await t.ctx();
   const { body: process } = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Asked' });
   const flow = `/api/v1/bpm/processes/${process.id}/flow`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   cardTypeFaults,
   relationTypeFaults,
@@ -10,7 +10,7 @@ import { contentTables } from '../../../../domain/app/workspace/workspace.tables
 import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import { readAgain } from '../../../../domain/modelling/bpm/contents.again.ts';
 import type { FieldError } from '../../../../platform/errors.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';
 import {
   exportArchive,
@@ -20,38 +20,28 @@ import {
   unpack,
   uploadArchive,
 } from '../../../support/archives.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 
-let t: TestApp;
-let workers: Workers;
-let admin: TestClient;
-let parts: Parts;
-beforeAll(async () => {
-  t = await createTestApp();
-  workers = await startWorkers(t.services);
-  admin = await t.as('admin');
-  const make = async (path: string, body: object) => {
-    const { status, text } = await admin.post(`/api/v1/${path}`, body);
-    expect(status, text).toBe(201);
-  };
-  await make('bookmarks', { name: 'A', filters: { types: ['Application'] }, columns: ['name'] });
-  await make('bookmarks', { name: 'B', filters: { attributes: { costTotalAnnual: 5 } } });
-  await make('soaw', { name: 'S', sections: { '1.1': { content: '<p>Why</p>' } } });
-  await make('web-portals', { name: 'P', slug: 'p', card_type: 'Application' });
-  await make('surveys', {
-    name: 'Q',
-    target_type_key: 'Application',
-    target_roles: ['responsible'],
-    fields: [{ key: 'businessCriticality' }],
-  });
-  await make('saved-reports', { name: 'R', report_type: 'cost', config: { by: ['vendor'] } });
-  await make('adr', { title: 'D', consulted: ['Ann'] });
-  parts = await unpack(await exportArchive(t.services, await t.ctx()));
+const t = closeAfterAll(await createTestApp());
+closeAfterAll(await startWorkers(t.services));
+const admin = await t.as('admin');
+const make = async (path: string, body: object) => {
+  const { status, text } = await admin.post(`/api/v1/${path}`, body);
+  expect(status, text).toBe(201);
+};
+await make('bookmarks', { name: 'A', filters: { types: ['Application'] }, columns: ['name'] });
+await make('bookmarks', { name: 'B', filters: { attributes: { costTotalAnnual: 5 } } });
+await make('soaw', { name: 'S', sections: { '1.1': { content: '<p>Why</p>' } } });
+await make('web-portals', { name: 'P', slug: 'p', card_type: 'Application' });
+await make('surveys', {
+  name: 'Q',
+  target_type_key: 'Application',
+  target_roles: ['responsible'],
+  fields: [{ key: 'businessCriticality' }],
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+await make('saved-reports', { name: 'R', report_type: 'cost', config: { by: ['vendor'] } });
+await make('adr', { title: 'D', consulted: ['Ann'] });
+const parts = await unpack(await exportArchive(t.services, await t.ctx()));
 
 const change = (from: Parts, table: string, line: number, values: object): Parts =>
   rewrite(from, `content/${table}.ndjson`, (rows) =>

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
 import { contentTable, contentTables, leftOut } from '../../../../domain/app/workspace/workspace.tables.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 it('knows of every table whether it goes with the workspace, and why not', async () => {
   const { rows } = await t.services.db.raw(

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { notificationRules } from '../../../../domain/collaboration/notifications/notifications.rules.ts';
 import { notificationTypes } from '../../../../domain/collaboration/notifications/notifications.types.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { EventDraft } from '../../../../domain/kernel/events/events.types.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestClient } from '../../../support/harness.ts';
 import { tellAll, toldTo } from '../../../support/notifications.ts';
 import { useSmtp } from '../../../support/smtp.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  admin = await t.as('admin', 'Ann');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { db } = t.services;
+const admin = await t.as('admin', 'Ann');
 
 let ann: TestClient;
 let bob: TestClient;
@@ -127,7 +123,6 @@ describe('a change of a card', () => {
     const inside = await t.as('nobody', `in-${randomUUID()}`);
     const blind = await t.as('nobody', `out-${randomUUID()}`);
     const id = await card({}, bob);
-    const { db } = t.services;
     await db('stakeholders').insert({ card_id: id, user_id: inside.userId, role: 'observer' });
     // a role that its type does not know gives nothing
     await db('stakeholders').insert({ card_id: id, user_id: blind.userId, role: 'no_such_role' });
@@ -277,7 +272,6 @@ describe('many changes', () => {
     await useSmtp(t.services, 1);
     await bob.patch('/api/v1/users/me/notification-preferences', { email: { card_updated: true } });
     const id = await card({}, bob);
-    const { db } = t.services;
     const [job] = await db('jobs')
       .insert({ kind: 'import', queue: 'bulk', status: 'running' })
       .returning('id');
@@ -312,7 +306,6 @@ describe('many changes', () => {
 
   it('that were read before their mail was due are not mailed', async () => {
     await useSmtp(t.services, 1);
-    const { db } = t.services;
     await bob.patch('/api/v1/users/me/notification-preferences', { email: { card_updated: true } });
     await db('notification_mailings').insert({ user_id: bob.userId, last_at: db.fn.now() });
     const id = await card({}, bob);
@@ -328,7 +321,6 @@ describe('many changes', () => {
 
   it('that their reader may no longer see are not mailed', async () => {
     await useSmtp(t.services, 1);
-    const { db } = t.services;
     for (const client of [ann, bob]) {
       await client.patch('/api/v1/users/me/notification-preferences', { email: { card_updated: true } });
       await db('notification_mailings').insert({ user_id: client.userId, last_at: db.fn.now() });

@@ -1,26 +1,16 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { retryJob } from '../../../../domain/kernel/jobs/jobs.commands.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter, type Importer } from '../../../support/imports.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { createImporter } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services, [smallImports(10)]);
-  imports = createImporter(t.services, await t.ctx());
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services, [smallImports(10)]));
+const imports = createImporter(t.services, await t.ctx());
 
 const apps = (prefix: string, count: number, more: object = {}) =>
   Array.from({ length: count }, (_, n) => ({

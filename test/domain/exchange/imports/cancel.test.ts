@@ -1,24 +1,15 @@
 // @redis
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cancelJob, retryJob } from '../../../../domain/kernel/jobs/jobs.commands.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { askImport, importResult, ndjson } from '../../../support/imports.ts';
 import { jobRow, untilStatus } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
-let t: TestServices;
-let workers: Workers;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services, [smallImports(5)]);
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services, [smallImports(5)]));
 
 it('keeps what was written before it was cancelled, says how much, and goes on when it is run again', async () => {
   const { db } = t.services;

@@ -1,37 +1,27 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter, type Importer } from '../../../support/imports.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { createImporter } from '../../../support/imports.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  imports = createImporter(t.services, await t.ctx());
-  const { db } = t.services;
-  const [region] = await db('tag_groups').insert({ name: 'Region' }).returning('id');
-  const [phase] = await db('tag_groups').insert({ name: 'Phase', mode: 'single' }).returning('id');
-  await db('tag_groups').insert({ name: 'Only', restrict_to_types: JSON.stringify(['Provider']) });
-  await db('tags').insert([
-    { tag_group_id: region.id, name: 'North' },
-    { tag_group_id: region.id, name: 'South/West' },
-    { tag_group_id: phase.id, name: 'One' },
-    { tag_group_id: phase.id, name: 'Two' },
-  ]);
-  await db.raw(`insert into tags (tag_group_id, name) select id, 'Tag' from tag_groups where name = 'Only'`);
-  await db('users').insert([
-    { email: 'ann@estate.example', display_name: 'Ann', role: 'member' },
-    { email: 'bob@estate.example', display_name: 'Bob', role: 'member' },
-  ]);
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+const imports = createImporter(t.services, await t.ctx());
+const { db } = t.services;
+const [region] = await db('tag_groups').insert({ name: 'Region' }).returning('id');
+const [phase] = await db('tag_groups').insert({ name: 'Phase', mode: 'single' }).returning('id');
+await db('tag_groups').insert({ name: 'Only', restrict_to_types: JSON.stringify(['Provider']) });
+await db('tags').insert([
+  { tag_group_id: region.id, name: 'North' },
+  { tag_group_id: region.id, name: 'South/West' },
+  { tag_group_id: phase.id, name: 'One' },
+  { tag_group_id: phase.id, name: 'Two' },
+]);
+await db.raw(`insert into tags (tag_group_id, name) select id, 'Tag' from tag_groups where name = 'Only'`);
+await db('users').insert([
+  { email: 'ann@estate.example', display_name: 'Ann', role: 'member' },
+  { email: 'bob@estate.example', display_name: 'Bob', role: 'member' },
+]);
 
 const app = (external_id: string, more: object = {}) => ({
   type: 'Application',

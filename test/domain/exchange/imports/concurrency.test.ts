@@ -1,27 +1,17 @@
 // @redis
 import type { Knex } from 'knex';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lockHierarchy } from '../../../../domain/inventory/cards/cards.load.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
 import { mayBeSilent } from '../../../support/database.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { askImport, createImporter, type Importer, importResult, ndjson } from '../../../support/imports.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { askImport, createImporter, importResult, ndjson } from '../../../support/imports.ts';
 import { jobRow } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  imports = createImporter(t.services, await t.ctx());
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+const imports = createImporter(t.services, await t.ctx());
 
 /** Runs an import that is planned before `change` is made, and written after it. */
 async function overtaken(

@@ -1,30 +1,20 @@
 // @redis
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter, type Importer } from '../../../support/imports.ts';
+import { expect, it } from 'vitest';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { createImporter } from '../../../support/imports.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services, [smallImports(3)]);
-  imports = createImporter(t.services, await t.ctx());
-  await t.services.db.raw(
-    `with g as (insert into tag_groups (name, mandatory) values ('Group', true) returning id)
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services, [smallImports(3)]));
+const imports = createImporter(t.services, await t.ctx());
+await t.services.db.raw(
+  `with g as (insert into tag_groups (name, mandatory) values ('Group', true) returning id)
      insert into tags (tag_group_id, name) select id, unnest(array['One', 'Two']) from g;
      insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member');
      select record_events('[]', '{metamodel}')`,
-  );
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+);
 
 const id = fc.integer({ min: 1, max: 14 }).map((n) => `X-${n}`);
 const name = fc.constantFrom('a', 'B', ' b ', 'c', 'd', 'e', 'f', 'g');

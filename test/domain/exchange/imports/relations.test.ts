@@ -1,40 +1,30 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter, type Importer } from '../../../support/imports.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { createImporter } from '../../../support/imports.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  const { db } = t.services;
-  await db('relation_types').where({ key: 'relProviderToApp' }).update({ cardinality: '1:n' });
-  await db('relation_types').where({ key: 'relProviderToITC' }).update({ cardinality: '1:1' });
-  await db('relation_types').where({ key: 'relAppToDataObj' }).update({ source_mandatory: true });
-  await db.raw(`select record_events('[]', '{metamodel}')`);
-  workers = await startWorkers(t.services);
-  imports = createImporter(t.services, await t.ctx());
-  const card = (type: string, external_id: string, more: object = {}) => ({
-    type,
-    external_id,
-    name: `${type} ${external_id}`,
-    ...more,
-  });
-  await imports.run([
-    ...['1', '2', '3'].map((id) => card('Application', id)),
-    card('Application', '4', { status: 'ARCHIVED' }),
-    ...['1', '2'].map((id) => card('Provider', id)),
-    ...['1', '2'].map((id) => card('ITComponent', id)),
-    ...['1', '2'].map((id) => card('DataObject', id)),
-  ]);
+const t = closeAfterAll(await createTestServices());
+const { db } = t.services;
+await db('relation_types').where({ key: 'relProviderToApp' }).update({ cardinality: '1:n' });
+await db('relation_types').where({ key: 'relProviderToITC' }).update({ cardinality: '1:1' });
+await db('relation_types').where({ key: 'relAppToDataObj' }).update({ source_mandatory: true });
+await db.raw(`select record_events('[]', '{metamodel}')`);
+closeAfterAll(await startWorkers(t.services));
+const imports = createImporter(t.services, await t.ctx());
+const card = (type: string, external_id: string, more: object = {}) => ({
+  type,
+  external_id,
+  name: `${type} ${external_id}`,
+  ...more,
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+await imports.run([
+  ...['1', '2', '3'].map((id) => card('Application', id)),
+  card('Application', '4', { status: 'ARCHIVED' }),
+  ...['1', '2'].map((id) => card('Provider', id)),
+  ...['1', '2'].map((id) => card('ITComponent', id)),
+  ...['1', '2'].map((id) => card('DataObject', id)),
+]);
 
 const relation = (type: string, source: string, target: string, more: object = {}) => ({
   type,

@@ -1,16 +1,11 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Caller, Ctx } from '../../../../domain/kernel/context.ts';
 import type { AppPermission } from '../../../../domain/kernel/permissions/permissions.data.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { askImport, createImporter, type Importer } from '../../../support/imports.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { askImport, createImporter } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
-
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-let clerk: Ctx;
 
 const permissions: AppPermission[] = [
   'inventory.view',
@@ -19,45 +14,39 @@ const permissions: AppPermission[] = [
   'relations.manage',
 ];
 
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  imports = createImporter(t.services, await t.ctx());
-  const { db } = t.services;
-  await db('roles').insert({
-    key: 'clerk',
-    label: 'Clerk',
-    permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
-  });
-  const [user] = await db('users')
-    .insert({ email: 'clerk@estate.example', display_name: 'Clerk', role: 'clerk' })
-    .returning('id');
-  const caller: Caller = {
-    userId: user.id,
-    email: 'clerk@estate.example',
-    displayName: 'Clerk',
-    role: 'clerk',
-    permissions: new Set(permissions),
-    tokenId: null,
-    tokenExpiresAt: null,
-  };
-  clerk = await t.ctx(caller);
-  await imports.run([
-    { type: 'Application', external_id: '1', name: '1', attributes: { costTotalAnnual: 5 } },
-    {
-      type: 'Application',
-      external_id: '2',
-      name: '2',
-      attributes: { costTotalAnnual: 5 },
-      stakeholders: ['responsible:clerk@estate.example'],
-    },
-    { type: 'ITComponent', external_id: '1', name: '1' },
-  ]);
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+const imports = createImporter(t.services, await t.ctx());
+const { db } = t.services;
+await db('roles').insert({
+  key: 'clerk',
+  label: 'Clerk',
+  permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const [user] = await db('users')
+  .insert({ email: 'clerk@estate.example', display_name: 'Clerk', role: 'clerk' })
+  .returning('id');
+const caller: Caller = {
+  userId: user.id,
+  email: 'clerk@estate.example',
+  displayName: 'Clerk',
+  role: 'clerk',
+  permissions: new Set(permissions),
+  tokenId: null,
+  tokenExpiresAt: null,
+};
+const clerk = await t.ctx(caller);
+await imports.run([
+  { type: 'Application', external_id: '1', name: '1', attributes: { costTotalAnnual: 5 } },
+  {
+    type: 'Application',
+    external_id: '2',
+    name: '2',
+    attributes: { costTotalAnnual: 5 },
+    stakeholders: ['responsible:clerk@estate.example'],
+  },
+  { type: 'ITComponent', external_id: '1', name: '1' },
+]);
 
 const app = (external_id: string, more: object) => ({
   type: 'Application',

@@ -1,77 +1,67 @@
 // @redis
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
 import { openContent } from '../../../../domain/kernel/files/files.store.ts';
 import { startExport } from '../../../../reports/exchange/extraction/exports.start.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter, type Importer } from '../../../support/imports.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';
+import { createImporter } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  imports = createImporter(t.services, await t.ctx());
-  await t.services.db.raw(
-    `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+const imports = createImporter(t.services, await t.ctx());
+await t.services.db.raw(
+  `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
      insert into tags (tag_group_id, name) select id, unnest(array['One; two', '=Three', 'Four\\']) from g;
      insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`,
-  );
-  const app = (external_id: string | null, name: string, more: object = {}) => ({
-    type: 'Application',
-    ...(external_id === null ? {} : { external_id }),
-    name,
-    ...more,
-  });
-  const cards = await imports.run([
-    {
-      type: 'BusinessCapability',
-      external_id: 'C-1',
-      name: 'A / B',
-      attributes: { capabilityLevel: 'Macro' },
+);
+const app = (external_id: string | null, name: string, more: object = {}) => ({
+  type: 'Application',
+  ...(external_id === null ? {} : { external_id }),
+  name,
+  ...more,
+});
+const cards = await imports.run([
+  {
+    type: 'BusinessCapability',
+    external_id: 'C-1',
+    name: 'A / B',
+    attributes: { capabilityLevel: 'Macro' },
+  },
+  { type: 'BusinessCapability', external_id: 'C-2', name: 'C \\', parent_external_id: 'C-1' },
+  { type: 'BusinessCapability', name: 'Keyless', parent_path: ['A / B', 'C \\'] },
+  app('1', '=SUM(A1)', { description: '\'+1\r\nsecond line\n\t"quoted"', alias: '-' }),
+  app('2', "'=guarded", {
+    subtype: 'microservice',
+    lifecycle: { plan: '2020-02-29', endOfLife: '2031-12-31' },
+  }),
+  app('3', '漢字, Größe; العربية', {
+    attributes: {
+      businessCriticality: 'missionCritical',
+      costTotalAnnual: -0.1,
+      commercialApplication: false,
     },
-    { type: 'BusinessCapability', external_id: 'C-2', name: 'C \\', parent_external_id: 'C-1' },
-    { type: 'BusinessCapability', name: 'Keyless', parent_path: ['A / B', 'C \\'] },
-    app('1', '=SUM(A1)', { description: '\'+1\r\nsecond line\n\t"quoted"', alias: '-' }),
-    app('2', "'=guarded", {
-      subtype: 'microservice',
-      lifecycle: { plan: '2020-02-29', endOfLife: '2031-12-31' },
-    }),
-    app('3', '漢字, Größe; العربية', {
-      attributes: {
-        businessCriticality: 'missionCritical',
-        costTotalAnnual: -0.1,
-        commercialApplication: false,
-      },
-      tags: ['A\\/B; C/One; two', 'A\\/B; C/=Three', 'A\\/B; C/Four\\\\'],
-      stakeholders: ['responsible:ann@estate.example', 'observer:ann@estate.example'],
-      approval_status: 'APPROVED',
-    }),
-    app('4', 'archived', { status: 'ARCHIVED' }),
-    app(null, 'no key'),
-    { type: 'ITComponent', external_id: '1', name: 'Component' },
-  ]);
-  expect(cards.faults).toEqual({});
-  await imports.run(
-    ['1', '3'].map((source_external_id) => ({
-      type: 'relAppToITC',
-      source_external_id,
-      target_external_id: '1',
-      description: '@relation; one',
-      attributes: { costTotalAnnual: 7 },
-    })),
-    { kind: 'relations' },
-  );
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+    tags: ['A\\/B; C/One; two', 'A\\/B; C/=Three', 'A\\/B; C/Four\\\\'],
+    stakeholders: ['responsible:ann@estate.example', 'observer:ann@estate.example'],
+    approval_status: 'APPROVED',
+  }),
+  app('4', 'archived', { status: 'ARCHIVED' }),
+  app(null, 'no key'),
+  { type: 'ITComponent', external_id: '1', name: 'Component' },
+]);
+expect(cards.faults).toEqual({});
+await imports.run(
+  ['1', '3'].map((source_external_id) => ({
+    type: 'relAppToITC',
+    source_external_id,
+    target_external_id: '1',
+    description: '@relation; one',
+    attributes: { costTotalAnnual: 7 },
+  })),
+  { kind: 'relations' },
+);
 
 async function exported(more: Partial<ExportRequest>): Promise<string> {
   const { job_id } = await startExport(await t.ctx(), {

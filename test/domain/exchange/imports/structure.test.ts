@@ -1,22 +1,12 @@
 // @redis
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter, type Importer } from '../../../support/imports.ts';
+import { describe, expect, it } from 'vitest';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { createImporter } from '../../../support/imports.ts';
 
-let t: TestServices;
-let workers: Workers;
-let imports: Importer;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  imports = createImporter(t.services, await t.ctx());
-});
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+const imports = createImporter(t.services, await t.ctx());
 
 const row = (type: string, external_id: string, parent: string | null | undefined, more: object) => ({
   type,

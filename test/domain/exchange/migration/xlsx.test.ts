@@ -1,20 +1,16 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import type { SheetRows } from '../../../../domain/exchange/migration/source.types.ts';
 import { dayOf, showsDay } from '../../../../domain/exchange/migration/xlsx.days.ts';
 import { readXlsx } from '../../../../domain/exchange/migration/xlsx.read.ts';
 import { storeContent } from '../../../../domain/kernel/files/files.store.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { workbook } from './workbook.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 async function read(content: Buffer): Promise<Record<string, SheetRows['rows']>> {
   const stored = await storeContent(t.services.blobs, Readable.from([content]));

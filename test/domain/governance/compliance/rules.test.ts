@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scoreOf } from '../../../../domain/analysis/compliance/scans.queries.ts';
 import { findingStatuses, scores } from '../../../../domain/governance/compliance/compliance.types.ts';
 import { readingSets, ruleSets } from '../../../../domain/governance/compliance/rules/rule-sets.ts';
 import { compileApplies, compileRule } from '../../../../domain/governance/compliance/rules/rules.compile.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 const all = [...ruleSets].flatMap(([regulation, rules]) =>
   rules.map((rule) => ({ name: `${regulation} ${rule.key}`, rule })),

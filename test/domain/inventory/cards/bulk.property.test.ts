@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   archiveCards,
   deleteCards,
@@ -15,26 +15,19 @@ import { restoreCard } from '../../../../domain/inventory/cards/cards.restore.ts
 import { createRelation } from '../../../../domain/inventory/relations/relations.create.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';
 
 /*
  * Two workspaces hold the same cards. In one a bulk operation is carried out, in the other the single operations that it
  * stands for; then both hold the same again, and have told the same of each card.
  */
-let many: TestServices;
-let single: TestServices;
-beforeAll(async () => {
-  many = await createTestServices();
-  single = await createTestServices();
-  for (const t of [many, single]) {
-    await t.services.db('relation_types').where({ key: 'relAppToBC' }).update({ target_mandatory: true });
-    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
-  }
-});
-afterAll(async () => {
-  await many.close();
-  await single.close();
-});
+
+const many = closeAfterAll(await createTestServices());
+const single = closeAfterAll(await createTestServices());
+for (const t of [many, single]) {
+  await t.services.db('relation_types').where({ key: 'relAppToBC' }).update({ target_mandatory: true });
+  await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+}
 
 type Values = Record<string, unknown>;
 const TYPE = 'BusinessCapability';

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CardListMemory,
   createCardListMemory,
   listCards,
 } from '../../../../domain/inventory/cards/cards.list.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const CARDS = 6000;
 const SIZE = 50;
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-  await t.services.db.raw(
-    `insert into cards (type, subtype, name, status, approval_status, data_quality, attributes, updated_at)
+const t = closeAfterAll(await createTestServices());
+await t.services.db.raw(
+  `insert into cards (type, subtype, name, status, approval_status, data_quality, attributes, updated_at)
      select 'Application', (array['businessApplication', 'microservice', null])[n % 3 + 1], md5(n::text) || n,
             case when n % 10 = 0 then 'ARCHIVED' else 'ACTIVE' end,
             (array['DRAFT', 'APPROVED', 'BROKEN'])[n % 7 % 3 + 1], n % 101,
             jsonb_build_object('numberOfUsers', n % 50), now() + (n % 13) * interval '1 second'
      from generate_series(1, ?) n`,
-    [CARDS],
-  );
-});
-afterAll(() => t.close());
+  [CARDS],
+);
 
 const idsOf = async (
   memory: CardListMemory,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { archiveCards } from '../../../../domain/inventory/cards/bulk/bulk.archive.ts';
 import { patchCards } from '../../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { setApproval } from '../../../../domain/inventory/cards/cards.approval.ts';
@@ -17,22 +17,16 @@ import { createRelation } from '../../../../domain/inventory/relations/relations
 import { deleteRelation } from '../../../../domain/inventory/relations/relations.delete.ts';
 import { patchRelation } from '../../../../domain/inventory/relations/relations.patch.ts';
 import { command } from '../../../../domain/kernel/command.ts';
-import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-let t: TestServices;
-let ctx: Ctx;
-beforeAll(async () => {
-  t = await createTestServices();
-  const { db } = t.services;
-  await db('relation_types')
-    .where({ key: 'relAppToBC' })
-    .update({ source_mandatory: true, cardinality: '1:n' });
-  await db.raw(`select raise_topics(array['metamodel'])`);
-  ctx = await t.ctx();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+const { db } = t.services;
+await db('relation_types')
+  .where({ key: 'relAppToBC' })
+  .update({ source_mandatory: true, cardinality: '1:n' });
+await db.raw(`select raise_topics(array['metamodel'])`);
+const ctx = await t.ctx();
 
 type Values = Record<string, unknown>;
 const cardColumns = [
@@ -81,7 +75,6 @@ const withoutNulls = (values: Values) =>
 
 /** The tables' content in the same form. */
 async function stored(): Promise<{ cards: Map<string, Values>; relations: Map<string, Values> }> {
-  const { db } = t.services;
   const cards = await db('cards').select('*', db.raw('utc(archived_at) as archived_at'));
   const relations = await db('relations');
   return {
@@ -176,7 +169,6 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const choose = <T>(list: T[], n: number): T | undefined => list[n % Math.max(list.length, 1)];
 
 async function carryOut(one: Step): Promise<void> {
-  const { db } = t.services;
   const cards = await db('cards').orderBy('id').select('id', 'type');
   const relations = await db('relations').orderBy('id').select('id');
   const { parent, ...values } = one.input;

@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkFilter } from '../../../../domain/inventory/filters/filters.check.ts';
 import { compileFilter } from '../../../../domain/inventory/filters/filters.compile.ts';
 import { parseFilter } from '../../../../domain/inventory/filters/filters.parser.ts';
 import { prepareFilter } from '../../../../domain/inventory/filters/filters.prepare.ts';
-import {
-  createFilterSchema,
-  type FilterSchema,
-} from '../../../../domain/inventory/filters/filters.schema.ts';
+import { createFilterSchema } from '../../../../domain/inventory/filters/filters.schema.ts';
 import { anonymousCaller, type Caller, type Ctx } from '../../../../domain/kernel/context.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { writtenCondition, writtenFilter } from './arbitrary.ts';
 import { regionGroup, sampleRows, slashGroup } from './sample-schema.ts';
 
-let services: TestServices;
-let schema: FilterSchema;
-let ctx: Ctx;
 const ann = randomUUID();
 const bob = randomUUID();
 const ids = new Map<string, string>();
@@ -75,71 +69,68 @@ const cards: SampleCard[] = [
 ];
 const all = cards.map((card) => card.name);
 
-beforeAll(async () => {
-  services = await createTestServices();
-  const { db } = services.services;
-  const json = JSON.stringify;
-  await db('card_types').insert(
-    sampleRows.cardTypes
-      .filter((type) => type.key === 'Lab' || type.key === 'Annex')
-      .map(({ subtypes, fields_schema, ...type }) => ({
-        ...type,
-        subtypes: json(subtypes),
-        fields_schema: json(fields_schema),
-      })),
-  );
-  await db.raw(`select raise_topics(array['metamodel'])`);
-  await db('users').insert([
-    { id: ann, email: 'Ann@estate.example', display_name: 'Ann', role: 'member' },
-    { id: bob, email: 'bob@estate.example', display_name: 'Bob', role: 'member' },
-  ]);
-  for (const { parent, attributes = {}, lifecycle = null, ...card } of cards) {
-    const [{ id }] = await db('cards')
-      .insert({
-        ...card,
-        parent_id: parent === undefined ? null : ids.get(parent as string),
-        attributes: json(attributes),
-        lifecycle: lifecycle === null ? null : json(lifecycle),
-      })
-      .returning('id');
-    ids.set(card.name, id);
-  }
-  const relation = (source: string, target: string, type: string, more: object = {}) => ({
-    type,
-    source_id: ids.get(source),
-    target_id: ids.get(target),
-    ...more,
-  });
-  await db('relations').insert([
-    relation('App', 'Oracle', 'relAppToITC', {
-      attributes: json({ costTotalAnnual: 9 }),
-      description: 'Core',
-    }),
-    relation('App', 'Postgres', 'relAppToITC'),
-    relation('Oracle', 'Postgres', 'relITCSuccessor'),
-  ]);
-  await db('stakeholders').insert([
-    { card_id: ids.get('App'), user_id: ann, role: 'responsible' },
-    { card_id: ids.get('App'), user_id: bob, role: 'observer' },
-    { card_id: ids.get('Oracle'), user_id: bob, role: 'responsible' },
-  ]);
-  await db('tag_groups').insert([regionGroup, slashGroup]);
-  const tags = await db('tags')
-    .insert([
-      { tag_group_id: regionGroup.id, name: 'EU' },
-      { tag_group_id: regionGroup.id, name: 'US' },
-      { tag_group_id: slashGroup.id, name: 'EU' },
-    ])
+const services = closeAfterAll(await createTestServices());
+const { db } = services.services;
+const json = JSON.stringify;
+await db('card_types').insert(
+  sampleRows.cardTypes
+    .filter((type) => type.key === 'Lab' || type.key === 'Annex')
+    .map(({ subtypes, fields_schema, ...type }) => ({
+      ...type,
+      subtypes: json(subtypes),
+      fields_schema: json(fields_schema),
+    })),
+);
+await db.raw(`select raise_topics(array['metamodel'])`);
+await db('users').insert([
+  { id: ann, email: 'Ann@estate.example', display_name: 'Ann', role: 'member' },
+  { id: bob, email: 'bob@estate.example', display_name: 'Bob', role: 'member' },
+]);
+for (const { parent, attributes = {}, lifecycle = null, ...card } of cards) {
+  const [{ id }] = await db('cards')
+    .insert({
+      ...card,
+      parent_id: parent === undefined ? null : ids.get(parent as string),
+      attributes: json(attributes),
+      lifecycle: lifecycle === null ? null : json(lifecycle),
+    })
     .returning('id');
-  await db('card_tags').insert([
-    { card_id: ids.get('App'), tag_id: tags[0].id },
-    { card_id: ids.get('App'), tag_id: tags[1].id },
-    { card_id: ids.get('Oracle'), tag_id: tags[2].id },
-  ]);
-  ctx = await services.ctx();
-  schema = createFilterSchema(ctx.metamodel, [regionGroup, slashGroup]);
+  ids.set(card.name, id);
+}
+const relation = (source: string, target: string, type: string, more: object = {}) => ({
+  type,
+  source_id: ids.get(source),
+  target_id: ids.get(target),
+  ...more,
 });
-afterAll(() => services.close());
+await db('relations').insert([
+  relation('App', 'Oracle', 'relAppToITC', {
+    attributes: json({ costTotalAnnual: 9 }),
+    description: 'Core',
+  }),
+  relation('App', 'Postgres', 'relAppToITC'),
+  relation('Oracle', 'Postgres', 'relITCSuccessor'),
+]);
+await db('stakeholders').insert([
+  { card_id: ids.get('App'), user_id: ann, role: 'responsible' },
+  { card_id: ids.get('App'), user_id: bob, role: 'observer' },
+  { card_id: ids.get('Oracle'), user_id: bob, role: 'responsible' },
+]);
+await db('tag_groups').insert([regionGroup, slashGroup]);
+const tags = await db('tags')
+  .insert([
+    { tag_group_id: regionGroup.id, name: 'EU' },
+    { tag_group_id: regionGroup.id, name: 'US' },
+    { tag_group_id: slashGroup.id, name: 'EU' },
+  ])
+  .returning('id');
+await db('card_tags').insert([
+  { card_id: ids.get('App'), tag_id: tags[0].id },
+  { card_id: ids.get('App'), tag_id: tags[1].id },
+  { card_id: ids.get('Oracle'), tag_id: tags[2].id },
+]);
+const ctx = await services.ctx();
+const schema = createFilterSchema(ctx.metamodel, [regionGroup, slashGroup]);
 
 /** Names of the selected cards, in the order of {@link cards}. */
 async function select(text: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { undoSpecs } from '../../../../domain/app/resources.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { UndoneEvent, UndoRefusal } from '../../../../domain/kernel/undo/undo.types.ts';
@@ -11,15 +11,10 @@ import {
   schema,
   types,
 } from '../../../api/metamodel/metamodel.fixture.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp, type TestAnswer } from '../../../support/harness.ts';
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
 
 /** The tables of the metamodel, but for when rows were written last. */
 async function state(): Promise<string> {

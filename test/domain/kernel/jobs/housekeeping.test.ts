@@ -2,25 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cleanUp } from '../../../../domain/app/housekeeping.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { feedEnds } from '../../../../domain/kernel/events/changes.ts';
 import { storeContent, storeFile } from '../../../../domain/kernel/files/files.store.ts';
 import { storeMapping } from '../../../integrations/itsm/stored.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+const { db } = t.services;
 
 const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 const run = async () => await cleanUp(t.services.db, t.services.blobs, new AbortController().signal);
 
 it('removes expired rows and keeps the others', async () => {
-  const { db } = t.services;
   const key = (name: string, hours: number) => ({
     user_id: randomUUID(),
     key: name,
@@ -55,7 +51,6 @@ it('removes expired rows and keeps the others', async () => {
 });
 
 it('removes finished jobs after the days of their kind, with their files', async () => {
-  const { db } = t.services;
   const file = await storeFile(t.services, Readable.from(['x']), {
     name: 'x.csv',
     mediaType: 'text/csv',
@@ -87,7 +82,6 @@ it('removes finished jobs after the days of their kind, with their files', async
 });
 
 it('removes the oldest events and tells readers where the feed begins', async () => {
-  const { db } = t.services;
   for (let n = 0; n < 3; n += 1) {
     const changes = { status: { old: 'ACTIVE', new: 'ARCHIVED' } };
     await command(await t.ctx(), async ({ emit }) =>
@@ -134,7 +128,6 @@ it('removes abandoned contents, and those of expired files', async () => {
 });
 
 it('keeps things as long as the settings say', async () => {
-  const { db } = t.services;
   await db('idempotency_keys').delete();
   await db('jobs').delete();
   await db('settings').insert({
@@ -184,7 +177,6 @@ it('keeps things as long as the settings say', async () => {
 });
 
 it('removes old runs of synchronisations, but for those that are still needed', async () => {
-  const { db } = t.services;
   const plain = { cardType: 'Application', table: 'x', direction: 'pull' } as const;
   const { connectionId: connection_id, mappingId: mapping_id } = await storeMapping(db, plain);
   const past = async (name: string, days: number, more: Record<string, unknown> = {}) => {
@@ -238,7 +230,6 @@ it('removes old runs of synchronisations, but for those that are still needed', 
 });
 
 it('removes old runs of analyses, but for those of which something shown comes, and models that nothing uses', async () => {
-  const { db } = t.services;
   const old = ago(401 * 24);
   const kept = {
     completed: randomUUID(),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { command } from '../../../../domain/kernel/command.ts';
 import {
   claimRun,
@@ -13,15 +13,12 @@ import {
   tellProgress,
 } from '../../../../domain/kernel/jobs/jobs.lease.ts';
 import { JobCancelled, JobLeaseLost } from '../../../../domain/kernel/jobs/jobs.running.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { ask, jobRow } from '../../../support/jobs.ts';
 import { actJob } from '../../../workers/fixtures/numbers.processors.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+const { db } = t.services;
 
 async function claimed(owner = 'me') {
   const id = await ask(await t.ctx(), actJob, { act: 'x' });
@@ -44,7 +41,6 @@ it('gives a run to one of many workers', async () => {
 });
 
 it('lets nobody write who no longer holds the lease', async () => {
-  const { db } = t.services;
   const lease = await claimed();
   await expire(lease.id);
   expect(await requeueExpired(db)).toEqual([lease.id]);
@@ -76,7 +72,6 @@ it('takes the whole batch back when the lease was lost before it ended', async (
 });
 
 it('keeps the run from being taken over while a transaction holds it, and lets heartbeat and progress through', async () => {
-  const { db } = t.services;
   const lease = await claimed();
   await command(await t.ctx(), async (work) => {
     await holdRun(work, lease);
@@ -92,7 +87,6 @@ it('keeps the run from being taken over while a transaction holds it, and lets h
 });
 
 it('never lets a heartbeat wait for the checkpoint of an open transaction', async () => {
-  const { db } = t.services;
   const lease = await claimed();
   await command(await t.ctx(), async (work) => {
     await storeStep(work.sql, lease, { progress: 0.7, checkpoint: { line: 7 } });
@@ -105,7 +99,6 @@ it('never lets a heartbeat wait for the checkpoint of an open transaction', asyn
 });
 
 it('keeps progress within 0 and 1 and what a step does not name', async () => {
-  const { db } = t.services;
   const lease = await claimed();
   await storeStep(db, lease, { progress: 0.5, message: 'half', counts: { n: 1 }, checkpoint: [1] });
   await storeStep(db, lease, { progress: 7 });

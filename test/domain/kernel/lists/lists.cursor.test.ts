@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runList } from '../../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, ListSpec } from '../../../../domain/kernel/lists/lists.types.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const OWNER = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
@@ -23,14 +23,11 @@ const spec: ListSpec = {
   search: 'lower(t.name)',
 };
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-  await t.services.db.raw(
-    'create table things (id bigint primary key, name text, weight numeric not null, made timestamptz not null default now())',
-  );
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+await t.services.db.raw(
+  'create table things (id bigint primary key, name text, weight numeric not null, made timestamptz not null default now())',
+);
+
 beforeEach(async () => {
   await t.services.db.raw('truncate things, list_snapshots cascade');
 });

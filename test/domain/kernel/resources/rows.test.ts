@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   deleteRows,
   findRows,
@@ -10,7 +10,7 @@ import {
   updateRow,
 } from '../../../../domain/kernel/resources/rows.ts';
 import { Nullable, OpenObject, Timestamp, Uuid } from '../../../../domain/kernel/shapes.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 class Sample extends rowModel(
   'row_samples',
@@ -28,17 +28,12 @@ class Sample extends rowModel(
   ['parts'],
 ) {}
 
-let t: TestServices;
-let db: TestServices['services']['db'];
-beforeAll(async () => {
-  t = await createTestServices();
-  db = t.services.db;
-  await db.raw(`create table row_samples (id uuid primary key default uuidv7(), name text not null,
+const t = closeAfterAll(await createTestServices());
+const db = t.services.db;
+await db.raw(`create table row_samples (id uuid primary key default uuidv7(), name text not null,
     parent_id uuid, labels text[] not null default '{}', parts jsonb not null default '[]', amount numeric,
     seen_on date, created_at timestamptz not null default clock_timestamp(),
     updated_at timestamptz not null default clock_timestamp())`);
-});
-afterAll(() => t.close());
 
 const stored = async (id: string): Promise<RowOf<typeof Sample>> =>
   (await db.raw('select to_jsonb(t) as row from row_samples t where id = ?', [id])).rows[0].row;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { queryChart } from '../../../../reports/analysis/query/picture/picture.chart.ts';
@@ -12,29 +12,24 @@ import type {
   FiguresChart,
   LinesChart,
 } from '../../../../reports/kernel/charts/charts.types.ts';
-import { createTestApp, type TestApp } from '../../../support/harness.ts';
-import { type App, storeLandscape } from './query.fixture.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
+import { storeLandscape } from './query.fixture.ts';
 
 const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
 const cost = { fn: 'sum' as const, field: 'attributes.costTotalAnnual' };
 const critical = { field: 'attributes.businessCriticality' };
 
-let t: TestApp;
-let apps: App[];
-beforeAll(async () => {
-  t = await createTestApp();
-  apps = await storeLandscape(t);
-  // more than one picture shows
-  await command(await t.ctx(), async ({ sql, raise }) => {
-    await sql.raw(
-      `insert into cards (type, name, status, attributes)
+const t = closeAfterAll(await createTestApp());
+const apps = await storeLandscape(t);
+// more than one picture shows
+await command(await t.ctx(), async ({ sql, raise }) => {
+  await sql.raw(
+    `insert into cards (type, name, status, attributes)
        select 'ITComponent', 'Item ' || n, 'ACTIVE', jsonb_build_object('costTotalAnnual', n)
        from generate_series(1, 300) n`,
-    );
-    raise('cards:ITComponent');
-  });
+  );
+  raise('cards:ITComponent');
 });
-afterAll(() => t.close());
 
 async function drawn(asked: Partial<ReportQuery>): Promise<Chart> {
   const query: ReportQuery = {

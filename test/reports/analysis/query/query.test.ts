@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   QueryDimension,
   QueryMeasure,
@@ -7,16 +7,11 @@ import type {
 import { COST_LIMIT, guardCost } from '../../../../reports/analysis/query/query.guard.ts';
 import { withMoment } from '../../../../reports/analysis/query/query.moment.ts';
 import { runQuery } from '../../../../reports/analysis/query/query.run.ts';
-import { createTestApp, type TestApp } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { type App, type Component, sequence, storeLandscape } from './query.fixture.ts';
 
-let t: TestApp;
-let apps: App[];
-beforeAll(async () => {
-  t = await createTestApp();
-  apps = await storeLandscape(t);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const apps = await storeLandscape(t);
 
 /** One way through the landscape: a card with one each of what is linked to it. */
 interface Way {

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readQuestion } from '../../../../reports/analysis/question/question.read.ts';
-import {
-  createVocabulary,
-  type Vocabulary,
-} from '../../../../reports/analysis/question/question.vocabulary.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { createVocabulary } from '../../../../reports/analysis/question/question.vocabulary.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const TODAY = '2026-11-22';
 
-let t: TestServices;
-let vocabulary: Vocabulary;
-beforeAll(async () => {
-  t = await createTestServices();
-  vocabulary = createVocabulary((await t.ctx()).metamodel, [{ group: 'Region', tag: 'Deutschland' }]);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+const vocabulary = createVocabulary((await t.ctx()).metamodel, [{ group: 'Region', tag: 'Deutschland' }]);
 
 const read = (question: string) => readQuestion(vocabulary, question, TODAY);
 

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { describe, expect, it } from 'vitest';
 import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';
 import type { ReadQuestion, UnreadQuestion } from '../../../../reports/analysis/question/question.draft.ts';
 import { readQuestion } from '../../../../reports/analysis/question/question.read.ts';
-import {
-  createVocabulary,
-  type Vocabulary,
-} from '../../../../reports/analysis/question/question.vocabulary.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { createVocabulary } from '../../../../reports/analysis/question/question.vocabulary.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const TODAY = '2026-11-22';
 
-let t: TestServices;
-let ctx: Ctx;
-let vocabulary: Vocabulary;
-beforeAll(async () => {
-  t = await createTestServices();
-  const [group] = await t.services.db('tag_groups').insert({ name: 'Region' }).returning('id');
-  await t.services.db('tags').insert({ tag_group_id: group.id, name: 'South America' });
-  ctx = await t.ctx();
-  vocabulary = createVocabulary(ctx.metamodel, [{ group: 'Region', tag: 'South America' }]);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+const [group] = await t.services.db('tag_groups').insert({ name: 'Region' }).returning('id');
+await t.services.db('tags').insert({ tag_group_id: group.id, name: 'South America' });
+const ctx = await t.ctx();
+const vocabulary = createVocabulary(ctx.metamodel, [{ group: 'Region', tag: 'South America' }]);
 
 /** What was read, known to be a query that can be run. */
 async function read(question: string): Promise<ReadQuestion> {

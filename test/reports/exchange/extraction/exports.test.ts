@@ -3,19 +3,14 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ExportRequest, exportJob } from '../../../../domain/exchange/exports/export.job.ts';
 import type { Caller } from '../../../../domain/kernel/context.ts';
 import { openContent } from '../../../../domain/kernel/files/files.store.ts';
 import { startExport } from '../../../../reports/exchange/extraction/exports.start.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { ask, type jobRow, untilStatus } from '../../../support/jobs.ts';
-
-let t: TestServices;
-let workers: Workers;
-let member: Caller;
-let viewer: Caller;
 
 const request = (more: Partial<ExportRequest> = {}): ExportRequest => ({
   format: 'csv',
@@ -58,63 +53,57 @@ async function exported(
   return { content, job };
 }
 
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  member = await user('member');
-  viewer = await user('viewer');
-  const { db } = t.services;
-  const [root] = await db('cards')
-    .insert({ type: 'BusinessCapability', name: 'Sell / serve', external_id: 'C-1' })
-    .returning('id');
-  await db('cards').insert({
-    type: 'BusinessCapability',
-    name: 'Child',
-    external_id: 'C-2',
-    parent_id: root.id,
-  });
-  const names = [
-    'Plain',
-    '=HYPERLINK("http://x","y")',
-    "'=prefixed",
-    '-minus',
-    'a "quote", b',
-    'line\nbreak',
-    '漢字 Größe',
-    'x'.repeat(400),
-  ];
-  const ids = await db('cards')
-    .insert(
-      names.map((name, n) => ({
-        type: 'Application',
-        name,
-        external_id: `A-${n}`,
-        description: n === 0 ? 'y'.repeat(40_000) : null,
-        lifecycle: n === 0 ? JSON.stringify({ active: '2020-02-29', endOfLife: '2031-01-01' }) : null,
-        attributes: JSON.stringify({
-          costTotalAnnual: 1000.5 + n,
-          numberOfUsers: n,
-          commercialApplication: n % 2 === 0,
-          businessCriticality: 'missionCritical',
-        }),
-      })),
-    )
-    .returning('id');
-  await db('relations').insert({
-    type: 'relAppToBC',
-    source_id: ids[0]!.id,
-    target_id: root.id,
-    attributes: JSON.stringify({ supportType: 'leading' }),
-  });
-  const [group] = await db('tag_groups').insert({ name: 'Region/Market' }).returning('id');
-  const [tag] = await db('tags').insert({ tag_group_id: group.id, name: 'EU; west' }).returning('id');
-  await db('card_tags').insert({ card_id: ids[0]!.id, tag_id: tag.id });
-  await db('stakeholders').insert({ card_id: ids[1]!.id, user_id: viewer.userId, role: 'responsible' });
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+const member = await user('member');
+const viewer = await user('viewer');
+const { db } = t.services;
+const [root] = await db('cards')
+  .insert({ type: 'BusinessCapability', name: 'Sell / serve', external_id: 'C-1' })
+  .returning('id');
+await db('cards').insert({
+  type: 'BusinessCapability',
+  name: 'Child',
+  external_id: 'C-2',
+  parent_id: root.id,
 });
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
+const names = [
+  'Plain',
+  '=HYPERLINK("http://x","y")',
+  "'=prefixed",
+  '-minus',
+  'a "quote", b',
+  'line\nbreak',
+  '漢字 Größe',
+  'x'.repeat(400),
+];
+const ids = await db('cards')
+  .insert(
+    names.map((name, n) => ({
+      type: 'Application',
+      name,
+      external_id: `A-${n}`,
+      description: n === 0 ? 'y'.repeat(40_000) : null,
+      lifecycle: n === 0 ? JSON.stringify({ active: '2020-02-29', endOfLife: '2031-01-01' }) : null,
+      attributes: JSON.stringify({
+        costTotalAnnual: 1000.5 + n,
+        numberOfUsers: n,
+        commercialApplication: n % 2 === 0,
+        businessCriticality: 'missionCritical',
+      }),
+    })),
+  )
+  .returning('id');
+await db('relations').insert({
+  type: 'relAppToBC',
+  source_id: ids[0]!.id,
+  target_id: root.id,
+  attributes: JSON.stringify({ supportType: 'leading' }),
 });
+const [group] = await db('tag_groups').insert({ name: 'Region/Market' }).returning('id');
+const [tag] = await db('tags').insert({ tag_group_id: group.id, name: 'EU; west' }).returning('id');
+await db('card_tags').insert({ card_id: ids[0]!.id, tag_id: tag.id });
+await db('stakeholders').insert({ card_id: ids[1]!.id, user_id: viewer.userId, role: 'responsible' });
 
 describe('CSV', () => {
   it('guards formulas, keeps every text, and types the rest', async () => {

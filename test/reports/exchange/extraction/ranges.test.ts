@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
 import { type Snapshot, wholeTable, withSnapshot } from '../../../../platform/snapshot.ts';
 import { planExtraction } from '../../../../reports/exchange/extraction/extraction.plan.ts';
@@ -6,25 +6,21 @@ import { prepareExtraction } from '../../../../reports/exchange/extraction/extra
 import { connect } from '../../../bench/harness/database.ts';
 import { loadDirect } from '../../../bench/harness/load-direct.ts';
 import { prepareWorkspace } from '../../../bench/harness/workspace.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { Kept } from '../../kernel/formats/tables.ts';
 
 const CARDS = 11_000;
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-  const url = t.services.config.databaseUrl!;
-  const client = await connect(url);
-  await prepareWorkspace(client);
-  await client.query(
-    "insert into users (email, display_name, role) values ('ada@estate.example', 'Ada', 'admin')",
-  );
-  await loadDirect(url, { cards: CARDS, relations: CARDS, seed: 7 });
-  await client.query('analyze');
-  await client.end();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
+const url = t.services.config.databaseUrl!;
+const client = await connect(url);
+await prepareWorkspace(client);
+await client.query(
+  "insert into users (email, display_name, role) values ('ada@estate.example', 'Ada', 'admin')",
+);
+await loadDirect(url, { cards: CARDS, relations: CARDS, seed: 7 });
+await client.query('analyze');
+await client.end();
 
 /** The snapshot, but that all ranges are read as one. */
 const asOne = (snapshot: Snapshot): Snapshot => ({

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { expect, it } from 'vitest';
+import { closeAfterAll, createTestApp, type TestClient } from '../../../support/harness.ts';
 import { type Landscape, randomChanges } from './random-changes.ts';
 
 /** Another one each time; a failure names it. */
@@ -8,8 +8,6 @@ const SEED = Number(process.env.EXTRACT_SEED ?? randomInt(1_000_000));
 const CHANGES = Number(process.env.EXTRACT_CHANGES ?? 220);
 const WRITERS = 3;
 
-let t: TestApp;
-let admin: TestClient;
 const l: Landscape = {
   cards: [],
   tags: [],
@@ -20,26 +18,23 @@ const l: Landscape = {
   merges: [],
 };
 
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  const loader = await t.as('viewer', 'loader');
-  l.users.push((await t.as('member', 'renamed')).userId, loader.userId);
-  const group = await admin.post('/api/v1/tag-groups', { name: 'Region' });
-  l.groups.push(group.body.id);
-  for (const name of ['EU', 'US']) {
-    l.tags.push((await admin.post(`/api/v1/tag-groups/${group.body.id}/tags`, { name })).body.id);
-  }
-  const writer = randomChanges(admin, SEED);
-  for (let n = 0; n < 12; n += 1) {
-    const type = ['Application', 'Application', 'ITComponent', 'BusinessCapability'][n % 4]!;
-    l.cards.push((await admin.post('/api/v1/cards', { type, name: `First ${n}` })).body.id);
-  }
-  l.stakeholders.push(l.users[0]!);
-  l.relations.push(l.users[0]!);
-  for (let n = 0; n < 40; n += 1) await writer.change(l);
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+const loader = await t.as('viewer', 'loader');
+l.users.push((await t.as('member', 'renamed')).userId, loader.userId);
+const group = await admin.post('/api/v1/tag-groups', { name: 'Region' });
+l.groups.push(group.body.id);
+for (const name of ['EU', 'US']) {
+  l.tags.push((await admin.post(`/api/v1/tag-groups/${group.body.id}/tags`, { name })).body.id);
+}
+const writer = randomChanges(admin, SEED);
+for (let n = 0; n < 12; n += 1) {
+  const type = ['Application', 'Application', 'ITComponent', 'BusinessCapability'][n % 4]!;
+  l.cards.push((await admin.post('/api/v1/cards', { type, name: `First ${n}` })).body.id);
+}
+l.stakeholders.push(l.users[0]!);
+l.relations.push(l.users[0]!);
+for (let n = 0; n < 40; n += 1) await writer.change(l);
 
 type Row = Record<string, unknown> & { id: string; deleted?: true; removed?: true };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Sql } from '../../../../platform/database.ts';
 import type { Reads } from '../../../../reports/kernel/as-of/as-of.reads.ts';
 import { pastTables } from '../../../../reports/kernel/as-of/as-of.tables.ts';
@@ -8,7 +8,7 @@ import { cardActs } from '../../../domain/app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../../domain/app/batches/acts/hand.ts';
 import { riskActs } from '../../../domain/app/batches/acts/risks.ts';
 import { workspaceActs } from '../../../domain/app/batches/acts/workspace.ts';
-import { createTestApp, type TestApp, type TestClient } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 
 /*
  * Random writes of every kind, and what undoes them; the tables are copied at some moments. Shown as of these moments
@@ -25,14 +25,9 @@ const tables = [...pastTables.map(({ table }) => table), 'card_tags'];
 /** Told by no change: who wrote last and when, and by which act a card was archived. */
 const left = ['updated_at', 'updated_by', 'archive_batch_id', 'expires_at'];
 
-let t: TestApp;
-let admin: TestClient;
-beforeAll(async () => {
-  t = await createTestApp();
-  admin = await t.as('admin');
-  await admin.post('/api/v1/cards', { type: 'Application', name: 'The first' });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp());
+const admin = await t.as('admin');
+await admin.post('/api/v1/cards', { type: 'Application', name: 'The first' });
 
 const copyOfLinked = (sql: Sql) => copyOf(sql, ['cards', 'relations']);
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readCsv } from '../../../../domain/exchange/imports/imports.read-csv.ts';
 import { joinValues, neutralise } from '../../../../domain/kernel/transfer/csv-cells.ts';
 import type { RowWriter } from '../../../../platform/copy-out.ts';
@@ -10,14 +10,10 @@ import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { csvText, memberColumn } from '../../../../reports/exchange/extraction/extraction.csv.ts';
 import { type CsvColumn, csvRows } from '../../../../reports/kernel/formats/csv.rows.ts';
 import { writeCsv } from '../../../../reports/kernel/formats/lines.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { Kept, Stuck, textColumns } from './tables.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { withSnapshot } from '../../../../platform/snapshot.ts';
 import { jsonKey, jsonObject } from '../../../../reports/exchange/extraction/extraction.ndjson.ts';
 import { writeNdjson } from '../../../../reports/kernel/formats/lines.ts';
 import { type JsonKind, jsonRows } from '../../../../reports/kernel/formats/ndjson.rows.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { Kept, textColumns } from './tables.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 /** The lines of a query, of which each value is told by its name and kind. */
 async function written(

@@ -3,15 +3,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
 import { writeParquet } from '../../../../reports/kernel/formats/parquet.ts';
 import { binaryOf, endlessRows, Kept, Stuck } from './tables.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'estate-parquet-'));
-});
+const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-parquet-'));
+
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const columns: Column[] = [
