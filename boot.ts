@@ -18,7 +18,7 @@ import { createSecretBox } from './platform/crypto.ts';
 import { openDatabase } from './platform/database.ts';
 import { openEmbeddedPostgres } from './platform/embedded-postgres/embedded-postgres.ts';
 import { protectData } from './platform/folders.ts';
-import { keepHeapSmall } from './platform/heap.ts';
+import { setHeapFlags } from './platform/heap.ts';
 import { installation } from './platform/installation.ts';
 import { createLifecycle, type Lifecycle } from './platform/lifecycle.ts';
 import { createLogger, logWarnings } from './platform/logging.ts';
@@ -40,7 +40,7 @@ export interface Booted {
  * @throws StartupError with one sentence for the user.
  */
 export async function boot(processName: string, { exclusive }: { exclusive: boolean }): Promise<Booted> {
-  keepHeapSmall();
+  setHeapFlags();
   const config = readConfig(process.env);
   protectData(config.dataDir);
   const log = createLogger(config.logLevel, processName);

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import fs, { createReadStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { FileSink } from './file-sink.ts';
-import { sweep } from './heap.ts';
 
 export interface BlobInfo {
   /** Bytes. */
@@ -30,19 +29,6 @@ export interface BlobStore {
 
 /** Bytes that are read at once: for a long file the file system is asked a sixteenth as often as by default. */
 const READ = 1024 * 1024;
-
-/** Reads as `node:fs` does, and tells of what is read. */
-const sweeping = {
-  ...fs,
-  read(...args: Parameters<typeof fs.read>) {
-    const done = args.pop() as unknown as (error: Error | null, bytes: number, buffer: Buffer) => void;
-    const told: typeof done = (error, bytes, buffer) => {
-      sweep(bytes);
-      done(error, bytes, buffer);
-    };
-    (fs.read as (...all: unknown[]) => void)(...args, told);
-  },
-};
 
 /** A blob store in a folder; a blob appears under its name only when it is complete and on disk. */
 export function createDiskBlobStore(folder: string): BlobStore {
@@ -69,7 +55,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
     async get(key, range) {
       const source = place(key);
       await stat(source);
-      return createReadStream(source, { ...range, highWaterMark: READ, fs: sweeping });
+      return createReadStream(source, { ...range, highWaterMark: READ });
     },
     async remove(key) {
       await rm(place(key), { force: true });

@@ -1,6 +1,4 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
-import { sweepOut } from './heap.ts';
-import type { Scratch } from './scratch.ts';
 
 /** Whole lines of CSV or JSON, or whole rows, and how many they are. */
 export interface CopiedLines {
@@ -11,18 +9,13 @@ export interface CopiedLines {
 /** Lines that have begun to come, to be read once. */
 export interface Copying {
   lines(): AsyncGenerator<CopiedLines>;
-  /** The same, where whoever takes lines has done with them when asking for the next: their memory is used again. */
-  lent(): AsyncGenerator<CopiedLines>;
-  /** All lines as one, which is there until the memory is released. */
-  whole(memory: Scratch): Promise<Buffer>;
-  /** Throws away what was not read, and what is still on its way: it must be read before the connection is free. */
+  /** All lines in one buffer. */
+  whole(): Promise<Buffer>;
+  /** Discards what was not consumed, and what the server still sends: only then the connection is usable again. */
   discard(): Promise<void>;
-  /** When the server has sent all, or nothing more will come: the connection is free again. Never fails. */
+  /** Resolves when the server has sent everything or has failed: the connection is usable again. Never rejects. */
   ended: Promise<void>;
 }
-
-/** How lines are taken, as {@link Copying} tells. */
-export type Taking = 'lines' | 'lent';
 
 const CHUNK = 64 * 1024;
 /** Chunks that may wait for the reader before the connection is read no further. */
@@ -35,54 +28,12 @@ const VALUE_HEAD = 6;
 /** What goes after the last row. */
 const BINARY_END = 2;
 
-/** Chunks that are kept to be used again: 5 MiB, which is what one reading over several connections has waiting. */
-const KEPT = 80;
-let kept: Buffer[] | undefined;
-
-/** All that are kept, written to once: how many happen to wait for a reader is no matter of memory any more. */
-const makeChunks = (): Buffer[] => Array.from({ length: KEPT }, () => Buffer.allocUnsafeSlow(CHUNK).fill(0));
-
-/** A chunk for the lines of a connection. */
-function takeChunk(): Buffer {
-  kept ??= makeChunks();
-  return kept.pop() ?? Buffer.allocUnsafeSlow(CHUNK);
-}
-
-/** Keeps a chunk that nobody reads any more. */
-function keepChunk(chunk: Buffer): void {
-  if (kept && chunk.length === CHUNK && kept.length < KEPT) kept.push(chunk);
-}
-
-/** Lines in a chunk that wait for the reader. */
-interface Waiting {
-  chunk: Buffer;
-  used: number;
-  rows: number;
-}
-
-/**
- * Takes lines out of their chunk, which is kept. Chunks that wait live long enough to be taken for old objects, of which a
- * fifth more than there were makes V8 look through the whole heap: four times while 80 MB went by, which took as long as
- * all else here. What the reader gets dies young.
- */
-function copied({ chunk, used, rows }: Waiting): CopiedLines {
-  // all of one size, so that the next one fits where the last one was
-  const bytes = Buffer.allocUnsafeSlow(Math.max(used, CHUNK)).subarray(0, used);
-  chunk.copy(bytes, 0, 0, used);
-  keepChunk(chunk);
-  // and as many that the connection has read
-  sweepOut(2 * used);
-  return { bytes, rows };
-}
-
-const NONE = Buffer.alloc(0);
-
 /** A `COPY ... TO STDOUT` under way. The server sends each row as a message of its own, ended by a line feed. */
 class CopyOut implements Submittable, Copying {
   readonly text: string;
   readonly ended: Promise<void>;
-  readonly #ready: Waiting[] = [];
-  #chunk = takeChunk();
+  readonly #ready: CopiedLines[] = [];
+  #chunk = Buffer.allocUnsafeSlow(CHUNK);
   #used = 0;
   #rows = 0;
   #connection: Connection | undefined;
@@ -160,13 +111,11 @@ class CopyOut implements Submittable, Copying {
     // after a refusal the server says that it is ready; a lost connection says nothing more
     this.#error ??= error;
     this.#pass(0);
-    this.#close();
     this.#end();
   }
 
   handleReadyForQuery(): void {
     this.#ended = true;
-    this.#close();
     this.#end();
     this.#wake?.();
   }
@@ -174,21 +123,13 @@ class CopyOut implements Submittable, Copying {
   /** Hands on what was gathered, and makes room for a line of that many bytes. */
   #pass(room: number): void {
     if (this.#rows > 0) {
-      this.#ready.push({ chunk: this.#chunk, used: this.#used, rows: this.#rows });
+      this.#ready.push({ bytes: this.#chunk.subarray(0, this.#used), rows: this.#rows });
       if (this.#ready.length >= this.#waiting && !this.#discards) this.#connection?.stream.pause();
-    } else {
-      keepChunk(this.#chunk);
     }
-    this.#chunk = room > CHUNK ? Buffer.allocUnsafeSlow(room) : takeChunk();
+    this.#chunk = Buffer.allocUnsafeSlow(Math.max(room, CHUNK));
     this.#used = 0;
     this.#rows = 0;
     this.#wake?.();
-  }
-
-  /** Gives the chunk away when no more lines come. */
-  #close(): void {
-    keepChunk(this.#chunk);
-    this.#chunk = NONE;
   }
 
   /** Waits until something has come. */
@@ -199,33 +140,13 @@ class CopyOut implements Submittable, Copying {
     this.#wake = undefined;
   }
 
+  async whole(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const { bytes } of this.lines()) chunks.push(bytes);
+    return Buffer.concat(chunks);
+  }
+
   async *lines(): AsyncGenerator<CopiedLines> {
-    for await (const waiting of this.#chunks()) yield copied(waiting);
-  }
-
-  async *lent(): AsyncGenerator<CopiedLines> {
-    for await (const { chunk, used, rows } of this.#chunks()) {
-      try {
-        yield { bytes: chunk.subarray(0, used), rows };
-      } finally {
-        keepChunk(chunk);
-        // as many that the connection has read
-        sweepOut(used);
-      }
-    }
-  }
-
-  async whole(memory: Scratch): Promise<Buffer> {
-    const piece = memory.begin();
-    try {
-      for await (const { bytes } of this.lent()) piece.add(bytes);
-    } finally {
-      piece.end();
-    }
-    return piece.bytes;
-  }
-
-  async *#chunks(): AsyncGenerator<Waiting> {
     try {
       for (;;) {
         const next = this.#ready.shift();
@@ -244,7 +165,7 @@ class CopyOut implements Submittable, Copying {
 
   async discard(): Promise<void> {
     this.#discards = true;
-    for (const { chunk } of this.#ready.splice(0)) keepChunk(chunk);
+    this.#ready.splice(0);
     this.#connection?.stream.resume();
     await this.ended;
   }

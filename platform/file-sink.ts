@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream, fdatasync, type WriteStream } from 'node:fs';
 import { finished, Writable } from 'node:stream';
-import { sweep } from './heap.ts';
 
 /** Bytes that may wait to be written: what comes while the file system is at work goes to it together. */
 const WAITING = 512 * 1024;
@@ -94,6 +93,5 @@ export class FileSink extends Writable {
     this.size += chunk.length;
     this.#unflushed += chunk.length;
     this.#flush();
-    sweep(chunk.length);
   }
 }

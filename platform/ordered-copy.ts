@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { CopiedLines, Copying, Taking } from './copy-out.ts';
+import type { CopiedLines, Copying } from './copy-out.ts';
 
 /** Starts reading the next part on a connection; undefined after the last part. */
 export type NextPart = (client: PoolClient) => Promise<Copying | undefined>;
@@ -13,7 +13,6 @@ export type NextPart = (client: PoolClient) => Promise<Copying | undefined>;
 export async function* copyInOrder(
   clients: readonly PoolClient[],
   next: NextPart,
-  taking: Taking = 'lines',
 ): AsyncGenerator<CopiedLines> {
   const parts: Copying[] = [];
   let lastBegin: Promise<unknown> = Promise.resolve();
@@ -67,7 +66,7 @@ export async function* copyInOrder(
     for (;;) {
       const [part] = parts;
       if (part) {
-        yield* part[taking]();
+        yield* part.lines();
         parts.shift();
         signalChange();
       } else if (running === 0) {

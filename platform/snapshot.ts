@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { PoolClient } from 'pg';
-import { type CopiedLines, type CopyForm, copyOut, type Taking } from './copy-out.ts';
+import { type CopiedLines, type CopyForm, copyOut } from './copy-out.ts';
 import type { Db } from './database.ts';
 import { literal, withLiterals } from './literals.ts';
 import { copyInOrder } from './ordered-copy.ts';
@@ -30,12 +30,7 @@ export interface Snapshot {
   /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
   json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of any size in any form. */
-  lines(
-    form: CopyForm,
-    text: string,
-    values: readonly unknown[],
-    taking?: Taking,
-  ): AsyncGenerator<CopiedLines>;
+  lines(form: CopyForm, text: string, values: readonly unknown[]): AsyncGenerator<CopiedLines>;
   /**
    * Reads lines of any form for one range of a table's ids after the other, so that several processors of the server
    * work for it at once, each on a connection of its own that sees the same moment, as long as the pool has some to spare.
@@ -45,7 +40,6 @@ export interface Snapshot {
     form: CopyForm,
     table: string,
     statement: (range: IdRange) => Statement,
-    taking?: Taking,
   ): AsyncGenerator<CopiedLines>;
   /**
    * Reads lines of one answer, which is made in parts, side by side in the same way and hands them on in the order of the parts.
@@ -55,7 +49,6 @@ export interface Snapshot {
     form: CopyForm,
     most: number,
     statements: (connections: number) => Statement[],
-    taking?: Taking,
   ): AsyncGenerator<CopiedLines>;
   /**
    * Tells that `parts` will be asked for: the connections for it are got ready meanwhile.
@@ -126,42 +119,33 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
     },
     csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
     json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
-    lines: (form, text, values, taking = 'lines') =>
-      copyOut(client, form, withLiterals(text, values))[taking](),
-    async *ranges(form, table, statement, taking) {
+    lines: (form, text, values) => copyOut(client, form, withLiterals(text, values)).lines(),
+    async *ranges(form, table, statement) {
       const { clients, release } = await connections(client, CONNECTIONS);
       let after: string | undefined;
       let last = false;
       try {
         for (const client of clients) await client.query(BY_ID);
-        yield* copyInOrder(
-          clients,
-          async (client) => {
-            if (last) return undefined;
-            const from = after;
-            after = await endOfRange(client, table, from);
-            last = after === undefined;
-            const { sql, bindings } = statement(idRange(from, after));
-            return copyOut(client, form, withLiterals(sql, bindings), WAITING);
-          },
-          taking,
-        );
+        yield* copyInOrder(clients, async (client) => {
+          if (last) return undefined;
+          const from = after;
+          after = await endOfRange(client, table, from);
+          last = after === undefined;
+          const { sql, bindings } = statement(idRange(from, after));
+          return copyOut(client, form, withLiterals(sql, bindings), WAITING);
+        });
       } finally {
         await release();
       }
     },
-    async *parts(form, most, statements, taking) {
+    async *parts(form, most, statements) {
       const { clients, release } = await connectionsFor(Math.min(most, CONNECTIONS));
       const waiting = statements(clients.length);
       try {
-        yield* copyInOrder(
-          clients,
-          async (client) => {
-            const next = waiting.shift();
-            return next && copyOut(client, form, withLiterals(next.sql, next.bindings), WAITING);
-          },
-          taking,
-        );
+        yield* copyInOrder(clients, async (client) => {
+          const next = waiting.shift();
+          return next && copyOut(client, form, withLiterals(next.sql, next.bindings), WAITING);
+        });
       } finally {
         await release();
       }

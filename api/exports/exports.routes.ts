@@ -1,8 +1,8 @@
+import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { Outflow } from '../../platform/outflow.ts';
 import { startExport } from '../../reports/exchange/extraction/exports.start.ts';
 import { csvRequest, streamExport, streamJson } from '../../reports/exchange/extraction/exports.stream.ts';
 import { operation } from '../operation.ts';
@@ -68,7 +68,7 @@ export function registerExportRoutes(app: App, services: Services): void {
         reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
         return reply.send(job);
       }
-      const out = new Outflow();
+      const out = new PassThrough();
       return sendStream(reply, await streamExport(services, ctx, csvRequest(query), out), out);
     },
   });
@@ -101,7 +101,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     ),
     answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
     handler: async ({ ctx, query, reply }) => {
-      const out = new Outflow();
+      const out = new PassThrough();
       return sendStream(reply, await streamJson(services, ctx, query, out), out);
     },
   });

@@ -1,8 +1,8 @@
+import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { Outflow } from '../../platform/outflow.ts';
 import { readManifest } from '../../reports/exchange/extraction/exports.manifest.ts';
 import { startExport } from '../../reports/exchange/extraction/exports.start.ts';
 import { extractRequest, streamExport } from '../../reports/exchange/extraction/exports.stream.ts';
@@ -82,7 +82,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
           reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
           return reply.send(job);
         }
-        const out = new Outflow();
+        const out = new PassThrough();
         return sendStream(reply, await streamExport(services, ctx, asked, out), out);
       },
     });

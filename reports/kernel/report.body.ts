@@ -1,4 +1,3 @@
-import { uncounted } from '../../platform/scratch.ts';
 import { ID, type IdNumbers } from './report.ids.ts';
 
 const QUOTE = 0x22;
@@ -16,7 +15,7 @@ export class ReportBody {
 
   /** @param expected bytes; more than that costs a copy of the whole. */
   constructor(expected: number) {
-    this.#bytes = uncounted(expected);
+    this.#bytes = Buffer.allocUnsafeSlow(expected);
   }
 
   /** Bytes that have been written. */
@@ -78,7 +77,7 @@ export class ReportBody {
   #room(bytes: number): void {
     const needed = this.#used + bytes;
     if (needed <= this.#bytes.length) return;
-    const larger = uncounted(Math.ceil(needed * 1.25));
+    const larger = Buffer.allocUnsafeSlow(Math.ceil(needed * 1.25));
     this.#bytes.copy(larger, 0, 0, this.#used);
     this.#bytes = larger;
   }

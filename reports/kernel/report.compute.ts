@@ -2,7 +2,6 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import type { Cache } from '../../platform/cache.ts';
 import { PATIENT_READER, type Sql } from '../../platform/database.ts';
-import { Scratch } from '../../platform/scratch.ts';
 import { atMoment } from './as-of/as-of.ts';
 import { pastScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
@@ -17,13 +16,12 @@ const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_
 /** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
 export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: Cache): Promise<Buffer> {
   const { report, params, cards, filtered, asOf, forPicture } = question;
-  const memory = new Scratch();
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
     await sql.raw(`${PARALLEL}; ${PATIENT_READER}`);
     const { newest } = await feedEnds(sql);
     const text = await report.compute({
       sql,
-      lines: (query, writer) => readLines(sql, memory, query, writer),
+      lines: (query, writer) => readLines(sql, query, writer),
       ctx,
       params,
       cards,
@@ -36,12 +34,8 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
     });
     return withPosition(text, newest);
   };
-  try {
-    if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
-    return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
-  } finally {
-    memory.release();
-  }
+  if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
+  return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
 }
 
 function withPosition(text: ReportText, position: number): Buffer {

@@ -4,7 +4,6 @@ import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { type CopiedLines, copyOut, type RowWriter } from '../../platform/copy-out.ts';
 import type { Sql } from '../../platform/database.ts';
 import { withLiterals } from '../../platform/literals.ts';
-import type { Scratch } from '../../platform/scratch.ts';
 import type { Report } from './report.ts';
 
 const LF = 10;
@@ -12,21 +11,17 @@ const LF = 10;
 /**
  * The items of a long array: each on a line of its own, commas between them.
  * @param sql a transaction, whose connection is used.
- * @param memory in which the lines are, until it is released.
  * @param query one column of texts made by `jsonLine`, or of what `writer` makes such lines of.
  */
-export async function readLines(
-  sql: Sql,
-  memory: Scratch,
-  query: Fragment,
-  writer?: RowWriter,
-): Promise<Buffer> {
+export async function readLines(sql: Sql, query: Fragment, writer?: RowWriter): Promise<Buffer> {
   const { client } = sql;
   const connection: PoolClient = await client.acquireConnection();
   try {
-    const whole = await copyOut(connection, writer ?? 'json', withLiterals(query.sql, query.bindings)).whole(
-      memory,
-    );
+    const whole = await copyOut(
+      connection,
+      writer ?? 'json',
+      withLiterals(query.sql, query.bindings),
+    ).whole();
     // but for the comma and the line feed of the last
     return whole.subarray(0, Math.max(0, whole.length - 2));
   } finally {

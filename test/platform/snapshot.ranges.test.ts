@@ -66,20 +66,6 @@ it.each(['csv', 'json'] as const)(
   },
 );
 
-it('lends the same lines, in memory that is used again', async () => {
-  await withSnapshot(db, async (snapshot) => {
-    const { text } = await all(ranged(snapshot, 'csv'));
-    const lent: Buffer[] = [];
-    const memory = new Set<ArrayBufferLike>();
-    for await (const { bytes } of snapshot.ranges('csv', 'things', forms.csv, 'lent')) {
-      memory.add(bytes.buffer);
-      lent.push(Buffer.from(bytes));
-    }
-    expect(Buffer.concat(lent).toString() === text).toBe(true);
-    expect(memory.size).toBeLessThan(lent.length);
-  });
-});
-
 it('sees one moment, whatever is written while it reads', async () => {
   const { rows } = await withSnapshot(db, async (snapshot) => {
     // a snapshot begins with its first statement

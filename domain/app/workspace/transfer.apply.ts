@@ -1,6 +1,5 @@
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { tidy } from '../../../platform/heap.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
@@ -123,7 +122,6 @@ async function applyKind(applying: Applying, kind: string, count: Count): Promis
     );
     if (rows.length === 0) return;
     await applyRows(applying, kind, rows, count);
-    tidy();
   }
 }
 

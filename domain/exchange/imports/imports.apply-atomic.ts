@@ -1,6 +1,5 @@
 import { inTransaction } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
-import { tidy } from '../../../platform/heap.ts';
 import { command } from '../../kernel/command.ts';
 import { holdEvents } from '../../kernel/events/events.held.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
@@ -78,7 +77,6 @@ async function attempt(
             shares.read + shares.plan + ((batch + 1) / batches) * shares.apply,
             'Importing at once',
           );
-          tidy();
         }
         if (failed.length > 0) throw new AtomicRefusal(failed);
         const result = await endWithReport(work.sql, job, services);

@@ -1,6 +1,5 @@
 import { inTransaction, sqlState } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
-import { tidy } from '../../../platform/heap.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { JobCounts, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
@@ -63,7 +62,6 @@ export async function applyBatches(
       });
     }
     Object.assign(counts, stepAfter(counts, outcomes, batch + 1, from.batches).counts);
-    tidy();
   }
 }
 

@@ -1,5 +1,4 @@
 import { inTransaction } from '../../../platform/database.ts';
-import { tidy } from '../../../platform/heap.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
@@ -51,7 +50,6 @@ export async function readFile(
       await job.checkpoint({ sql }, step);
     });
     pending.catch(() => undefined);
-    tidy();
   }
   await pending;
   return { stage: 'plan' };

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { tidy } from '../../../platform/heap.ts';
 import { createMissingTags, type WantedTag } from '../../inventory/tags/tags.missing.ts';
 import { command } from '../../kernel/command.ts';
 import { endOf } from '../../kernel/jobs/jobs.outcome.ts';
@@ -57,7 +56,6 @@ export async function runApply(
   while (progress.stage !== 'end') {
     job.signal.throwIfAborted();
     progress = await steps[progress.stage](applying, progress as never);
-    tidy();
   }
   return await finish(applying);
 }
@@ -167,7 +165,6 @@ async function stageCardRows(applying: Applying, { line }: { line: number }): Pr
       await job.checkpoint({ sql }, { checkpoint });
     });
     if (last === from) return { stage: 'plan', kind: 'cards' };
-    tidy();
   }
 }
 

@@ -1,5 +1,4 @@
 import { inTransaction } from '../../../platform/database.ts';
-import { tidy } from '../../../platform/heap.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import type { MigrationRow } from './migration.rows.ts';
@@ -53,7 +52,6 @@ export async function parseFile(
         },
       );
     });
-    tidy();
   }
   const blocks = blocksOf(facts.blocks);
   await inTransaction(db, async (sql) => {

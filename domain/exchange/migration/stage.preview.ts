@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '../../../platform/database.ts';
-import { tidy } from '../../../platform/heap.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { attemptBatch } from '../imports/imports.apply-batches.ts';
@@ -39,7 +38,6 @@ export async function previewCards(
     });
     if (records.length === 0) break;
     line = records.at(-1)!.line;
-    tidy();
   }
   told(0.2);
   const { batches } = await inTransaction(db, async (sql) => {
@@ -64,7 +62,6 @@ export async function previewCards(
       await job.checkpoint({ sql }, {});
     });
     told(0.3 + (0.5 * (batch + 1)) / batches);
-    tidy();
   }
   await inTransaction(db, async (sql) => {
     await noteOutcomes(sql, migrationId, jobId);

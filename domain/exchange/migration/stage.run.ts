@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '../../../platform/database.ts';
-import { tidy } from '../../../platform/heap.ts';
 import { command } from '../../kernel/command.ts';
 import { JobFailed, type JobResult, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
@@ -87,7 +86,6 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
       await job.checkpoint({ sql }, { progress: READ_SHARE + share * (1 - READ_SHARE), message });
     });
     for (const key of staging.telling) staging.told.add(key);
-    tidy();
   };
 
   await step(0, 'Looking at the columns', async (sql) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { BlobInfo, BlobStore } from '../../../platform/blobs.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError, isStorageFull, notFound } from '../../../platform/errors.ts';
@@ -55,14 +55,13 @@ export async function storeContent(blobs: BlobStore, content: Readable): Promise
 
 /**
  * Stores what is written, whole or not at all, and answers it with what the writer answers.
- * @param out leads what is written to the store.
  * @throws what `write` throws, which must end the stream otherwise.
  */
 export async function storeWritten<T>(
   blobs: BlobStore,
   write: (out: Writable) => Promise<T>,
-  out: Duplex = new PassThrough(),
 ): Promise<{ content: StoredContent; written: T }> {
+  const out = new PassThrough();
   const stored = storeContent(blobs, out);
   // it may fail before anybody waits for it, as when the job is cancelled
   stored.catch(() => undefined);

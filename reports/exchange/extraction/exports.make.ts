@@ -7,7 +7,6 @@ import {
 } from '../../../domain/kernel/files/files.store.ts';
 import { heldOf, may } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Outflow } from '../../../platform/outflow.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
 import type { Written } from './extraction.manifest.ts';
 import { mediaTypes } from './extraction.names.ts';
@@ -43,18 +42,15 @@ export async function makeExport(
     const expected = tables.reduce((sum, table) => sum + table.expected, 0);
     const rowsOf = new Map<string, number>();
     let rows = 0;
-    const { content } = await storeWritten(
-      services.blobs,
-      (out) =>
-        write(out, {
-          signal: options.signal,
-          onRows: (more, table) => {
-            rows += more;
-            rowsOf.set(table, (rowsOf.get(table) ?? 0) + more);
-            options.onRows(rows, Math.min(rows / Math.max(expected, 1), 0.99));
-          },
-        }),
-      new Outflow(),
+    const { content } = await storeWritten(services.blobs, (out) =>
+      write(out, {
+        signal: options.signal,
+        onRows: (more, table) => {
+          rows += more;
+          rowsOf.set(table, (rowsOf.get(table) ?? 0) + more);
+          options.onRows(rows, Math.min(rows / Math.max(expected, 1), 0.99));
+        },
+      }),
     );
     const counted = tables.map(({ name, columns }) => ({ name, columns, rows: rowsOf.get(name) ?? 0 }));
     return {

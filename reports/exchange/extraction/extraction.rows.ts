@@ -1,6 +1,6 @@
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { FieldType } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import type { CopiedLines, CopyForm, Taking } from '../../../platform/copy-out.ts';
+import type { CopiedLines, CopyForm } from '../../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
 import type { Column } from '../../kernel/formats/formats.types.ts';
 import { type Found, findChanged, overFound, worthwhile } from './changes.found.ts';
@@ -47,7 +47,7 @@ export interface LineTable {
   /** About how many rows there are, for progress. */
   expected: number;
   /** To be read once. */
-  lines(taking: Taking): AsyncIterable<CopiedLines>;
+  lines(): AsyncIterable<CopiedLines>;
 }
 
 /** SQL of a join for the objects of a range of ids. */
@@ -109,10 +109,10 @@ export async function lineTable(
   const rows = statement(wholeTable);
   if (!gone) {
     const expected = await snapshot.expected(rows.sql, rows.bindings);
-    const lines = (taking: Taking) =>
+    const lines = () =>
       expected < FEW
-        ? snapshot.lines(form, rows.sql, rows.bindings, taking)
-        : snapshot.ranges(form, source.stored, statement, taking);
+        ? snapshot.lines(form, rows.sql, rows.bindings)
+        : snapshot.ranges(form, source.stored, statement);
     return { name, columns, expected, lines };
   }
   const first = goneRows(gone, query.goneCells);
@@ -122,7 +122,7 @@ export async function lineTable(
       ...(found.gone ? [withChanged(source, first)] : []),
       ...overFound(found, connections, rows),
     ];
-    const lines = (taking: Taking) => snapshot.parts(form, worthwhile(found.ids.length), parts, taking);
+    const lines = () => snapshot.parts(form, worthwhile(found.ids.length), parts);
     return { name, columns, expected: 0, lines };
   }
   // one statement, so that what has changed is looked for once more and not for each part
@@ -130,6 +130,6 @@ export async function lineTable(
     sql: `(${first.sql}) union all (${rows.sql})`,
     bindings: [...first.bindings, ...rows.bindings],
   });
-  const lines = (taking: Taking) => snapshot.lines(form, all.sql, all.bindings, taking);
+  const lines = () => snapshot.lines(form, all.sql, all.bindings);
   return { name, columns, expected: 0, lines };
 }

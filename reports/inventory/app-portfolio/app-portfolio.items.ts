@@ -1,5 +1,4 @@
 import type { CopiedLines } from '../../../platform/copy-out.ts';
-import { sweep } from '../../../platform/heap.ts';
 import { copyBytes, ID_TEXT, int32At, writeId } from '../../kernel/formats/binary.ts';
 import { jsonTextMost, writeJsonText } from '../../kernel/formats/json-text.ts';
 import { ID } from '../../kernel/report.ids.ts';
@@ -234,10 +233,7 @@ export class ItemWriter {
 
   /** Hands on what was written, and makes room for so many bytes. */
   #pass(room: number): void {
-    if (this.#used > 0) {
-      this.#ready.push(this.#bytes.subarray(0, this.#used));
-      sweep(this.#used);
-    }
+    if (this.#used > 0) this.#ready.push(this.#bytes.subarray(0, this.#used));
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(room, CHUNK));
     this.#used = 0;
   }

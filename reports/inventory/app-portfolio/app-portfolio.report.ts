@@ -94,9 +94,7 @@ async function* jsonOf({
   yield '{"items":[';
   // what is there in the past is found for all cards at once
   yield* writer.items(
-    past
-      ? snapshot.lines('rows', all.sql, all.bindings, 'lent')
-      : snapshot.ranges('rows', 'cards', rows, 'lent'),
+    past ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
   );
   yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
   yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;

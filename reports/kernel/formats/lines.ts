@@ -1,7 +1,5 @@
 import type { Writable } from 'node:stream';
 import { quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
-import type { Taking } from '../../../platform/copy-out.ts';
-import { Outflow } from '../../../platform/outflow.ts';
 import type { LineTable } from '../../exchange/extraction/extraction.rows.ts';
 import type { OnRows } from './formats.types.ts';
 import { pump } from './pump.ts';
@@ -17,7 +15,7 @@ interface LineOptions {
  */
 export async function writeCsv(table: LineTable, out: Writable, options: LineOptions): Promise<void> {
   const header = `${table.columns.map((column) => quoteCell(column.header)).join(',')}\r\n`;
-  await pump(chunks(table, takingFor(out), options, header), out, options.signal);
+  await pump(chunks(table, options, header), out, options.signal);
 }
 
 /**
@@ -31,21 +29,17 @@ export async function writeNdjson(
 ): Promise<void> {
   const { end } = options;
   const last = end === undefined ? '' : `${JSON.stringify({ end: true, position: end })}\n`;
-  await pump(chunks(table, takingFor(out), options, '', last), out, options.signal);
+  await pump(chunks(table, options, '', last), out, options.signal);
 }
-
-/** What holds chunks on their way takes them for itself; what has passed one on when it wants the next is lent them. */
-const takingFor = (out: Writable): Taking => (out instanceof Outflow ? 'lent' : 'lines');
 
 async function* chunks(
   { name, lines }: LineTable,
-  taking: Taking,
   options: LineOptions,
   first: string,
   last = '',
 ): AsyncGenerator<string | Buffer> {
   if (first !== '') yield first;
-  for await (const { bytes, rows } of lines(taking)) {
+  for await (const { bytes, rows } of lines()) {
     yield bytes;
     options.onRows?.(rows, name);
   }

@@ -38,7 +38,7 @@ export async function writeParquet(table: LineTable, out: Writable, options: Par
 /** Takes chunks of whole rows until they are a row group. */
 async function* gather({ name, lines }: LineTable, { onRows }: ParquetOptions): AsyncGenerator<GroupLines> {
   let group: GroupLines = { lines: [], rows: 0 };
-  for await (const { bytes, rows } of lines('lines')) {
+  for await (const { bytes, rows } of lines()) {
     group.lines.push(bytes as Uint8Array as Uint8Array<ArrayBuffer>);
     group.rows += rows;
     onRows?.(rows, name);

@@ -1,5 +1,4 @@
 import { parentPort } from 'node:worker_threads';
-import { sweep } from '../../../platform/heap.ts';
 import type { Answered } from '../../../platform/worker-threads.ts';
 import type { Column } from './formats.types.ts';
 import { type RowGroup, rowGroups } from './parquet.group.ts';
@@ -15,7 +14,6 @@ parentPort!.on('message', ({ columns, lines, rows }: GroupLines & { columns: Col
     known = key;
     const answer = rowGroup(lines, rows);
     parentPort!.postMessage({ answer } satisfies Answered<RowGroup>, [answer.bytes.buffer]);
-    sweep(lines.reduce((sum, { length }) => sum + length, 0));
   } catch (error) {
     parentPort!.postMessage({ error: String(error) } satisfies Answered<RowGroup>);
   }

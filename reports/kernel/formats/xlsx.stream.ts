@@ -2,7 +2,6 @@ import { type EventEmitter, once } from 'node:events';
 import { finished, type Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type ExcelJS from 'exceljs';
-import { sweep } from '../../../platform/heap.ts';
 
 // as much XML may wait to be compressed before rows wait too
 const MAX_WAITING = 512 * 1024;
@@ -86,7 +85,6 @@ export class WorkbookStream {
     stream._flush();
     const [out] = stream.pipes;
     out!.write(part);
-    sweep(part.length);
     await setImmediate();
     this.#signal.throwIfAborted();
     while (out!._writableState.length > MAX_WAITING) {

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import type ExcelJS from 'exceljs';
-import { tidy } from '../../../platform/heap.ts';
 import type { Column, OnRows, Table } from './formats.types.ts';
 import { formats, MAX_TEXT, rowXml, widthOf } from './xlsx.cells.ts';
 import { type Sheet, WorkbookStream } from './xlsx.stream.ts';
@@ -11,9 +10,6 @@ export interface XlsxOptions {
   /** How many rows a sheet takes, its header included; fewer than the format's limit for tests. */
   maxRows?: number;
 }
-
-/** So much larger may old objects be than what is in use. */
-const UNTIDY = 1.25;
 
 /** Limit of the format (ISO/IEC 29500 as Excel reads it). */
 const MAX_ROWS = 1_048_576;
@@ -107,7 +103,6 @@ async function writeTable(
     }
     await workbook.writeRows(sheet, xml);
     xml = '';
-    tidy(UNTIDY);
     onRows?.(rows.length, name);
   }
   sheet.commit();
