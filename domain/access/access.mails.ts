@@ -92,6 +92,10 @@ async function titleOf(sql: Sql): Promise<string> {
  */
 const withoutLinks = (name: string): string => name.replace(/\S*(?::\/\/|www\.|\.[a-z]{2,}\/)\S*/gi, '…');
 
-function letter({ display_name: name }: Addressee, paragraphs: string[]): string {
-  return `${[`Hello ${withoutLinks(name.replace(/\s+/g, ' '))},`, ...paragraphs].join('\n\n')}\n`;
+/** Anybody may choose the name with which he registers somebody's address: names of hosts become links in mails too. */
+const personName = (name: string): string =>
+  withoutLinks(name.replace(/\s+/g, ' ')).replace(/\S*[^\s.]{2}\.[a-z]{2,}\S*/gi, '…');
+
+function letter({ display_name }: Addressee, paragraphs: string[]): string {
+  return `${[`Hello ${personName(display_name)},`, ...paragraphs].join('\n\n')}\n`;
 }

@@ -117,7 +117,10 @@ interface Passwords {
 async function checkedPasswords(ctx: Ctx, id: string, patch: UserPatch, own: boolean): Promise<Passwords> {
   const guarded = [patch.password, patch.current_password, patch.code, patch.email, patch.auth_provider];
   if (guarded.every((value) => value === undefined)) return { hash: null };
-  if (patch.password !== undefined) requireSession(ctx.caller);
+  // a token is not told whether a password is right either
+  if (patch.password !== undefined || (own && patch.current_password !== undefined)) {
+    requireSession(ctx.caller);
+  }
   if (own || patch.password !== undefined) await throttle(ctx.db, 'password', [`user ${id}`]);
   const user = await ctx.db('users').where({ id }).first('email', 'password_hash');
   if (!user) throw notFound('user', id);

@@ -132,7 +132,7 @@ test('what is neither password, address nor provider needs no proof, and an admi
   expect(await isIn(token), 'the address ends the logins of its account').toBe(false);
 });
 
-test('an API token does not change the own address', async () => {
+test('an API token neither changes the own address nor tries passwords', async () => {
   const admin = await t.as('admin', 'by-token');
   const { token } = (await admin.post('/api/v1/tokens', { name: 'T' })).body;
   const answer = await t.anonymous.patch(
@@ -141,6 +141,15 @@ test('an API token does not change the own address', async () => {
     bearer(token),
   );
   expect([answer.status, answer.body.code]).toEqual([403, 'session_required']);
+  // nor does it learn whether a password is the present one
+  for (const current_password of [password, 'Some-0ther-password']) {
+    const tried = await t.anonymous.patch(
+      `/api/v1/users/${admin.userId}`,
+      { email: 'taken@estate.example', current_password },
+      bearer(token),
+    );
+    expect([tried.status, tried.body.code]).toEqual([403, 'session_required']);
+  }
   const scim = await t.anonymous.patch(
     `/scim/v2/Users/${admin.userId}`,
     {
