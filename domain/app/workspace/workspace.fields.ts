@@ -9,10 +9,10 @@ import type { FieldRule } from './workspace.types.ts';
 /** The rules of a column, from its schema; undefined where there is none. */
 function fieldRule(schema: TSchema): FieldRule | undefined {
   const parts = ('anyOf' in schema ? schema.anyOf : [schema]) as Record<string, unknown>[];
-  for (const { type, minLength, maxLength, pattern, minimum, maximum } of parts) {
-    if (type === 'string' && typeof maxLength === 'number') {
+  for (const { type, format, minLength, maxLength, pattern, minimum, maximum } of parts) {
+    if (type === 'string' && format === undefined && (maxLength !== undefined || pattern !== undefined)) {
       return {
-        max: maxLength,
+        ...(typeof maxLength === 'number' ? { max: maxLength } : {}),
         ...(minLength ? { filled: true } : {}),
         ...(typeof pattern === 'string' ? { pattern: new RegExp(pattern) } : {}),
       };

@@ -43,6 +43,8 @@ export interface ResourceUndo extends Pick<UndoSpec, 'derived' | 'settle' | 'und
   right: UndoRight;
   /** Event types of which undoing needs something else. */
   rights?: Partial<Record<EventType, UndoRight>>;
+  /** The rollback undoes them itself, in sets (`domain/app/batches`). */
+  inSets?: true;
 }
 
 /**
@@ -65,13 +67,13 @@ export interface Resource {
   /** The references to cards which follow a merge. */
   cardReferences?: readonly Pick<CardReference, 'column' | 'owner' | 'once'>[];
   transfer: Transfer | NoTransfer;
-  /** Reports and filters read its rows as of a moment in the past. */
-  asOf?: true;
+  /** Reports and filters read its rows as of a date; `byKey` names the JSON columns whose events have a change for each key. */
+  asOf?: true | { byKey: readonly string[] };
 }
 
 /** How the writes of a resource are undone; undefined where that is refused. */
 export function undoSpecOf({ model, name, events, topics, metamodel, undo }: Resource): UndoSpec | undefined {
-  if ('refused' in undo) return undefined;
+  if ('refused' in undo || undo.inSets) return undefined;
   const { derived, settle, undo: custom } = undo;
   return {
     entity: name,

@@ -39,6 +39,12 @@ export function rowModel<C extends TProperties>(
 /** A row as one JSON value. */
 const asJson = (table: string) => raw('to_jsonb(??.*) as row', [table]);
 
+/** A query whose errors are PostgreSQL's own, with their SQLSTATE, which retries and refusals read; Objection wraps them. */
+const queryOf = (model: RowModel, sql: Sql) =>
+  model.query(sql).onError((error) => {
+    throw (error as { nativeError?: unknown }).nativeError ?? error;
+  });
+
 const isId = (column: string): boolean => column === 'id' || column.endsWith('_id');
 
 /**
@@ -52,8 +58,7 @@ export async function lockRow<M extends RowModel>(
 ): Promise<RowOf<M> | undefined> {
   const ids = Object.entries(where).filter(([column]) => isId(column));
   if (ids.some(([, value]) => typeof value === 'string' && !isUuid(value))) return undefined;
-  const found = await model
-    .query(sql)
+  const found = await queryOf(model, sql)
     .select(asJson(model.tableName))
     .findOne(where as object)
     .forUpdate();
@@ -66,23 +71,24 @@ export async function insertRow<M extends RowModel>(
   model: M,
   values: Partial<RowOf<M>>,
 ): Promise<RowOf<M>> {
-  const inserted = await model
-    .query(sql)
+  const inserted = await queryOf(model, sql)
     .insert(values as object)
     .returning(asJson(model.tableName));
   return jsonOf<M>(inserted);
 }
 
-/** Updates the row with this key, and its `updated_at`. @returns the whole row. */
+/** Updates the row with this key, and its `updated_at` where it has one. @returns the whole row. */
 export async function updateRow<M extends RowModel>(
   sql: Sql,
   model: M,
   key: Partial<RowOf<M>>,
   values: Partial<RowOf<M>>,
 ): Promise<RowOf<M>> {
-  const updated = await model
-    .query(sql)
-    .patch({ ...values, updated_at: raw('clock_timestamp()') } as object)
+  const updated = await queryOf(model, sql)
+    .patch({
+      ...values,
+      ...('updated_at' in model.columns && { updated_at: raw('clock_timestamp()') }),
+    } as object)
     .where(key as object)
     .returning(asJson(model.tableName))
     .first();
@@ -95,7 +101,7 @@ type Refine = (query: QueryBuilder<Model>) => unknown;
 
 /** The rows that a query selects. */
 export async function findRows<M extends RowModel>(sql: Sql, model: M, refine: Refine): Promise<RowOf<M>[]> {
-  const query = model.query(sql).select(asJson(model.tableName));
+  const query = queryOf(model, sql).select(asJson(model.tableName));
   refine(query as QueryBuilder<Model>);
   return (await query).map(jsonOf<M>);
 }
@@ -106,7 +112,7 @@ export async function deleteRows<M extends RowModel>(
   model: M,
   refine: Refine,
 ): Promise<RowOf<M>[]> {
-  const query = model.query(sql).delete().returning(asJson(model.tableName));
+  const query = queryOf(model, sql).delete().returning(asJson(model.tableName));
   refine(query as unknown as QueryBuilder<Model>);
   return ((await query) as unknown[]).map(jsonOf<M>);
 }

@@ -45,17 +45,9 @@ export interface TouchedTable {
   fields: ReadonlySet<string>;
 }
 
-const approvals: EventType[] = [
-  'card.approval_status.approve',
-  'card.approval_status.reject',
-  'card.approval_status.reset',
-];
-
-/** Further tables that reports and filters read, told column by column, as undoing needs it too. */
-const rows = new Set([
+/** Tables of contexts that do not declare them as resources: their events have a change for each column. */
+const others = new Set([
   'stakeholders',
-  'tags',
-  'tag_groups',
   'comments',
   'todos',
   'documents',
@@ -63,33 +55,33 @@ const rows = new Set([
   'favorites',
   'surveys',
   'survey_responses',
-  ...resources.flatMap(({ asOf, model }) => (asOf ? [model.tableName] : [])),
 ]);
 
-const ofRows = (spec: UndoSpec): PastTable => ({
-  table: spec.table!,
-  created: spec.events.created ?? [],
-  updated: spec.events.updated ?? [],
-  deleted: spec.events.deleted ?? [],
-  nested: [],
-  moves: spec.entity,
+const pastTable = (
+  table: string,
+  moves: string,
+  events: UndoSpec['events'],
+  nested: string[],
+): PastTable => ({
+  table,
+  created: events.created ?? [],
+  updated: events.updated ?? [],
+  deleted: events.deleted ?? [],
+  nested,
+  ...(nested.length > 0 ? {} : { moves }),
 });
 
-/** All tables that can be shown as they were, but for `card_tags`, whose rows are pairs. The most written come first. */
+const declared = resources.flatMap(({ asOf, model, name, events }) =>
+  asOf ? [pastTable(model.tableName, name, events, asOf === true ? [] : [...asOf.byKey])] : [],
+);
+
+/** All tables that can be shown as of a date, but for `card_tags`, whose rows are pairs. The most written come first. */
 export const pastTables: PastTable[] = [
-  {
-    table: 'cards',
-    created: ['card.created'],
-    updated: ['card.updated', 'card.archived', 'card.restored', ...approvals],
-    deleted: ['card.deleted'],
-    nested: ['attributes', 'lifecycle'],
-  },
-  {
-    table: 'relations',
-    created: ['relation.created'],
-    updated: ['relation.updated'],
-    deleted: ['relation.deleted'],
-    nested: ['attributes'],
-  },
-  ...undoSpecs.filter(({ table }) => table !== undefined && rows.has(table)).map(ofRows),
+  ...declared.filter(({ nested }) => nested.length > 0),
+  ...declared.filter(({ nested }) => nested.length === 0),
+  ...undoSpecs.flatMap(({ table, entity, events }) =>
+    table !== undefined && others.has(table) && !declared.some((one) => one.table === table)
+      ? [pastTable(table, entity, events, [])]
+      : [],
+  ),
 ];

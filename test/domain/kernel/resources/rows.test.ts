@@ -73,3 +73,11 @@ it('finds no row by an id that is no UUID, without a query', async () => {
   }
   expect(await lockRow(db, Sample, { name: 'nobody' })).toBeUndefined();
 });
+
+it('throws errors of PostgreSQL with their SQLSTATE, as retries and refusals read them', async () => {
+  const { id } = await insertRow(db, Sample, { name: 'A', labels: [], parts: [] });
+  const again = insertRow(db, Sample, { id, name: 'B', labels: [], parts: [] });
+  await expect(again).rejects.toMatchObject({ code: '23505', constraint: 'row_samples_pkey' });
+  const bad = updateRow(db, Sample, { id }, { seen_on: 'yesterday morning' });
+  await expect(bad).rejects.toMatchObject({ code: '22007' });
+});
