@@ -7,10 +7,12 @@ import {
   patchCalculation,
 } from '../../domain/inventory/calculations/calculations.commands.ts';
 import {
+  calculationFilters,
+  calculationSorts,
   listCalculations,
   readCalculatedFields,
   readCalculation,
-} from '../../domain/inventory/calculations/calculations.queries.ts';
+} from '../../domain/inventory/calculations/calculations.list.ts';
 import { checkFormula, tryCalculation } from '../../domain/inventory/calculations/calculations.trial.ts';
 import { startRecalculation } from '../../domain/inventory/calculations/recalculate.type.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
@@ -43,11 +45,7 @@ export function registerCalculationRoutes(app: App): void {
     tag,
     summary: 'List the formulas of calculated fields',
     permission: 'login',
-    query: listQuery(['execution_order', 'name', 'created_at'], 'execution_order', {
-      type_key: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 100, description: 'Only those of this card type' }),
-      ),
-    }),
+    query: listQuery(calculationSorts, 'execution_order', calculationFilters),
     answers: { 200: { description: 'Calculations', schema: listAnswer(Type.Ref('Calculation#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listCalculations(ctx, query)),
   });

@@ -1,12 +1,16 @@
 import Type from 'typebox';
 import {
+  definitionSorts,
   listCardTypes,
   listRelationTypes,
   listStakeholderRoleDefinitions,
   readCardType,
   readRelationType,
   readStakeholderRoleDefinition,
-} from '../../domain/inventory/metamodel/metamodel.queries.ts';
+  relationTypeFilters,
+  roleFilters,
+  typeFilters,
+} from '../../domain/inventory/metamodel/metamodel.list.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
@@ -18,8 +22,7 @@ import type { App } from '../types.ts';
 import { localised, localisedAnswer, tag } from './metamodel.answers.ts';
 import { Key, KeyParams } from './metamodel.parameters.ts';
 
-const sorts = ['sort_order', 'label', 'key'];
-const includeHidden = Type.Boolean({ default: false });
+const sorts = definitionSorts();
 
 /** Reading of card types, relation types and stakeholder roles. */
 export function registerMetamodelRoutes(app: App): void {
@@ -35,7 +38,7 @@ export function registerMetamodelRoutes(app: App): void {
     summary: 'List card types',
     permission: 'login',
     ...localised,
-    query: listQuery(sorts, 'sort_order', { include_hidden: includeHidden }),
+    query: listQuery(sorts, 'sort_order', typeFilters),
     answers: { 200: localisedAnswer('Card types', listAnswer(Type.Ref('CardType#'))) },
     handler: async ({ ctx, query, request, reply }) =>
       sendJson(
@@ -68,7 +71,7 @@ export function registerMetamodelRoutes(app: App): void {
     summary: 'List relation types',
     permission: 'login',
     ...localised,
-    query: listQuery(sorts, 'sort_order', { include_hidden: includeHidden, type_key: Type.Optional(Key) }),
+    query: listQuery(sorts, 'sort_order', relationTypeFilters),
     answers: { 200: localisedAnswer('Relation types', listAnswer(Type.Ref('RelationType#'))) },
     handler: async ({ ctx, query, request, reply }) =>
       sendJson(
@@ -102,7 +105,7 @@ export function registerMetamodelRoutes(app: App): void {
     permission: 'login',
     ...localised,
     params: Type.Object({ type_key: Key }, closed),
-    query: listQuery(sorts, 'sort_order', { include_archived: includeHidden }),
+    query: listQuery(sorts, 'sort_order', roleFilters),
     answers: { 200: localisedAnswer('Stakeholder roles', listAnswer(Type.Ref('StakeholderRole#'))) },
     handler: async ({ ctx, params, query, request, reply }) => {
       const language = negotiateLanguage(request, reply, ctx.metamodel.languages);

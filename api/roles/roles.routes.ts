@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../domain/access/roles.commands.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../domain/access/roles.queries.ts';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { Color, closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { ArchivedRoleSchema, RoleSchema } from '../schemas/access.ts';
-import { Color, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Users and roles';

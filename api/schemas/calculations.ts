@@ -1,31 +1,21 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Calculation, CalculationRun } from '../../domain/kernel/formulas/calculations.model.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
+const { last_error, last_run_at } = CalculationRun.columns;
 export const CalculationSchema = Type.Partial(
   Type.Object({
-    id: Uuid,
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    target_type_key: Type.String(),
-    target_field_key: Type.String(),
-    formula: Type.String(),
-    is_active: Type.Boolean(),
-    execution_order: Type.Integer(),
+    ...Calculation.columns,
     broken_reason: Nullable(
-      Type.String({ description: 'Why it no longer fits the metamodel, and is not run; null while it fits' }),
+      Type.String({ description: 'Why it is no longer valid in the metamodel, and does not run; else null' }),
     ),
-    last_error: Nullable(
-      Type.String({ description: 'What the last run met, in any card; null when it went well' }),
-    ),
-    last_run_at: Nullable(Timestamp),
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    last_error,
+    last_run_at,
   }),
   { $id: 'Calculation', ...closed },
 );
 
-/** What a formula may give: one value, or a list of options. */
+/** The result of a formula: one value, or a list of options. */
 const Value = Nullable(
   Type.Union([
     Type.String(),
@@ -50,34 +40,11 @@ export const FormulaCheckSchema = Type.Object(
   { $id: 'FormulaCheck', ...closed },
 );
 
-const Name = Type.String({ minLength: 1, maxLength: 300 });
-const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
-const FieldKey = Type.String({ minLength: 1, maxLength: 200 });
-const FormulaText = Type.String({ minLength: 1, maxLength: 5000, description: 'See the page on formulas' });
-const more = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
-  execution_order: Type.Optional(
-    Type.Integer({
-      minimum: -1_000_000,
-      maximum: 1_000_000,
-      description: 'Among formulas that do not read each other, the lower one runs first; 0 unless given',
-    }),
-  ),
-};
-
-export const CalculationCreateBody = Type.Object(
-  { name: Name, target_type_key: TypeKey, target_field_key: FieldKey, formula: FormulaText, ...more },
-  closed,
-);
-export const CalculationPatchBody = Type.Object(
-  {
-    name: Type.Optional(Name),
-    target_type_key: Type.Optional(TypeKey),
-    target_field_key: Type.Optional(FieldKey),
-    formula: Type.Optional(FormulaText),
-    ...more,
-  },
-  closed,
-);
+const { name, target_type_key, target_field_key, formula, description, execution_order } =
+  Calculation.columns;
+const required = { name, target_type_key, target_field_key, formula };
+const optional = Type.Partial(Type.Object({ description, execution_order })).properties;
+export const CalculationCreateBody = Type.Object({ ...required, ...optional }, closed);
+export const CalculationPatchBody = Type.Partial(Type.Object({ ...required, ...optional }), closed);
 export const CalculationTrialBody = Type.Object({ card_id: Uuid }, closed);
-export const FormulaCheckBody = Type.Object({ formula: FormulaText, target_type_key: TypeKey }, closed);
+export const FormulaCheckBody = Type.Object({ formula, target_type_key }, closed);

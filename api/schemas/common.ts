@@ -7,7 +7,6 @@ export const Position = Type.String({
   examples: ['48213'],
   description: 'A place in the change feed; grows in commit order',
 });
-export const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', examples: ['#1976d2'] });
 /** An id as it is stored: UUIDs are taken in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
 

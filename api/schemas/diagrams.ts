@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { closed, Key, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Color, closed, Key, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.types.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/thumbnail.check.ts';
-import { Color } from './common.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const visibilities = [Type.Literal('public'), Type.Literal('private'), Type.Literal('shared')];

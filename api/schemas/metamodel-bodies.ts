@@ -11,8 +11,8 @@ import {
   Subtype,
   Translations,
 } from '../../domain/inventory/metamodel/metamodel.input.ts';
-import { closed, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
-import { Color } from './common.ts';
+import { cardinalities } from '../../domain/kernel/metamodel/metamodel.types.ts';
+import { Choice, Color, closed, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
 
 const Description = Nullable(Type.String({ maxLength: 10_000 }));
 const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
@@ -55,7 +55,7 @@ const relationTypeMembers = {
   description: Type.Optional(Description),
   source_type_key: Type.Optional(Key),
   target_type_key: Type.Optional(Key),
-  cardinality: Type.Optional(Type.Union([Type.Literal('1:1'), Type.Literal('1:n'), Type.Literal('n:m')])),
+  cardinality: Type.Optional(Choice(cardinalities)),
   attributes_schema: Type.Optional(Type.Array(Attribute, { maxItems: 200 })),
   source_visible: Type.Optional(Type.Boolean()),
   source_mandatory: Type.Optional(Type.Boolean()),

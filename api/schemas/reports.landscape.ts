@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { SectionSchema } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { Lifecycle } from './cards.ts';
 import { Position } from './common.ts';
-import { SectionSchema } from './metamodel.ts';
 
 const Named = { id: Uuid, name: Type.String() };
 const Member = { ...Named, type: Type.String(), attributes: OpenObject };

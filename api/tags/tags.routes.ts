@@ -7,8 +7,8 @@ import {
   deleteTagGroup,
   patchTag,
   patchTagGroup,
-} from '../../domain/inventory/tags/tags.catalogue.ts';
-import { listTagGroups } from '../../domain/inventory/tags/tags.queries.ts';
+} from '../../domain/inventory/tags/tags.commands.ts';
+import { listTagGroups, tagGroupFilters, tagGroupSorts } from '../../domain/inventory/tags/tags.list.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -33,11 +33,7 @@ export function registerTagRoutes(app: App): void {
     tag,
     summary: 'List tag groups with their tags',
     permission: 'login',
-    query: listQuery(['name', 'created_at'], 'name', {
-      type_key: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 100, description: 'Only those for cards of this type' }),
-      ),
-    }),
+    query: listQuery(tagGroupSorts, 'name', tagGroupFilters),
     answers: { 200: { description: 'Tag groups', schema: listAnswer(Type.Ref('TagGroup#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listTagGroups(ctx, query)),
   });
@@ -63,7 +59,7 @@ export function registerTagRoutes(app: App): void {
     tag,
     summary: 'Change a tag group',
     description:
-      'Refused with `tag_in_use` when the tags that cards have would not fit: several in a `single` group, or on a type that is left out.',
+      'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several of a `single` group, or one on a card of another type than those of `restrict_to_types`.',
     permission,
     params: GroupParams,
     body: schemas.TagGroupPatchBody,
@@ -81,7 +77,7 @@ export function registerTagRoutes(app: App): void {
     id: 'deleteTagGroup',
     tag,
     summary: 'Delete a tag group with its tags',
-    description: 'The tags are taken off all cards.',
+    description: 'The tags are removed from all cards.',
     permission,
     params: GroupParams,
     answers: { 204: { description: 'Deleted' } },
@@ -131,7 +127,7 @@ export function registerTagRoutes(app: App): void {
     id: 'deleteTag',
     tag,
     summary: 'Delete a tag',
-    description: 'It is taken off all cards.',
+    description: 'It is removed from all cards.',
     permission,
     params: TagParams,
     answers: { 204: { description: 'Deleted' } },
@@ -147,7 +143,7 @@ export function registerTagRoutes(app: App): void {
     url: '/api/v1/cards/:id/tags',
     id: 'addCardTags',
     tag,
-    summary: 'Put tags on a card, besides those that it has',
+    summary: 'Add tags to a card',
     ...onCard,
     params: IdParams,
     body: schemas.CardTagsBody,
@@ -162,7 +158,7 @@ export function registerTagRoutes(app: App): void {
     url: '/api/v1/cards/:id/tags/:tag_id',
     id: 'removeCardTag',
     tag,
-    summary: 'Take a tag off a card',
+    summary: 'Remove a tag from a card',
     ...onCard,
     params: Type.Object({ id: Uuid, tag_id: Uuid }, closed),
     answers: { 204: { description: 'Removed' } },

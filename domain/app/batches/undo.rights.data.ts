@@ -26,10 +26,6 @@ export const undoRights: Record<string, UndoRight> = {
   'card.unmerged': needs(edit, archive),
   attachment: needs(edit, archive),
   relation: needs({ app: 'relations.manage', card: 'card.manage_relations' }),
-  tag: needs('tags.manage'),
-  'tag.added': needs(edit),
-  'tag.removed': needs(edit),
-  tag_group: needs('tags.manage'),
   stakeholder: needs({ app: 'stakeholders.manage', card: 'card.manage_stakeholders' }),
   comment: {
     needs: [{ app: 'comments.create', card: 'card.create_comments' }],
@@ -43,14 +39,9 @@ export const undoRights: Record<string, UndoRight> = {
   saved_report: personal('saved_reports.create'),
   notification: personal('notifications.manage'),
   diagram_favorite: personal('diagrams.view'),
-  card_type: needs('admin.metamodel'),
-  relation_type: needs('admin.metamodel'),
-  stakeholder_role: needs('admin.metamodel'),
   principle: needs('admin.metamodel'),
   regulation: needs('admin.metamodel'),
   resource_type: needs('admin.metamodel'),
-  // a formula may show what it computes from costs
-  calculation: needs('admin.metamodel', 'costs.view'),
   // decided setting by setting
   settings: needs(),
   survey: needs('surveys.manage'),

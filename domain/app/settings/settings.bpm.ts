@@ -1,15 +1,16 @@
 import { writeCardType } from '../../inventory/metamodel/card-types/card-types.write.ts';
 import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { lockRow } from '../../kernel/events/stored-rows.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
+import { CardTypeDefinition } from '../../kernel/metamodel/metamodel.model.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
 
 /** The card type that belongs to business process management; its relation types are hidden with it. */
 const PROCESS_TYPE = 'BusinessProcess';
 
 /** Shows or hides business processes with their relation types, within a command that takes the metamodel alone. */
 export async function showProcessTypes(work: Work, ctx: Ctx, shown: boolean): Promise<void> {
-  const row = await lockRow(work.sql, 'card_types', { key: PROCESS_TYPE });
+  const row = await lockRow(work.sql, CardTypeDefinition, { key: PROCESS_TYPE });
   if (!row || row.is_hidden === !shown) return;
   const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE, force: true });
   await writeCardType(run, row, { is_hidden: !shown });

@@ -1,18 +1,26 @@
 import { roleRightsChanged } from '../../access/rights.changed.ts';
 import { lockRoles } from '../../access/roles.commands.ts';
-import { CALCULATIONS, takeUp } from '../../inventory/calculations/calculations.told.ts';
+import { reloadMetamodel } from '../../inventory/calculations/calculations.events.ts';
 import { recomputeOrEnqueue } from '../../inventory/calculations/recalculate.type.ts';
-import { tellCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.write.ts';
+import { emitCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.write.ts';
 import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../../inventory/metamodel/changes/changes.types.ts';
 import { restateInventory } from '../../inventory/metamodel/changes/restate.ts';
 import { requireFreePair } from '../../inventory/metamodel/relation-types/relation-types.checks.ts';
-import { tellRelationType } from '../../inventory/metamodel/relation-types/relation-types.rows.ts';
-import { writeRelationType } from '../../inventory/metamodel/relation-types/relation-types.write.ts';
+import {
+  emitRelationType,
+  writeRelationType,
+} from '../../inventory/metamodel/relation-types/relation-types.write.ts';
 import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
-import type { CalculationRow } from '../../kernel/formulas/calculations.plan.ts';
+import { Calculation, type CalculationRow } from '../../kernel/formulas/calculations.model.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
+import {
+  CardTypeDefinition,
+  type CardTypeRow,
+  RelationTypeDefinition,
+  type RelationTypeRow,
+} from '../../kernel/metamodel/metamodel.model.ts';
+import { insertRow } from '../../kernel/resources/rows.ts';
 import { PROCESS } from '../../modelling/bpm/bpm.types.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
 import { type RoleHere, roleFaults } from './transfer.check.ts';
@@ -40,8 +48,8 @@ export async function writeCardTypes(page: Page): Promise<void> {
       const values = valuesOf(page, content);
       if (before) {
         await refuseLoss(page, 'cards', before, values);
-        await writeCardType(run, before, differing(before, values));
-      } else tellCardType(run.work, null, await insertRow(run.work.sql, 'card_types', values));
+        await writeCardType(run, before as CardTypeRow, differing(before, values));
+      } else emitCardType(run.work, null, await insertRow(run.work.sql, CardTypeDefinition, values));
     }
   });
 }
@@ -53,11 +61,11 @@ export async function writeRelationTypes(page: Page): Promise<void> {
       const values = valuesOf(page, content);
       if (before) {
         await refuseLoss(page, 'relations', before, values);
-        await writeRelationType(run, before, differing(before, values));
+        await writeRelationType(run, before as RelationTypeRow, differing(before, values));
       } else {
-        const row = await insertRow(run.work.sql, 'relation_types', values);
+        const row = await insertRow(run.work.sql, RelationTypeDefinition, values);
         await requireFreePair(run.work, row);
-        tellRelationType(run.work, null, row);
+        emitRelationType(run.work, null, row);
       }
     }
   });
@@ -99,12 +107,12 @@ export async function writeCalculations(page: Page): Promise<void> {
   const written = await writeRows(page, await readPage(page));
   const ids = written.map(({ after }) => ({ calculation_id: after.id as string }));
   if (ids.length > 0) await work.sql('calculation_runs').insert(ids).onConflict().ignore();
-  await takeUp(work);
+  await reloadMetamodel(work);
   for (const { after } of written) {
     if (after.is_active) await recomputeOrEnqueue(work, ctx, after as unknown as CalculationRow);
   }
   // behind the cards' events, so that undoing begins with it
-  await tellRows({ ...page, table: { ...page.table, table: CALCULATIONS } }, written);
+  await tellRows({ ...page, table: { ...page.table, table: Calculation.tableName } }, written);
 }
 
 /**

@@ -17,8 +17,6 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
     description: text(2_000),
     color,
   },
-  tag_groups: { name: name(200), description: text(2_000) },
-  tags: { name: name(200), description: text(2_000), color },
   resource_types: { key, label: name(300), description: text(20_000), sort_order: order, icon: text(100) },
   compliance_regulations: { key, label: name(300), description: text(20_000), sort_order: order },
   principles: {
@@ -60,5 +58,4 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
     card_type: name(100),
     description: text(10_000),
   },
-  calculations: { name: name(300), formula: name(5_000), description: text(5_000) },
 };

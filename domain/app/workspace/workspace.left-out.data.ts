@@ -80,7 +80,6 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   itsm_remote_links: service(itsm),
   itsm_waiting_records: service(itsm),
 
-  calculation_runs: derived('It is made with its formula.'),
   eol_products: derived('Facts about products are loaded from their source.'),
   eol_cycles: derived('Facts about products are loaded from their source.'),
   suppliers: derived(runs),

@@ -1,5 +1,5 @@
 import { invalidField } from '../../../platform/errors.ts';
-import { labelsIn } from '../../inventory/metamodel/metamodel.lists.ts';
+import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';

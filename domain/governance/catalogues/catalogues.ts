@@ -1,4 +1,4 @@
-import { labelsIn } from '../../inventory/metamodel/metamodel.lists.ts';
+import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import type { ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Catalogue } from './catalogue.types.ts';
 

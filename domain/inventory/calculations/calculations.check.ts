@@ -1,8 +1,12 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import {
-  arrange,
+  Calculation,
+  type CalculationFormula,
   type CalculationRow,
+} from '../../kernel/formulas/calculations.model.ts';
+import {
+  arrange,
   cycleMessage,
   type Formula,
   peerTypes,
@@ -12,13 +16,14 @@ import {
 import { FormulaError } from '../../kernel/formulas/formula.error.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
 import { LEVEL_FIELD } from '../cards/rules/capability.ts';
 
 /**
  * Checks what a formula is and where its result goes, by the metamodel in force.
  * @throws EstateError `validation_failed`.
  */
-export function checkCalculation(metamodel: Metamodel, row: CalculationRow): ReadFormula {
+export function checkCalculation(metamodel: Metamodel, row: CalculationFormula): ReadFormula {
   const type = metamodel.cardTypes.get(row.target_type_key);
   if (!type) {
     throw invalidField('target_type_key', 'unknown_type', `there is no card type "${row.target_type_key}"`);
@@ -36,21 +41,28 @@ export function checkCalculation(metamodel: Metamodel, row: CalculationRow): Rea
   }
 }
 
+/** The active formula other than this one that computes its field. */
+export async function findActive(
+  { sql }: Work,
+  { id, target_type_key, target_field_key }: CalculationFormula,
+): Promise<CalculationRow | undefined> {
+  const [found] = await findRows(sql, Calculation, (query) =>
+    query.where({ target_type_key, target_field_key, is_active: true }).whereNot({ id }),
+  );
+  return found;
+}
+
 /**
- * Checks that a formula can be active beside the others: its field is computed once, nothing waits for itself, and
- * nobody writes costs, or computes with costs, who does not see them: already an error says something of a value.
+ * Checks that a formula can be active with the others: its field has no other formula, there is no cycle, and the caller may
+ * see costs where the formula writes or reads them, because even an error reveals something about a value.
  * @throws EstateError `field_calculated`, `calculation_cycle`, `forbidden`, `validation_failed`.
  */
-export async function requireActivable(work: Work, ctx: Ctx, row: CalculationRow): Promise<void> {
+export async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): Promise<void> {
   const { metamodel } = work;
   const read = checkCalculation(metamodel, row);
   const { id, target_type_key: type, target_field_key: field } = row;
   if (!may(ctx.caller, 'costs.view') && touchesCosts(metamodel, row, read)) throw forbidden('costs.view');
-  const taken = await work
-    .sql('calculations')
-    .where({ target_type_key: type, target_field_key: field, is_active: true })
-    .whereNot({ id })
-    .first('id', 'name');
+  const taken = await findActive(work, row);
   if (taken) {
     throw new EstateError('field_calculated', `The formula "${taken.name}" computes ${type}.${field}.`, {
       extra: { calculation_id: taken.id },
@@ -65,7 +77,7 @@ export async function requireActivable(work: Work, ctx: Ctx, row: CalculationRow
 }
 
 /** Whether a formula computes a cost, or anything from costs. */
-function touchesCosts(metamodel: Metamodel, row: CalculationRow, { reads }: ReadFormula): boolean {
+function touchesCosts(metamodel: Metamodel, row: CalculationFormula, { reads }: ReadFormula): boolean {
   const own = metamodel.cardTypes.get(row.target_type_key)!;
   if (own.costKeys.includes(row.target_field_key)) return true;
   const keys = [...reads.relations].flatMap((key) => [

@@ -1,9 +1,34 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { calculationUndo } from './calculations.undo.ts';
+import { Calculation, CalculationRun } from '../../kernel/formulas/calculations.model.ts';
+import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { undoCalculation } from './calculations.undo.ts';
 import { recalculateJob } from './recalculate.job.ts';
 
-/** Formulas. */
+/** Formulas that compute fields. */
 export const calculationsExtension: Extension = {
-  undo: calculationUndo,
+  resources: [
+    {
+      model: Calculation,
+      name: 'calculation',
+      events: {
+        created: ['calculation.created'],
+        updated: ['calculation.updated', 'calculation.activated', 'calculation.deactivated'],
+        deleted: ['calculation.deleted'],
+      },
+      topics: [METAMODEL_TOPIC],
+      metamodel: true,
+      // a formula can reveal costs through what it computes from them
+      undo: { right: needs('admin.metamodel', 'costs.view'), undo: undoCalculation },
+      transfer: { label: 't.name' },
+    },
+    {
+      model: CalculationRun,
+      name: 'run of a calculation',
+      events: {},
+      undo: { refused: 'Runs have no events.' },
+      transfer: { excluded: 'derived', reason: 'It is created with its formula.' },
+    },
+  ],
   jobs: [recalculateJob],
 };

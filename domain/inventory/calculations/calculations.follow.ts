@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { type Formula, peerTypes } from '../../kernel/formulas/calculations.plan.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -91,18 +92,19 @@ async function followRelations(
       .filter((card) => card.counted || (relations.has(key) && reads(formula, card.keys)))
       .map(({ id }) => id);
     if (ids.length === 0) continue;
-    const { rows } = await sql.raw(
+    const rows = await queryRows<{ id: string }>(
+      sql,
       `select c.id from (
          select target_id as id from relations where type = ? and source_id = any(?::uuid[])
          union
          select source_id from relations where type = ? and target_id = any(?::uuid[])
        ) r join cards c on c.id = r.id and c.type = ?`,
-      [key, ids, key, ids, formula.type] as never,
+      [key, ids, key, ids, formula.type],
     );
     seed(
       seeds,
       formula,
-      rows.map(({ id }: { id: string }) => id),
+      rows.map(({ id }) => id),
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
 import type { FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
 import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
@@ -37,6 +37,14 @@ export interface Surroundings {
   counts: Map<string, Map<string, number>>;
   children: Map<string, Item[]>;
   childrenCount: Map<string, number>;
+}
+
+/** What the queries below return: an item or a number for a card, with the relation type where it is of a relation. */
+interface RelatedRow {
+  card_id: string;
+  type: string;
+  item: Item;
+  number: number;
 }
 
 export const noSurroundings: Surroundings = {
@@ -112,11 +120,12 @@ export async function readSurroundings(
 
   if (reads.relations.size > 0) {
     const keys = [...reads.relations];
-    const { rows } = await sql.raw(
+    const rows = await queryRows<RelatedRow>(
+      sql,
       `select r.card_id, r.type, ${item}
          || jsonb_build_object('rel_attributes', ${picked('r.attributes', uncut('r.type'))}) as item
        ${peers} and (${visible.sql}) order by r.card_id, r.id`,
-      [...itemBindings, members, seen.types, seen.keys, ids, keys, ids, keys, ...visible.bindings] as never,
+      [...itemBindings, members, seen.types, seen.keys, ids, keys, ids, keys, ...visible.bindings],
     );
     for (const row of rows)
       add(
@@ -127,9 +136,10 @@ export async function readSurroundings(
   }
   if (reads.counts.size > 0) {
     const keys = [...reads.counts];
-    const { rows } = await sql.raw(
+    const rows = await queryRows<RelatedRow>(
+      sql,
       `select r.card_id, r.type, count(*)::int as number ${peers} and (${visible.sql}) group by 1, 2`,
-      [ids, keys, ids, keys, ...visible.bindings] as never,
+      [ids, keys, ids, keys, ...visible.bindings],
     );
     for (const row of rows) {
       entry(around.counts, row.card_id, () => new Map<string, number>()).set(row.type, row.number);
@@ -137,16 +147,18 @@ export async function readSurroundings(
   }
   const childrenOf = `from cards c where c.parent_id = any(?::uuid[]) and c.status = 'ACTIVE' and (${visible.sql})`;
   if (reads.children) {
-    const { rows } = await sql.raw(
+    const rows = await queryRows<RelatedRow>(
+      sql,
       `select c.parent_id as card_id, ${item} as item ${childrenOf} order by c.parent_id, c.id`,
-      [...itemBindings, ids, ...visible.bindings] as never,
+      [...itemBindings, ids, ...visible.bindings],
     );
     for (const row of rows) add(around.children, row.card_id, row.item);
   }
   if (reads.childrenCount) {
-    const { rows } = await sql.raw(
+    const rows = await queryRows<RelatedRow>(
+      sql,
       `select c.parent_id as card_id, count(*)::int as number ${childrenOf} group by 1`,
-      [ids, ...visible.bindings] as never,
+      [ids, ...visible.bindings],
     );
     for (const row of rows) around.childrenCount.set(row.card_id, row.number);
   }

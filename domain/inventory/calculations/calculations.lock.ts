@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 
 type Locking = Pick<Work, 'sql' | 'metamodel'>;
@@ -22,9 +23,10 @@ export async function lockCalculations({ sql, metamodel }: Locking, types: Itera
 export async function lockCalculationsOf({ sql, metamodel }: Locking, ids: string[]): Promise<void> {
   const { crossingTypes } = metamodel.calculations;
   if (crossingTypes.length === 0) return;
-  await sql.raw(
+  await queryRows(
+    sql,
     `select pg_advisory_xact_lock(${LOCK})
      where exists (select from cards where id = any(?::uuid[]) and type = any(?::text[]))`,
-    [ids, crossingTypes] as never,
+    [ids, crossingTypes],
   );
 }

@@ -1,13 +1,15 @@
+import { queryRows } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { type CalculationRow, readFormula } from '../../kernel/formulas/calculations.plan.ts';
+import { Calculation } from '../../kernel/formulas/calculations.model.ts';
+import { readFormula } from '../../kernel/formulas/calculations.plan.ts';
 import { FormulaError } from '../../kernel/formulas/formula.error.ts';
 import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
 import { may, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
 import { loadCards } from '../cards/cards.load.ts';
 import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
 import { namesFor, noSurroundings, readSurroundings } from './calculations.inputs.ts';
-import { CALCULATIONS } from './calculations.told.ts';
 import { computeValue } from './calculations.value.ts';
 
 export interface TrialAnswer {
@@ -18,22 +20,22 @@ export interface TrialAnswer {
 }
 
 /**
- * What a formula would give a card; nothing is written. Who does not see costs gets what the formula makes without them.
+ * Computes a formula for one card and writes nothing. For callers who may not see costs it is computed without them.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed` for a card of another type.
  */
 export async function tryCalculation(ctx: Ctx, id: string, cardId: string): Promise<TrialAnswer> {
   requirePermission(ctx.caller, 'admin.metamodel');
   const { metamodel } = ctx;
-  const row = (await ctx.db(CALCULATIONS).where({ id }).first()) as CalculationRow | undefined;
+  const [row] = await findRows(ctx.db, Calculation, (query) => query.where({ id }));
   if (!row) throw notFound('calculation', id);
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(`select c.id from cards c where c.id = ?::uuid and (${visible.sql})`, [
-    cardId,
-    ...visible.bindings,
-  ] as never);
-  if (!rows[0]) throw unseenCard(ctx, notFound('card', cardId));
-  const found = await loadCards({ sql: ctx.db as never, metamodel }, ctx, [rows[0].id]);
-  const card = found.get(rows[0].id);
+  const [seen] = await queryRows<{ id: string }>(
+    ctx.db,
+    `select c.id from cards c where c.id = ?::uuid and (${visible.sql})`,
+    [cardId, ...visible.bindings],
+  );
+  if (!seen) throw unseenCard(ctx, notFound('card', cardId));
+  const card = (await loadCards({ sql: ctx.db, metamodel }, ctx, [seen.id])).get(seen.id);
   if (!card) throw notFound('card', cardId);
   if (card.type !== row.target_type_key) {
     throw invalidField('card_id', 'wrong_type', `must be a card of the type ${row.target_type_key}`);
@@ -64,11 +66,11 @@ export async function tryCalculation(ctx: Ctx, id: string, cardId: string): Prom
 export interface FormulaCheck {
   valid: boolean;
   error: string | null;
-  /** What the formula gives a card without any values; null also where it cannot be computed from none. */
+  /** The value for a card without any values; null also where that fails. */
   preview_result: FormulaValue;
 }
 
-/** Whether a formula can be read for cards of a type. @throws EstateError `forbidden`, `validation_failed`. */
+/** Whether a formula is valid for cards of a type. @throws EstateError `forbidden`, `validation_failed`. */
 export function checkFormula(ctx: Ctx, formula: string, typeKey: string): FormulaCheck {
   requirePermission(ctx.caller, 'admin.metamodel');
   const type = ctx.metamodel.cardTypes.get(typeKey);

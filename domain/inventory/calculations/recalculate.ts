@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Formula } from '../../kernel/formulas/calculations.plan.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.load.ts';
@@ -176,7 +177,8 @@ export function seedsOfType({ metamodel }: Pick<Work, 'metamodel'>, type: string
  */
 export async function noteRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Promise<void> {
   if (last.size === 0) return;
-  await sql.raw(
+  await queryRows(
+    sql,
     `with v as (
        select * from unnest(?::uuid[], ?::text[]) as v(id, error)
      ), held as (
@@ -187,6 +189,6 @@ export async function noteRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Prom
      )
      update calculation_runs r set last_error = held.error, last_run_at = clock_timestamp()
      from held where r.calculation_id = held.calculation_id`,
-    [[...last.keys()], [...last.values()]] as never,
+    [[...last.keys()], [...last.values()]],
   );
 }

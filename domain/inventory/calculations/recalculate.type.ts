@@ -1,7 +1,8 @@
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { CalculationRow } from '../../kernel/formulas/calculations.plan.ts';
+import type { CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -16,29 +17,37 @@ const BATCH = 500;
 /** The most cards that a request computes itself. */
 const REQUEST_LIMIT = 2_000;
 
-/** Starts the computing of all formulas of a card type. @throws EstateError `forbidden`, `not_found`. */
+/** Starts a job that runs all formulas of a card type. @throws EstateError `forbidden`, `not_found`. */
 export async function startRecalculation(ctx: Ctx, typeKey: string): Promise<StartedJob> {
   requirePermission(ctx.caller, 'admin.metamodel');
   if (!ctx.metamodel.cardTypes.has(typeKey)) throw notFound('card type', typeKey);
   return await command(ctx, (work) => enqueueJob(ctx, work, recalculateJob, { type_key: typeKey }));
 }
 
-/** Computes the cards of a formula that came into force: within the command where they are few, else by a job. */
-export async function recomputeOrEnqueue(work: Work, ctx: Ctx, row: CalculationRow): Promise<void> {
-  const type = row.target_type_key;
-  const { rows } = await work.sql.raw(
-    `select id from cards where type = ? order by id limit ${REQUEST_LIMIT + 1}`,
-    [type],
+/** Computes the cards of an activated formula: within the command where they are few, else by a job. */
+export async function recomputeOrEnqueue(
+  work: Work,
+  ctx: Ctx,
+  { target_type_key: type }: CalculationFormula,
+): Promise<void> {
+  const ids = await cardIds(work.sql, type, { after: FIRST_ID, limit: REQUEST_LIMIT + 1 });
+  if (ids.length > REQUEST_LIMIT) await enqueueJob(ctx, work, recalculateJob, { type_key: type });
+  else await computeCards(work, ctx, type, ids);
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+async function cardIds(
+  sql: Sql,
+  type: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await queryRows<{ id: string }>(
+    sql,
+    'select id from cards where type = ? and id > ?::uuid order by id limit ?',
+    [type, after, limit],
   );
-  if (rows.length > REQUEST_LIMIT) await enqueueJob(ctx, work, recalculateJob, { type_key: type });
-  else {
-    await computeCards(
-      work,
-      ctx,
-      type,
-      rows.map(({ id }: { id: string }) => id),
-    );
-  }
+  return rows.map(({ id }) => id);
 }
 
 /** Runs a type's formulas for cards. @returns how many values changed in cards, and how many had errors. */
@@ -64,16 +73,13 @@ interface Progress {
 /** Computes all cards of a type, batch by batch in the order of their ids, from the checkpoint on. */
 export async function recalculateType(job: RunningJob<RecalculatePayload>): Promise<JobResult> {
   const { ctx, payload } = job;
-  let at = (job.resume ?? {
-    last: '00000000-0000-0000-0000-000000000000',
-    processed: 0,
-    updated: 0,
-    errors: 0,
-  }) as Progress;
-  const { rows } = await ctx.db.raw('select count(*)::int as total from cards where type = ?', [
-    payload.type_key,
-  ]);
-  const total: number = rows[0].total;
+  let at = (job.resume ?? { last: FIRST_ID, processed: 0, updated: 0, errors: 0 }) as Progress;
+  const [count] = await queryRows<{ total: number }>(
+    ctx.db,
+    'select count(*) as total from cards where type = ?',
+    [payload.type_key],
+  );
+  const total = count!.total;
   for (let more = true; more; ) {
     job.signal.throwIfAborted();
     [at, more] = await command(ctx, async (work): Promise<[Progress, boolean]> => {
@@ -92,11 +98,7 @@ export async function recalculateType(job: RunningJob<RecalculatePayload>): Prom
 }
 
 async function batch(work: Work, ctx: Ctx, type: string, at: Progress): Promise<Progress> {
-  const { rows } = await work.sql.raw(
-    `select id from cards where type = ? and id > ?::uuid order by id limit ${BATCH}`,
-    [type, at.last],
-  );
-  const ids: string[] = rows.map(({ id }: { id: string }) => id);
+  const ids = await cardIds(work.sql, type, { after: at.last, limit: BATCH });
   if (ids.length === 0) return at;
   const { updated, errors } = await computeCards(work, ctx, type, ids);
   return {

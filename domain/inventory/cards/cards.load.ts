@@ -51,7 +51,7 @@ export interface StoredCard extends CardState, CardForPolicy {
  * after `lockCards`: one that itself waited for the lock would see the surroundings as they were before.
  */
 export async function loadCards(
-  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  { sql, metamodel }: { sql: Sql; metamodel: Metamodel },
   ctx: Ctx,
   ids: Iterable<string>,
 ): Promise<Map<string, StoredCard>> {

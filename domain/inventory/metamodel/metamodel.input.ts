@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { fieldTypes } from '../../kernel/metamodel/metamodel.types.ts';
-import { closed } from '../../kernel/shapes.ts';
+import { Choice, closed } from '../../kernel/shapes.ts';
 
 /* What definitions of types are made of, as they are sent and as they are stored. */
 
@@ -27,7 +27,7 @@ export const RoleKey = Type.String({
   examples: ['data_steward'],
 });
 
-export const FieldTypeName = Type.Union(fieldTypes.map((type) => Type.Literal(type)));
+export const FieldTypeName = Choice(fieldTypes);
 const option = {
   key: OptionKey,
   label: Label,

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -7,23 +8,20 @@ import { cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCards, requireCard, writtenCard } from '../cards/cards.load.ts';
 import { EDIT } from '../cards/cards.patch.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import { tagEvent } from './tags.events.ts';
+import { type NamedTag, tagEvent } from './tags.events.ts';
 
-interface KnownTag {
-  id: string;
-  name: string;
-  group: string;
+interface KnownTag extends NamedTag {
   group_id: string;
   mode: 'single' | 'multi';
   types: string[] | null;
   /** Whether the card has it. */
-  held: boolean;
+  present: boolean;
   /** Whether the card has another tag of the group. */
   beside: boolean;
 }
 
 /**
- * Puts tags on a card, besides those that it has; its data quality follows. @returns the whole card.
+ * Adds tags to a card and updates its data quality. @returns the whole card.
  * @throws EstateError `not_found`, `forbidden`, `validation_failed` naming each tag that is unknown or not for the type,
  * `single_tag` when a group allows one tag and the card would have two.
  */
@@ -33,13 +31,14 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
     await lockCards(work, [cardId]);
     const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
     requireOnCard(ctx, EDIT, card);
-    const { rows }: { rows: KnownTag[] } = await sql.raw(
+    const rows = await queryRows<KnownTag>(
+      sql,
       `select t.id, t.name, g.name as "group", g.id as group_id, g.mode, g.restrict_to_types as types,
-         exists (select from card_tags k where k.card_id = ?::uuid and k.tag_id = t.id) as held,
+         exists (select from card_tags k where k.card_id = ?::uuid and k.tag_id = t.id) as present,
          exists (select from card_tags k join tags o on o.id = k.tag_id where k.card_id = ?::uuid
            and o.tag_group_id = g.id and o.id <> t.id) as beside
        from tags t join tag_groups g on g.id = t.tag_group_id where t.id = any(?::uuid[])`,
-      [card.id, card.id, tagIds] as never,
+      [card.id, card.id, tagIds],
     );
     const known = new Map(rows.map((tag) => [tag.id, tag]));
     const faults: FieldError[] = [];
@@ -63,7 +62,7 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
       }
     }
     if (faults.length > 0) throw invalidFields(faults);
-    const added = rows.filter((tag) => !tag.held).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const added = rows.filter((tag) => !tag.present).sort((a, b) => (a.id < b.id ? -1 : 1));
     if (added.length > 0) {
       await sql('card_tags').insert(added.map((tag) => ({ card_id: card.id, tag_id: tag.id })));
       for (const tag of added) work.emit(tagEvent(card, tag, true));
@@ -74,21 +73,22 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
   });
 }
 
-/** Takes a tag off a card; its data quality follows. @throws EstateError `not_found`, `forbidden`. */
+/** Removes a tag from a card and updates its data quality. @throws EstateError `not_found`, `forbidden`. */
 export async function removeTag(ctx: Ctx, cardId: string, tagId: string): Promise<void> {
   await command(ctx, async (work) => {
     const { sql } = work;
     await lockCards(work, [cardId]);
     const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
     requireOnCard(ctx, EDIT, card);
-    const { rows } = await sql.raw(
-      `with gone as (delete from card_tags where card_id = ? and tag_id = ? returning tag_id)
-       select t.id, t.name, g.name as "group" from gone join tags t on t.id = gone.tag_id
+    const [tag] = await queryRows<NamedTag>(
+      sql,
+      `with deleted as (delete from card_tags where card_id = ? and tag_id = ? returning tag_id)
+       select t.id, t.name, g.name as "group" from deleted join tags t on t.id = deleted.tag_id
        join tag_groups g on g.id = t.tag_group_id`,
       [card.id, tagId],
     );
-    if (!rows[0]) throw notFound('tag of the card', tagId);
-    work.emit(tagEvent(card, rows[0], false));
+    if (!tag) throw notFound('tag of the card', tagId);
+    work.emit(tagEvent(card, tag, false));
     work.raise(cardsTopic(card.type));
     await rescoreCards(work, ctx, [card.id]);
   });

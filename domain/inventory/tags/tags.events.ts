@@ -1,18 +1,22 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowEvent } from '../../kernel/events/row-changes.ts';
 
-/** The card as a tag's event names it. */
+/** A card as the events of its tags name it. */
 export interface TaggedCard {
   id: string;
   type: string;
   name: string;
 }
 
-/** The event of a tag that was put on a card, or taken off it. */
-export function tagEvent(
-  card: TaggedCard,
-  tag: { id: string; name: string; group: string },
-  added: boolean,
-): EventDraft {
+/** A tag with the name of its group. */
+export interface NamedTag {
+  id: string;
+  name: string;
+  group: string;
+}
+
+/** The event of a tag that was added to a card, or removed from it. */
+export function tagEvent(card: TaggedCard, tag: NamedTag, added: boolean): EventDraft {
   return {
     event_type: added ? 'tag.added' : 'tag.removed',
     card_id: card.id,
@@ -26,4 +30,14 @@ export function tagEvent(
       changes: { tag_id: added ? { old: null, new: tag.id } : { old: tag.id, new: null } },
     },
   };
+}
+
+/** The event of a written tag or tag group. */
+export function catalogueEvent(
+  entity: 'tag' | 'tag_group',
+  before: object | null,
+  after: object | null,
+): EventDraft {
+  const { id, name } = (after ?? before) as { id: string; name: string };
+  return rowEvent(entity, before, after, { id, name });
 }

@@ -1,7 +1,47 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { tagUndo } from './tags.undo.ts';
+import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
+import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { EDIT } from '../cards/cards.patch.ts';
+import { CardTag, Tag } from './tags.model.ts';
+import { undoCardTag, undoTag, undoTagGroup } from './tags.undo.ts';
+
+const topics = [METAMODEL_TOPIC];
 
 /** Tags and tag groups. */
 export const tagsExtension: Extension = {
-  undo: tagUndo,
+  resources: [
+    {
+      model: TagGroup,
+      name: 'tag group',
+      events: {
+        created: ['tag_group.created'],
+        updated: ['tag_group.updated'],
+        deleted: ['tag_group.deleted'],
+      },
+      topics,
+      metamodel: true,
+      undo: { right: needs('tags.manage'), undo: undoTagGroup },
+      transfer: { matches: [['lower(%.name)']], label: 't.name' },
+      asOf: true,
+    },
+    {
+      model: Tag,
+      name: 'tag',
+      events: { created: ['tag.created'], updated: ['tag.updated'], deleted: ['tag.deleted'] },
+      topics,
+      metamodel: true,
+      undo: { right: needs('tags.manage'), undo: undoTag },
+      transfer: { matches: [['%.tag_group_id', 'lower(%.name)']], label: 't.name' },
+      asOf: true,
+    },
+    {
+      model: CardTag,
+      name: 'tag of a card',
+      events: { created: ['tag.added'], deleted: ['tag.removed'] },
+      card: 'card_id',
+      undo: { right: needs(EDIT), undo: undoCardTag },
+      transfer: { key: ['card_id', 'tag_id'], label: `t.card_id || '/' || t.tag_id` },
+    },
+  ],
 };

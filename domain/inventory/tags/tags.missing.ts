@@ -1,9 +1,11 @@
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
+import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { findRows, insertRow } from '../../kernel/resources/rows.ts';
 import { restateInventory } from '../metamodel/changes/restate.ts';
-import { changeCatalogue } from './tags.catalogue.ts';
-import { catalogueEvent } from './tags.told.ts';
+import { changeCatalogue } from './tags.commands.ts';
+import { catalogueEvent } from './tags.events.ts';
+import { Tag } from './tags.model.ts';
 
 /** A tag by its name and its group's. */
 export interface WantedTag {
@@ -12,42 +14,36 @@ export interface WantedTag {
 }
 
 /**
- * Makes the tags that are not there yet, and their groups, at once; names are compared without regard to case.
- * @param keep what else belongs to the transaction; called first.
+ * Creates the tags that do not exist yet, and their groups, in one transaction; names are compared case-insensitively.
+ * @param besides writes what else belongs to the transaction; called first.
  * @throws EstateError `forbidden`, `metamodel_busy`.
  */
 export async function createMissingTags(
   ctx: Ctx,
   wanted: readonly WantedTag[],
-  keep: (work: Work) => Promise<void>,
+  besides: (work: Work) => Promise<void>,
 ): Promise<void> {
   requirePermission(ctx.caller, 'tags.manage');
   await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    await keep(work);
-    const groups = new Map<string, string>();
-    const rows: { id: string; name: string }[] = await work
-      .sql('tag_groups')
-      .select('id', 'name')
-      .forUpdate();
-    for (const { id, name } of rows) groups.set(name.toLowerCase(), id);
-    const there = new Set<string>();
-    const known: { tag_group_id: string; name: string }[] = await work
-      .sql('tags')
-      .select('tag_group_id', 'name');
-    for (const { tag_group_id, name } of known) there.add(`${tag_group_id} ${name.toLowerCase()}`);
+    await besides(work);
+    const { sql } = work;
+    const groups = await findRows(sql, TagGroup, (query) => query.forUpdate());
+    const groupIds = new Map(groups.map(({ id, name }) => [name.toLowerCase(), id]));
+    const tags = await findRows(sql, Tag, (query) => query);
+    const known = new Set(tags.map(({ tag_group_id, name }) => `${tag_group_id} ${name.toLowerCase()}`));
     for (const { group, name } of wanted) {
-      let id = groups.get(group.toLowerCase());
-      if (id === undefined) {
-        const row = await insertRow(work.sql, 'tag_groups', { name: group, mode: 'multi', mandatory: false });
-        work.emit(catalogueEvent('tag_groups', null, row));
-        id = row.id as string;
-        groups.set(group.toLowerCase(), id);
+      let groupId = groupIds.get(group.toLowerCase());
+      if (groupId === undefined) {
+        const row = await insertRow(sql, TagGroup, { name: group, mode: 'multi', mandatory: false });
+        work.emit(catalogueEvent('tag_group', null, row));
+        groupId = row.id;
+        groupIds.set(group.toLowerCase(), groupId);
       }
-      const key = `${id} ${name.toLowerCase()}`;
-      if (there.has(key)) continue;
-      there.add(key);
-      work.emit(catalogueEvent('tags', null, await insertRow(work.sql, 'tags', { name, tag_group_id: id })));
+      const key = `${groupId} ${name.toLowerCase()}`;
+      if (known.has(key)) continue;
+      known.add(key);
+      work.emit(catalogueEvent('tag', null, await insertRow(sql, Tag, { name, tag_group_id: groupId })));
     }
     await restateInventory(run);
   });

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import type { TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
 import { type ChangeRun, workOf } from '../metamodel/changes/changes.types.ts';
@@ -10,19 +11,19 @@ import { type TaggedCard, tagEvent } from './tags.events.ts';
 const CHUNK = 500;
 
 /**
- * Whether what cards have fits the group as it is now.
- * @throws EstateError `tag_in_use` with the number of cards that it does not fit.
+ * Checks that the tags of the group which cards have are still allowed.
+ * @throws EstateError `tag_in_use` with the number of cards with a tag that is not.
  */
-export async function requireFits(sql: Knex.Transaction, group: StoredRow): Promise<void> {
-  const types = group.restrict_to_types as string[] | null;
-  const { rows } = await sql.raw(
+export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Promise<void> {
+  const [counts] = await queryRows<{ several: number; elsewhere: number }>(
+    sql,
     `select count(*) filter (where tags > 1)::int as several,
        count(*) filter (where not coalesce(type = any(?::text[]), true))::int as elsewhere
      from (select c.id, c.type, count(*) as tags from card_tags k join tags t on t.id = k.tag_id
            join cards c on c.id = k.card_id where t.tag_group_id = ? group by c.id, c.type) tagged`,
-    [types, group.id] as never,
+    [group.restrict_to_types, group.id],
   );
-  const { several, elsewhere } = rows[0];
+  const { several, elsewhere } = counts!;
   if (group.mode === 'single' && several > 0) {
     throw new EstateError('tag_in_use', `${several} cards have several tags of the group.`, {
       extra: { card_count: several },
@@ -35,37 +36,45 @@ export async function requireFits(sql: Knex.Transaction, group: StoredRow): Prom
   }
 }
 
-/** A tag as it is taken off a card. */
-interface TakenTag extends TaggedCard {
+/** A tag that was removed from a card. */
+interface RemovedTag extends TaggedCard {
   tag_id: string;
   tag_name: string;
   group: string;
 }
 
+/** Deletes the tags of cards by a condition on `card_tags`, or a bounded number of them. */
+async function deleteCardTags(work: Work, where: string, ids: readonly string[]): Promise<RemovedTag[]> {
+  const removed = await queryRows<RemovedTag>(
+    work.sql,
+    `with deleted as (delete from card_tags where ${where} returning card_id, tag_id)
+     select c.id, c.type, c.name, t.id as tag_id, t.name as tag_name, g.name as "group"
+     from deleted join cards c on c.id = deleted.card_id join tags t on t.id = deleted.tag_id
+     join tag_groups g on g.id = t.tag_group_id order by c.id, t.id`,
+    [ids],
+  );
+  for (const { tag_id, tag_name, group, ...card } of removed) {
+    work.emit(tagEvent(card, { id: tag_id, name: tag_name, group }, false));
+    work.raise(cardsTopic(card.type));
+  }
+  return removed;
+}
+
 /**
- * Takes tags off all cards, with an event for each. Their scores follow with `rescore`, when the metamodel is as it
- * will be.
+ * Removes tags from all cards, with an event for each. Call `rescore` when the new metamodel is in force: it updates the
+ * scores of the cards.
  */
-export async function takeTagsOff(run: ChangeRun, tagIds: string[]): Promise<{ rescore(): Promise<void> }> {
+export async function removeTags(run: ChangeRun, tagIds: string[]): Promise<{ rescore(): Promise<void> }> {
   const { sql } = run.work;
-  const [held] = await sql('card_tags').whereIn('tag_id', tagIds).count('* as links');
-  const writing = await workOf(run, Number(held!.links));
+  const [count] = await sql('card_tags').whereIn('tag_id', tagIds).count('* as links');
+  const writing = await workOf(run, Number(count!.links));
   const cards = new Set<string>();
-  for (;;) {
-    const { rows } = await sql.raw(
-      `with gone as (
-         delete from card_tags where ctid in (
-           select ctid from card_tags where tag_id = any(?::uuid[]) limit ${CHUNK}) returning card_id, tag_id
-       )
-       select c.id, c.type, c.name, t.id as tag_id, t.name as tag_name, g.name as "group"
-       from gone join cards c on c.id = gone.card_id join tags t on t.id = gone.tag_id
-       join tag_groups g on g.id = t.tag_group_id order by c.id, t.id`,
-      [tagIds],
-    );
-    tellTaken(writing, rows);
-    for (const { id } of rows as TakenTag[]) cards.add(id);
+  const where = `ctid in (select ctid from card_tags where tag_id = any(?::uuid[]) limit ${CHUNK})`;
+  for (let more = true; more; ) {
+    const removed = await deleteCardTags(writing, where, tagIds);
+    for (const { id } of removed) cards.add(id);
     await run.held?.flush();
-    if (rows.length < CHUNK) break;
+    more = removed.length === CHUNK;
   }
   return {
     async rescore() {
@@ -79,21 +88,7 @@ export async function takeTagsOff(run: ChangeRun, tagIds: string[]): Promise<{ r
   };
 }
 
-/** Takes all tags off cards that are about to be deleted, with an event for each. */
+/** Removes all tags from cards that are about to be deleted, with an event for each. */
 export async function deleteTags(work: Work, cardIds: readonly string[]): Promise<void> {
-  const { rows } = await work.sql.raw(
-    `with gone as (delete from card_tags where card_id = any(?::uuid[]) returning card_id, tag_id)
-     select c.id, c.type, c.name, t.id as tag_id, t.name as tag_name, g.name as "group"
-     from gone join cards c on c.id = gone.card_id join tags t on t.id = gone.tag_id
-     join tag_groups g on g.id = t.tag_group_id order by c.id, t.id`,
-    [cardIds] as never,
-  );
-  tellTaken(work, rows);
-}
-
-function tellTaken(work: Work, taken: TakenTag[]): void {
-  for (const { tag_id, tag_name, group, ...card } of taken) {
-    work.emit(tagEvent(card, { id: tag_id, name: tag_name, group }, false));
-    work.raise(cardsTopic(card.type));
-  }
+  await deleteCardTags(work, 'card_id = any(?::uuid[])', cardIds);
 }

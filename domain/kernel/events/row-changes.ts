@@ -1,4 +1,5 @@
-import type { Change } from './events.types.ts';
+import type { EventType } from './events.catalogue.ts';
+import type { Change, EventDraft } from './events.types.ts';
 
 /** A stored row as its events tell it: columns with JSON values (timestamps as RFC 3339, dates as text). */
 export type StoredRow = Record<string, unknown>;
@@ -27,6 +28,26 @@ export function rowChanges(
     if (jsonText(change.old) !== jsonText(change.new)) changes[column] = change;
   }
   return changes;
+}
+
+/** What events name `<entity>.created`. */
+type Entity = EventType extends infer T ? (T extends `${infer E}.created` ? E : never) : never;
+
+/**
+ * The event of a written row: without `before` it was created, without `after` deleted.
+ * @param data what the event contains besides the changes, the `id` of the row included.
+ */
+export function rowEvent(
+  entity: Entity,
+  before: object | null,
+  after: object | null,
+  data: Record<string, unknown>,
+): EventDraft {
+  const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
+  return {
+    event_type: `${entity}.${kind}` as EventType,
+    data: { ...data, changes: rowChanges(before, after) },
+  };
 }
 
 /** The members of `values` that differ from the row's: what a patch really changes. The order of JSON keys does not count. */

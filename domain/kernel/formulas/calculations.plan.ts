@@ -1,15 +1,7 @@
+import type { CalculationFormula } from './calculations.model.ts';
 import { FormulaError } from './formula.error.ts';
 import { type FormulaLine, parseFormula } from './formula.parse.ts';
 import { type FormulaReads, readsOf } from './formula.reads.ts';
-
-/** A formula as its row holds it. */
-export interface CalculationRow {
-  id: string;
-  target_type_key: string;
-  target_field_key: string;
-  formula: string;
-  execution_order: number;
-}
 
 /** The types of the metamodel, as far as formulas ask. */
 export interface PlanTypes {
@@ -91,7 +83,7 @@ export function peerTypes(types: PlanTypes, relationType: string, type: string):
 }
 
 /** Compiles active formulas in the order in which they are run. */
-export function compileCalculations(rows: CalculationRow[], types: PlanTypes): CalculationPlan {
+export function compileCalculations(rows: CalculationFormula[], types: PlanTypes): CalculationPlan {
   const broken = new Map<string, string>();
   const read = rows.flatMap((row): Formula[] => {
     try {
@@ -119,7 +111,7 @@ export function compileCalculations(rows: CalculationRow[], types: PlanTypes): C
   return { formulas: ordered, byType, crossingTypes: [...crossing], broken };
 }
 
-function compiled(row: CalculationRow, types: PlanTypes): Formula {
+function compiled(row: CalculationFormula, types: PlanTypes): Formula {
   const { lines, reads } = readFormula(row.formula, row.target_type_key, types);
   if (!types.cardTypes.get(row.target_type_key)!.fields.has(row.target_field_key)) {
     throw new FormulaError(`The type '${row.target_type_key}' has no field '${row.target_field_key}'.`);

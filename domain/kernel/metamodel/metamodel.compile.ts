@@ -1,19 +1,9 @@
-import {
-  type CalculationPlan,
-  type CalculationRow,
-  compileCalculations,
-} from '../formulas/calculations.plan.ts';
+import type { CalculationFormula } from '../formulas/calculations.model.ts';
+import { type CalculationPlan, compileCalculations } from '../formulas/calculations.plan.ts';
 import { eolFieldsOf } from './eol.fields.ts';
 import { collectLanguages } from './languages.ts';
-import type {
-  Cardinality,
-  Field,
-  FieldType,
-  RelationAttribute,
-  Section,
-  Subtype,
-  Translations,
-} from './metamodel.types.ts';
+import type { CardTypeRow, RelationTypeRow, StakeholderRoleRow, TagGroupRow } from './metamodel.model.ts';
+import type { Field, FieldType, RelationAttribute, Translations } from './metamodel.types.ts';
 
 interface StakeholderRole {
   key: string;
@@ -23,69 +13,11 @@ interface StakeholderRole {
   translations: Translations;
 }
 
-interface SectionConfig {
-  __dataQuality?: Partial<Record<QualityBucket, number>>;
-  [section: string]: unknown;
-}
-
-export type QualityBucket = 'description' | 'lifecycle' | 'relations' | 'tags' | 'stakeholders';
-
-export interface CardTypeRow {
-  key: string;
-  label: string;
-  description: string | null;
-  icon: string;
-  color: string;
-  category: string | null;
-  has_hierarchy: boolean;
-  has_successors: boolean;
-  subtypes: Subtype[];
-  fields_schema: Section[];
-  section_config: SectionConfig;
-  built_in: boolean;
-  is_hidden: boolean;
-  sort_order: number;
-  translations: Translations;
-}
-
-export interface RelationTypeRow {
-  key: string;
-  label: string;
-  reverse_label: string | null;
-  description: string | null;
-  source_type_key: string;
-  target_type_key: string;
-  cardinality: Cardinality;
-  attributes_schema: RelationAttribute[];
-  source_visible: boolean;
-  source_mandatory: boolean;
-  target_visible: boolean;
-  target_mandatory: boolean;
-  built_in: boolean;
-  is_hidden: boolean;
-  sort_order: number;
-  translations: Translations;
-}
-
-export interface RoleRow {
-  card_type_key: string;
-  key: string;
-  label: string;
-  color: string;
-  permissions: Record<string, boolean>;
-  is_archived: boolean;
-  sort_order: number;
-  translations: Translations;
-}
-
-export interface TagGroupRow {
-  id: string;
-  name: string;
-  mode: 'single' | 'multi';
-  mandatory: boolean;
-  restrict_to_types: string[] | null;
-  has_tags: boolean;
-}
+type Undated<R> = Omit<R, 'created_at' | 'updated_at'>;
+export type CardTypeColumns = Undated<CardTypeRow>;
+export type RelationTypeColumns = Undated<RelationTypeRow>;
+type RoleColumns = Omit<Undated<StakeholderRoleRow>, 'id' | 'description' | 'archived_at' | 'archived_by'>;
+export type TagGroupColumns = Omit<Undated<TagGroupRow>, 'description'> & { has_tags: boolean };
 
 /** One field with what checking a value needs at hand. */
 export interface CompiledField {
@@ -110,7 +42,7 @@ export interface MandatoryRelation {
   label: string;
 }
 
-export interface CardType extends CardTypeRow {
+export interface CardType extends CardTypeColumns {
   fields: ReadonlyMap<string, CompiledField>;
   subtypeKeys: ReadonlySet<string>;
   hiddenFields: ReadonlyMap<string, ReadonlySet<string>>;
@@ -123,7 +55,7 @@ export interface CardType extends CardTypeRow {
   mandatoryTagGroups: { id: string; name: string }[];
 }
 
-export interface RelationType extends RelationTypeRow {
+export interface RelationType extends RelationTypeColumns {
   fields: ReadonlyMap<string, CompiledField>;
   costKeys: string[];
 }
@@ -169,16 +101,16 @@ const costKeys = (fields: ReadonlyMap<string, CompiledField>) =>
 /** Builds the compiled form from the stored rows. */
 export function compileMetamodel(rows: {
   version: number;
-  cardTypes: CardTypeRow[];
-  relationTypes: RelationTypeRow[];
-  roles: RoleRow[];
-  tagGroups: TagGroupRow[];
+  cardTypes: CardTypeColumns[];
+  relationTypes: RelationTypeColumns[];
+  roles: RoleColumns[];
+  tagGroups: TagGroupColumns[];
   /** The active ones. */
-  calculations?: CalculationRow[];
+  calculations?: CalculationFormula[];
 }): Metamodel {
   const relationTypes = new Map<string, RelationType>();
   const hidden = new Set(rows.cardTypes.filter((type) => type.is_hidden).map((type) => type.key));
-  const shown = (type: RelationTypeRow) =>
+  const shown = (type: RelationTypeColumns) =>
     !type.is_hidden && !hidden.has(type.source_type_key) && !hidden.has(type.target_type_key);
 
   for (const row of [...rows.relationTypes].sort(byOrder)) {

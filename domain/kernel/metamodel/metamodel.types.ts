@@ -1,3 +1,6 @@
+import Type, { type Static } from 'typebox';
+import { Choice, closed, OpenObject } from '../shapes.ts';
+
 /** The field types that a card type or relation type may declare. */
 export const fieldTypes = [
   'text',
@@ -16,52 +19,79 @@ export type FieldType = (typeof fieldTypes)[number];
 export const lifecyclePhases = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'] as const;
 export type LifecyclePhase = (typeof lifecyclePhases)[number];
 
+export const cardinalities = ['1:1', '1:n', 'n:m'] as const;
+export type Cardinality = (typeof cardinalities)[number];
+
 export type Translations = Record<string, unknown>;
 
-export interface FieldOption {
-  key: string;
-  label: string;
-  color?: string;
-  translations?: Translations;
-}
+const labelled = { key: Type.String(), label: Type.String(), translations: Type.Optional(OpenObject) };
 
-export interface Field {
-  key: string;
-  label: string;
-  type: FieldType;
-  /** Share in the data quality; 0 does not count. */
-  weight: number;
-  required?: boolean;
-  readonly?: boolean;
-  options?: FieldOption[];
-  translations?: Translations;
-}
+const OptionSchema = Type.Object({ ...labelled, color: Type.Optional(Type.String()) }, closed);
+export type FieldOption = Static<typeof OptionSchema>;
 
-export interface Section {
-  section: string;
-  fields: Field[];
-  translations?: Translations;
-  columns?: number;
-  groups?: string[];
-}
+const FieldSchema = Type.Object(
+  {
+    ...labelled,
+    type: Choice(fieldTypes),
+    weight: Type.Number({ description: 'Share in the data quality; 0 does not count' }),
+    required: Type.Optional(Type.Boolean()),
+    readonly: Type.Optional(Type.Boolean()),
+    options: Type.Optional(Type.Array(OptionSchema)),
+  },
+  closed,
+);
+export type Field = Static<typeof FieldSchema>;
 
-export interface Subtype {
-  key: string;
-  label: string;
-  translations?: Translations;
-  hidden_fields?: string[];
-}
+/** A section of a card type's fields. */
+export const SectionSchema = Type.Object(
+  {
+    section: Type.String(),
+    fields: Type.Array(FieldSchema),
+    translations: Type.Optional(OpenObject),
+    columns: Type.Optional(Type.Integer()),
+    groups: Type.Optional(Type.Array(Type.String())),
+  },
+  closed,
+);
+export type Section = Static<typeof SectionSchema>;
 
-export interface RelationAttribute {
-  key: string;
-  label: string;
-  type: FieldType;
-  options?: (FieldOption & { built_in?: boolean; is_hidden?: boolean })[];
-  built_in?: boolean;
-  translations?: Translations;
-}
+export const SubtypeSchema = Type.Object(
+  { ...labelled, hidden_fields: Type.Optional(Type.Array(Type.String())) },
+  closed,
+);
+export type Subtype = Static<typeof SubtypeSchema>;
 
-export type Cardinality = '1:1' | '1:n' | 'n:m';
+export const AttributeSchema = Type.Object(
+  {
+    ...labelled,
+    type: Choice(fieldTypes),
+    options: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            ...OptionSchema.properties,
+            built_in: Type.Optional(Type.Boolean()),
+            is_hidden: Type.Optional(Type.Boolean()),
+          },
+          closed,
+        ),
+      ),
+    ),
+    built_in: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+/** A field of a relation type. */
+export type RelationAttribute = Static<typeof AttributeSchema>;
+
+/** The parts of the data quality that every card may have. */
+export type QualityBucket = 'description' | 'lifecycle' | 'relations' | 'tags' | 'stakeholders';
+
+export interface SectionConfig {
+  /** Weights of the parts of the data quality. */
+  __dataQuality?: Partial<Record<QualityBucket, number>>;
+  [section: string]: unknown;
+}
 
 export interface CardTypeSeed {
   key: string;

@@ -1,6 +1,6 @@
 import type { Ctx, Work } from '../context.ts';
 import type { EventType } from '../events/events.catalogue.ts';
-import type { RowChanges } from '../events/row-changes.ts';
+import type { RowChanges, StoredRow } from '../events/row-changes.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import type { CardRight } from '../permissions/policy.ts';
 
@@ -28,6 +28,11 @@ export interface UndoneEvent {
   id: string;
   card_id: string | null;
   data: Record<string, unknown> & { changes: RowChanges };
+}
+
+/** The values that the event's columns had before it; columns that were not set are left out. */
+export function columnsBefore({ data }: UndoneEvent): StoredRow {
+  return Object.fromEntries(Object.entries(data.changes).map(([column, change]) => [column, change.old]));
 }
 
 /** Why an object cannot be brought back, such as `missing_card`, with a sentence for the reader. */

@@ -1,4 +1,5 @@
-import type { CardType, QualityBucket } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { QualityBucket } from '../../../kernel/metamodel/metamodel.types.ts';
 import type { CardValues } from './card.types.ts';
 import { ownValue } from './diff.ts';
 

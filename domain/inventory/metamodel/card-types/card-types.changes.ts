@@ -1,38 +1,43 @@
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
-import { differing, type StoredRow } from '../../../kernel/events/row-changes.ts';
-import { insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
+import { differing } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import {
+  CardTypeDefinition,
+  type CardTypeRow,
+  RelationTypeDefinition,
+} from '../../../kernel/metamodel/metamodel.model.ts';
+import { deleteRows, findRows, insertRow, lockRow } from '../../../kernel/resources/rows.ts';
 import { checkSeen } from '../changes/changes.seen.ts';
 import { type ChangeRun, noImpact } from '../changes/changes.types.ts';
 import { countRows } from '../changes/impact.ts';
 import { restateInventory } from '../changes/restate.ts';
-import { readCardType } from '../metamodel.queries.ts';
-import { tellRelationType } from '../relation-types/relation-types.rows.ts';
+import { readCardType } from '../metamodel.list.ts';
+import { emitRelationType } from '../relation-types/relation-types.write.ts';
 import { deleteRole, lockRoles } from '../roles/roles.rows.ts';
 import { createRoles, syncRoles } from '../roles/roles.sync.ts';
 import { type CardTypeInput, type CardTypeState, cleanCardType } from './card-types.rules.ts';
-import { tellCardType, writeCardType } from './card-types.write.ts';
+import { emitCardType, writeCardType } from './card-types.write.ts';
 
-const nothingYet: CardTypeState = { subtypes: [], fields_schema: [], section_config: {} };
+const emptyType: CardTypeState = { subtypes: [], fields_schema: [], section_config: {} };
 
-/** Creates a card type of the workspace's own. @throws EstateError `key_taken`, `validation_failed`. */
+/** Creates a custom card type. @throws EstateError `key_taken`, `validation_failed`. */
 export async function createCardType(run: ChangeRun, input: CardTypeInput): Promise<JsonText> {
   const { work } = run;
   const key = input.key!;
   if (work.metamodel.cardTypes.has(key)) {
     throw new EstateError('key_taken', `There is a card type ${key} already.`);
   }
-  const { values, faults } = cleanCardType(input, nothingYet);
+  const { values, faults } = cleanCardType(input, emptyType);
   if (faults.length > 0) throw invalidFields(faults);
-  tellCardType(work, null, await insertRow(work.sql, 'card_types', values));
+  emitCardType(work, null, await insertRow(work.sql, CardTypeDefinition, values));
   await createRoles(work, key, input.stakeholder_roles);
   await restateInventory(run);
   return await readCardType(work.sql, key, run.language);
 }
 
 /**
- * Changes a card type and, with it, its cards: values of fields, options and subtypes that are left out are taken away,
- * values of a field of another type converted. What is not sent stays.
+ * Changes a card type and its cards: values of removed fields, options and subtypes are deleted, values of fields whose type
+ * changes are converted. Members that are not sent remain.
  * @returns the type, or the impact of a dry run.
  * @throws EstateError `not_found`, `precondition_failed`, `validation_failed`, `values_do_not_fit`, `role_in_use`,
  * `last_active_role`, `built_in_frozen`; LargeChange.
@@ -40,7 +45,7 @@ export async function createCardType(run: ChangeRun, input: CardTypeInput): Prom
 export async function patchCardType(run: ChangeRun, key: string, input: CardTypeInput): Promise<JsonText> {
   const { work } = run;
   const before = await lockCardType(run, key);
-  const { values, faults } = cleanCardType(input, before as unknown as CardTypeState);
+  const { values, faults } = cleanCardType(input, before);
   if (faults.length > 0) throw invalidFields(faults);
   const changed = differing(before, values);
   const roles = input.stakeholder_roles;
@@ -54,7 +59,7 @@ export async function patchCardType(run: ChangeRun, key: string, input: CardType
 }
 
 /**
- * Deletes a type of the workspace's own, with its roles and the relation types that join it; a built-in one is hidden.
+ * Deletes a custom type with its roles and the relation types that connect it; a built-in type is hidden.
  * @throws EstateError `not_found`, `precondition_failed`, `cards_present`, `relation_types_present`; LargeChange.
  */
 export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonText> {
@@ -69,8 +74,8 @@ export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonT
 }
 
 /** Removes the type's rows. @throws EstateError `cards_present`, `relation_types_present`. */
-export async function removeCardType({ work }: ChangeRun, before: StoredRow): Promise<void> {
-  const key = before.key as string;
+export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): Promise<void> {
+  const { key } = before;
   const cards = await countRows({ work }, { table: 'cards', type: key }, 'true');
   if (cards > 0) {
     throw new EstateError(
@@ -79,12 +84,9 @@ export async function removeCardType({ work }: ChangeRun, before: StoredRow): Pr
       { extra: { key, card_count: cards } },
     );
   }
-  const { rows } = await work.sql.raw(
-    `select to_jsonb(r) as row from relation_types r where ? in (r.source_type_key, r.target_type_key)
-     order by r.key for update`,
-    [key],
+  const joining = await findRows(work.sql, RelationTypeDefinition, (query) =>
+    query.where({ source_type_key: key }).orWhere({ target_type_key: key }).orderBy('key').forUpdate(),
   );
-  const joining: StoredRow[] = rows.map(({ row }: { row: StoredRow }) => row);
   const builtIn = joining.filter((type) => type.built_in).map((type) => type.key);
   if (builtIn.length > 0) {
     throw new EstateError(
@@ -94,16 +96,16 @@ export async function removeCardType({ work }: ChangeRun, before: StoredRow): Pr
     );
   }
   for (const type of joining) {
-    await work.sql('relation_types').where({ key: type.key }).delete();
-    tellRelationType(work, type, null);
+    await deleteRows(work.sql, RelationTypeDefinition, (query) => query.where({ key: type.key }));
+    emitRelationType(work, type, null);
   }
   for (const role of await lockRoles(work, key)) await deleteRole(work, role);
-  await work.sql('card_types').where({ key }).delete();
-  tellCardType(work, before, null);
+  await deleteRows(work.sql, CardTypeDefinition, (query) => query.where({ key }));
+  emitCardType(work, before, null);
 }
 
-async function lockCardType(run: ChangeRun, key: string): Promise<StoredRow> {
-  const row = await lockRow(run.work.sql, 'card_types', { key });
+async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
+  const row = await lockRow(run.work.sql, CardTypeDefinition, { key });
   if (!row) throw notFound('card type', key);
   await checkSeen(run, () => readCardType(run.work.sql, key, run.language));
   return row;

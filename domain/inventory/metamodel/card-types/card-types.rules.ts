@@ -1,33 +1,19 @@
 import type { FieldError } from '../../../../platform/errors.ts';
+import type { CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
 import { cleanTranslations } from '../translations.ts';
 import { checkSectionConfig, prunedSectionConfig } from './section-config.rules.ts';
 
-/** What a client sets of a card type; `key` only when it is created. */
-export interface CardTypeInput {
-  key?: string;
-  label?: string;
-  description?: string | null;
-  icon?: string;
-  color?: string;
-  category?: string | null;
-  has_hierarchy?: boolean;
-  has_successors?: boolean;
-  subtypes?: Subtype[];
-  fields_schema?: Section[];
+/** The members of a card type that a client sets; `key` only at creation. */
+export type CardTypeInput = Partial<
+  Omit<CardTypeRow, 'built_in' | 'translations' | 'created_at' | 'updated_at'>
+> & {
   stakeholder_roles?: { key: string; label: string; color?: string; translations?: unknown }[];
-  section_config?: Record<string, unknown>;
-  is_hidden?: boolean;
-  sort_order?: number;
   translations?: unknown;
-}
+};
 
-/** The columns of a card type that a change looks at together. */
-export interface CardTypeState {
-  subtypes: Subtype[];
-  fields_schema: Section[];
-  section_config: Record<string, unknown>;
-}
+/** The columns of a card type whose values depend on each other. */
+export type CardTypeState = Pick<CardTypeRow, 'subtypes' | 'fields_schema' | 'section_config'>;
 
 const MAX_FIELDS = 500;
 
@@ -68,18 +54,14 @@ const selects: ReadonlySet<string> = new Set(['single_select', 'multiple_select'
 export function cleanCardType(
   input: CardTypeInput,
   before: CardTypeState,
-): { values: Record<string, unknown>; faults: FieldError[] } {
+): { values: Partial<CardTypeRow>; faults: FieldError[] } {
   const faults: FieldError[] = [];
   if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
-  const { stakeholder_roles: _, ...values }: Record<string, unknown> & CardTypeInput = { ...input };
+  const { stakeholder_roles: _roles, translations, ...sent } = input;
+  const values: Partial<CardTypeRow> = { ...sent };
   if (input.label !== undefined) values.label = input.label.trim();
-  if (input.translations !== undefined) {
-    values.translations = cleanTranslations(
-      'translations',
-      input.translations,
-      ['label', 'description'],
-      faults,
-    );
+  if (translations !== undefined) {
+    values.translations = cleanTranslations('translations', translations, ['label', 'description'], faults);
   }
   const sections = input.fields_schema ? cleanSections(input.fields_schema, faults) : before.fields_schema;
   if (input.fields_schema) values.fields_schema = sections;

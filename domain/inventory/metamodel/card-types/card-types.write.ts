@@ -1,39 +1,36 @@
 import { EstateError } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
-import { rowChanges, type StoredRow } from '../../../kernel/events/row-changes.ts';
-import { updateRow } from '../../../kernel/events/stored-rows.ts';
+import { rowEvent } from '../../../kernel/events/row-changes.ts';
 import { compileField } from '../../../kernel/metamodel/metamodel.compile.ts';
+import { CardTypeDefinition, type CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
-import type { Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
+import { updateRow } from '../../../kernel/resources/rows.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
 import type { ChangeRun, Impact } from '../changes/changes.types.ts';
 import { countRows, measureValues, refuseMisfits } from '../changes/impact.ts';
 import { restateInventory } from '../changes/restate.ts';
 import { type Fields, minus, valueChanges } from '../changes/values.diff.ts';
 
-/** Tells of one written card type: without `before` it was created, without `after` deleted. */
-export function tellCardType(work: Work, before: StoredRow | null, after: StoredRow | null): void {
+/** Emits the event of one written card type. */
+export function emitCardType(work: Work, before: CardTypeRow | null, after: CardTypeRow | null): void {
   const { key, label } = (after ?? before)!;
-  work.emit({
-    event_type: `card_type.${before === null ? 'created' : after === null ? 'deleted' : 'updated'}`,
-    data: { id: key, key, label, changes: rowChanges(before, after) },
-  });
+  work.emit(rowEvent('card_type', before, after, { id: key, key, label }));
   work.raise(METAMODEL_TOPIC);
 }
 
 /**
- * Writes the changed columns of a card type and brings its cards in line with it. `besides` writes what belongs to the
- * same change, such as roles, before cards are looked at.
+ * Writes the changed columns of a card type and updates its cards accordingly. `besides` writes other parts of the
+ * same change, such as roles, before the cards.
  * @throws EstateError `built_in_frozen`, `values_do_not_fit`; LargeChange.
  */
 export async function writeCardType(
   run: ChangeRun,
-  before: StoredRow,
-  changed: StoredRow,
+  before: CardTypeRow,
+  changed: Partial<CardTypeRow>,
   besides: () => Promise<void> = async () => undefined,
 ): Promise<Impact> {
   const { work } = run;
-  const type = before.key as string;
+  const type = before.key;
   const after = { ...before, ...changed };
   const fields = { before: fieldsOf(before), after: fieldsOf(after) };
   refuseFrozenLevels(type, fields.before, fields.after);
@@ -46,12 +43,12 @@ export async function writeCardType(
 
   let written = before;
   if (Object.keys(changed).length > 0) {
-    written = await updateRow(work.sql, 'card_types', { column: 'key', value: type }, changed);
+    written = await updateRow(work.sql, CardTypeDefinition, { key: type }, changed);
   }
   await besides();
   const restated = await restateInventory(run, { cards: { type, values, removedSubtypes } });
-  // told after its cards: undone before them, so that their values fit again
-  if (written !== before) tellCardType(work, before, written);
+  // after the events of its cards: an undo restores the type first, so that the old values are valid
+  if (written !== before) emitCardType(work, before, written);
   return {
     dry_run: true,
     ...restated,
@@ -64,14 +61,13 @@ export async function writeCardType(
   };
 }
 
-function fieldsOf(row: StoredRow): Fields {
-  const sections = row.fields_schema as Section[];
+function fieldsOf({ fields_schema }: CardTypeRow): Fields {
   return new Map(
-    sections.flatMap((section) => section.fields).map((field) => [field.key, compileField(field)]),
+    fields_schema.flatMap(({ fields }) => fields).map((field) => [field.key, compileField(field)]),
   );
 }
 
-const subtypesOf = (row: StoredRow) => new Set((row.subtypes as Subtype[]).map(({ key }) => key));
+const subtypesOf = ({ subtypes }: CardTypeRow) => new Set(subtypes.map(({ key }) => key));
 
 /** The service writes the levels of capabilities itself, so their field keeps what it writes. */
 function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {

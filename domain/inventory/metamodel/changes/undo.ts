@@ -1,25 +1,28 @@
 import { EstateError } from '../../../../platform/errors.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import { differing, type StoredRow } from '../../../kernel/events/row-changes.ts';
-import { insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
+import { differing } from '../../../kernel/events/row-changes.ts';
 import { DEFAULT_LANGUAGE } from '../../../kernel/metamodel/languages.ts';
-import type { UndoneEvent, UndoRefusal, UndoSpec } from '../../../kernel/undo/undo.types.ts';
+import {
+  CardTypeDefinition,
+  RelationTypeDefinition,
+  StakeholderRoleDefinition,
+} from '../../../kernel/metamodel/metamodel.model.ts';
+import { insertRow, lockRow } from '../../../kernel/resources/rows.ts';
+import { columnsBefore, type UndoneEvent, type UndoRefusal } from '../../../kernel/undo/undo.types.ts';
 import { removeCardType } from '../card-types/card-types.changes.ts';
-import { tellCardType, writeCardType } from '../card-types/card-types.write.ts';
+import { emitCardType, writeCardType } from '../card-types/card-types.write.ts';
 import { removeRelationType } from '../relation-types/relation-types.changes.ts';
-import { countInstances, tellRelationType } from '../relation-types/relation-types.rows.ts';
-import { writeRelationType } from '../relation-types/relation-types.write.ts';
-import { countHolders, deleteRole, insertRole, ROLES_TABLE, updateRole } from '../roles/roles.rows.ts';
+import {
+  countInstances,
+  emitRelationType,
+  writeRelationType,
+} from '../relation-types/relation-types.write.ts';
+import { countHolders, deleteRole, insertRole, updateRole } from '../roles/roles.rows.ts';
 import { openRun } from './changes.run.ts';
 import type { ChangeRun } from './changes.types.ts';
 import { restateInventory } from './restate.ts';
 
-/** The values that the event's columns had before it; columns that were not set are left out. */
-function columnsBefore({ data }: UndoneEvent): StoredRow {
-  return Object.fromEntries(Object.entries(data.changes).map(([column, change]) => [column, change.old]));
-}
-
-/** One event undone by the rules of the change that is its opposite. */
+/** Undoes an event by the inverse change, with the rules of that change. */
 function undoing(act: (run: ChangeRun, event: UndoneEvent) => Promise<UndoRefusal | null>) {
   return async (work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> => {
     const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE, force: true });
@@ -34,19 +37,19 @@ function undoing(act: (run: ChangeRun, event: UndoneEvent) => Promise<UndoRefusa
   };
 }
 
-const gone = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} is no longer there.` });
+const missing = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} does not exist.` });
 
-const undoCardType = undoing(async (run, event) => {
+export const undoCardType = undoing(async (run, event) => {
   const { work } = run;
   if (event.event_type === 'card_type.deleted') {
-    tellCardType(work, null, await insertRow(work.sql, 'card_types', columnsBefore(event)));
+    emitCardType(work, null, await insertRow(work.sql, CardTypeDefinition, columnsBefore(event)));
     await restateInventory(run);
     return null;
   }
-  const row = await lockRow(work.sql, 'card_types', { key: event.id });
-  if (!row) return gone('card type');
+  const row = await lockRow(work.sql, CardTypeDefinition, { key: event.id });
+  if (!row) return missing('card type');
   if (event.event_type === 'card_type.updated') {
-    await writeCardType(run, row, differing(row, columnsBefore(event)));
+    await writeCardType(run, row, differing<typeof row>(row, columnsBefore(event)));
     return null;
   }
   await removeCardType(run, row);
@@ -54,18 +57,18 @@ const undoCardType = undoing(async (run, event) => {
   return null;
 });
 
-const undoRelationType = undoing(async (run, event) => {
+export const undoRelationType = undoing(async (run, event) => {
   const { work } = run;
   if (event.event_type === 'relation_type.deleted') {
-    const row = await insertRow(work.sql, 'relation_types', columnsBefore(event));
+    const row = await insertRow(work.sql, RelationTypeDefinition, columnsBefore(event));
     await restateInventory(run);
-    tellRelationType(work, null, row);
+    emitRelationType(work, null, row);
     return null;
   }
-  const row = await lockRow(work.sql, 'relation_types', { key: event.id });
-  if (!row) return gone('relation type');
+  const row = await lockRow(work.sql, RelationTypeDefinition, { key: event.id });
+  if (!row) return missing('relation type');
   if (event.event_type === 'relation_type.updated') {
-    await writeRelationType(run, row, differing(row, columnsBefore(event)));
+    await writeRelationType(run, row, differing<typeof row>(row, columnsBefore(event)));
     return null;
   }
   const instances = await countInstances(work, event.id);
@@ -76,42 +79,21 @@ const undoRelationType = undoing(async (run, event) => {
   return null;
 });
 
-const undoRole = undoing(async (run, event) => {
+export const undoRole = undoing(async (run, event) => {
   const { work } = run;
   if (event.event_type === 'stakeholder_role.deleted') {
     await insertRole(work, { id: event.id, ...columnsBefore(event) });
     await restateInventory(run);
     return null;
   }
-  const row = await lockRow(work.sql, ROLES_TABLE, { id: event.id });
-  if (!row) return gone('stakeholder role');
+  const row = await lockRow(work.sql, StakeholderRoleDefinition, { id: event.id });
+  if (!row) return missing('stakeholder role');
   if (event.event_type === 'stakeholder_role.updated') await updateRole(work, row, columnsBefore(event));
   else {
-    const holders = await countHolders(work, row.card_type_key as string, row.key as string);
+    const holders = await countHolders(work, row.card_type_key, row.key);
     if (holders > 0) return { code: 'role_in_use', message: `The role is held ${holders} times.` };
     await deleteRole(work, row);
   }
   await restateInventory(run);
   return null;
 });
-
-const kind = (
-  entity: 'card_type' | 'relation_type' | 'stakeholder_role',
-  undo: UndoSpec['undo'],
-): UndoSpec => ({
-  entity,
-  events: {
-    created: [`${entity}.created`],
-    updated: [`${entity}.updated`],
-    deleted: [`${entity}.deleted`],
-  },
-  changesMetamodel: true,
-  undo,
-});
-
-/** Types, relation types and roles: what was stored under them follows by events of its own. */
-export const metamodelUndo: UndoSpec[] = [
-  kind('card_type', undoCardType),
-  kind('relation_type', undoRelationType),
-  kind('stakeholder_role', undoRole),
-];

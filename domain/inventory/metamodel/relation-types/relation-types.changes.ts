@@ -1,20 +1,20 @@
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
-import { differing, type StoredRow } from '../../../kernel/events/row-changes.ts';
-import { insertRow, lockRow } from '../../../kernel/events/stored-rows.ts';
+import type { Work } from '../../../kernel/context.ts';
+import { differing } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
-import type { RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
+import { RelationTypeDefinition, type RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
+import { deleteRows, insertRow, lockRow } from '../../../kernel/resources/rows.ts';
 import { checkSeen } from '../changes/changes.seen.ts';
-import { type ChangeRun, noImpact } from '../changes/changes.types.ts';
+import { type ChangeRun, LargeChange, noImpact, workOf } from '../changes/changes.types.ts';
+import { deleteInstances } from '../changes/restate.relations.ts';
 import { restateInventory } from '../changes/restate.ts';
-import { readRelationType } from '../metamodel.queries.ts';
+import { readRelationType } from '../metamodel.list.ts';
 import { requireFreePair, requireKnownEnds } from './relation-types.checks.ts';
-import { removeInstances } from './relation-types.instances.ts';
-import { countInstances, tellRelationType } from './relation-types.rows.ts';
 import { cleanRelationType, type Frozen, type RelationTypeInput } from './relation-types.rules.ts';
-import { writeRelationType } from './relation-types.write.ts';
+import { countInstances, emitRelationType, writeRelationType } from './relation-types.write.ts';
 
 /**
- * Creates a relation type of the workspace's own.
+ * Creates a custom relation type.
  * @throws EstateError `key_taken`, `pair_taken`, `validation_failed`; LargeChange when it is mandatory.
  */
 export async function createRelationType(run: ChangeRun, input: RelationTypeInput): Promise<JsonText> {
@@ -26,15 +26,15 @@ export async function createRelationType(run: ChangeRun, input: RelationTypeInpu
   const { values, faults } = cleanRelationType(input, []);
   faults.push(...requireKnownEnds(work.metamodel, input));
   if (faults.length > 0) throw invalidFields(faults);
-  const row = await insertRow(work.sql, 'relation_types', values);
+  const row = await insertRow(work.sql, RelationTypeDefinition, values);
   await requireFreePair(work, row);
   await restateInventory(run);
-  tellRelationType(work, null, row);
+  emitRelationType(work, null, row);
   return await readRelationType(work.sql, key, run.language);
 }
 
 /**
- * Changes a relation type and, with it, its relations. Its ends are fixed as soon as it has relations.
+ * Changes a relation type and its relations. Its ends cannot change once it has relations.
  * @returns the type, or the impact of a dry run.
  * @throws EstateError `not_found`, `precondition_failed`, `validation_failed`, `built_in_frozen`, `pair_taken`,
  * `instances_present`, `cardinality_violated`, `values_do_not_fit`; LargeChange.
@@ -46,10 +46,7 @@ export async function patchRelationType(
 ): Promise<JsonText> {
   const { work } = run;
   const before = await lockRelationType(run, key);
-  const { values, faults, frozen } = cleanRelationType(
-    input,
-    before.attributes_schema as RelationAttribute[],
-  );
+  const { values, faults, frozen } = cleanRelationType(input, before.attributes_schema);
   faults.push(...requireKnownEnds(work.metamodel, input));
   if (faults.length > 0) throw invalidFields(faults);
   refuseFrozen(frozen);
@@ -59,8 +56,7 @@ export async function patchRelationType(
 }
 
 /**
- * Deletes a relation type of the workspace's own, or hides a built-in one. Its relations go with it, which has to be
- * asked for where there are any.
+ * Deletes a custom relation type, or hides a built-in one, with its relations; where there are any, that needs `force`.
  * @throws EstateError `not_found`, `precondition_failed`, `instances_present`; LargeChange.
  */
 export async function deleteRelationType(run: ChangeRun, key: string): Promise<JsonText> {
@@ -81,12 +77,39 @@ export async function deleteRelationType(run: ChangeRun, key: string): Promise<J
   return JSON.stringify({ status, key, removed_instances: instances });
 }
 
+/**
+ * Deletes all relations of a type that is about to be removed, with an event for each. The data quality of their cards is
+ * computed afterwards, without the type.
+ * @throws LargeChange.
+ */
+async function removeInstances(run: ChangeRun, type: RelationTypeRow, instances: number): Promise<void> {
+  if (instances === 0) return;
+  if (instances > run.limit) throw new LargeChange(instances);
+  const { metamodel } = run.work;
+  const cardTypes = new Map(
+    [...metamodel.cardTypes].map(([key, cardType]) => [
+      key,
+      {
+        ...cardType,
+        mandatoryRelations: cardType.mandatoryRelations.filter((slot) => slot.relationType !== type.key),
+      },
+    ]),
+  );
+  const writing: Work = { ...(await workOf(run, instances)), metamodel: { ...metamodel, cardTypes } };
+  let done = 0;
+  await deleteInstances(run, writing, type.key, async (rows) => {
+    await run.held?.flush();
+    done += rows;
+    run.progress(done, instances);
+  });
+}
+
 /** Removes the row of a type that has no relations. */
-export async function removeRelationType(run: ChangeRun, before: StoredRow): Promise<void> {
+export async function removeRelationType(run: ChangeRun, before: RelationTypeRow): Promise<void> {
   const { work } = run;
-  await work.sql('relation_types').where({ key: before.key }).delete();
+  await deleteRows(work.sql, RelationTypeDefinition, (query) => query.where({ key: before.key }));
   await restateInventory(run);
-  tellRelationType(work, before, null);
+  emitRelationType(work, before, null);
 }
 
 /** Shows a hidden relation type again. @throws EstateError `not_found`, `wrong_state`, `pair_taken`; LargeChange. */
@@ -97,8 +120,8 @@ export async function restoreRelationType(run: ChangeRun, key: string): Promise<
   return await readRelationType(run.work.sql, key, run.language);
 }
 
-async function lockRelationType(run: ChangeRun, key: string): Promise<StoredRow> {
-  const row = await lockRow(run.work.sql, 'relation_types', { key });
+async function lockRelationType(run: ChangeRun, key: string): Promise<RelationTypeRow> {
+  const row = await lockRow(run.work.sql, RelationTypeDefinition, { key });
   if (!row) throw notFound('relation type', key);
   await checkSeen(run, () => readRelationType(run.work.sql, key, run.language));
   return row;

@@ -1,26 +1,13 @@
 import type { FieldError } from '../../../../platform/errors.ts';
-import type { Cardinality, RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
+import type { RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
+import type { RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
 import { cleanOptions, translationsOf, unique } from '../card-types/card-types.rules.ts';
 import { cleanTranslations } from '../translations.ts';
 
-/** What a client sets of a relation type; `key` only when it is created. */
-export interface RelationTypeInput {
-  key?: string;
-  label?: string;
-  reverse_label?: string | null;
-  description?: string | null;
-  source_type_key?: string;
-  target_type_key?: string;
-  cardinality?: Cardinality;
-  attributes_schema?: RelationAttribute[];
-  source_visible?: boolean;
-  source_mandatory?: boolean;
-  target_visible?: boolean;
-  target_mandatory?: boolean;
-  is_hidden?: boolean;
-  sort_order?: number;
-  translations?: unknown;
-}
+/** The members of a relation type that a client sets; `key` only at creation. */
+export type RelationTypeInput = Partial<
+  Omit<RelationTypeRow, 'built_in' | 'translations' | 'created_at' | 'updated_at'>
+> & { translations?: unknown };
 
 /** Something built in that the input would change or take away. */
 export interface Frozen {
@@ -36,15 +23,16 @@ export interface Frozen {
 export function cleanRelationType(
   input: RelationTypeInput,
   before: RelationAttribute[],
-): { values: Record<string, unknown>; faults: FieldError[]; frozen: Frozen[] } {
+): { values: Partial<RelationTypeRow>; faults: FieldError[]; frozen: Frozen[] } {
   const faults: FieldError[] = [];
-  const values: Record<string, unknown> = { ...input };
+  const { translations, ...sent } = input;
+  const values: Partial<RelationTypeRow> = { ...sent };
   if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
   if (input.label !== undefined) values.label = input.label.trim();
   if (typeof input.reverse_label === 'string') values.reverse_label = input.reverse_label.trim() || null;
-  if (input.translations !== undefined) {
+  if (translations !== undefined) {
     const members = ['label', 'reverse_label', 'description'];
-    values.translations = cleanTranslations('translations', input.translations, members, faults);
+    values.translations = cleanTranslations('translations', translations, members, faults);
   }
   let frozen: Frozen[] = [];
   if (input.attributes_schema) {

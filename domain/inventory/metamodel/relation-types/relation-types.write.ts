@@ -1,26 +1,45 @@
 import { EstateError } from '../../../../platform/errors.ts';
-import type { StoredRow } from '../../../kernel/events/row-changes.ts';
-import { updateRow } from '../../../kernel/events/stored-rows.ts';
+import type { Work } from '../../../kernel/context.ts';
+import { rowEvent } from '../../../kernel/events/row-changes.ts';
 import { compileField } from '../../../kernel/metamodel/metamodel.compile.ts';
-import type { Cardinality, RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
+import { RelationTypeDefinition, type RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
+import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
+import { updateRow } from '../../../kernel/resources/rows.ts';
 import type { ChangeRun, Impact } from '../changes/changes.types.ts';
 import { countRows, measureValues, refuseMisfits } from '../changes/impact.ts';
 import { restateInventory } from '../changes/restate.ts';
 import { type Fields, valueChanges } from '../changes/values.diff.ts';
 import { requireCardinality, requireFreePair } from './relation-types.checks.ts';
-import { countInstances, tellRelationType } from './relation-types.rows.ts';
+
+/** Emits the event of one written relation type. */
+export function emitRelationType(
+  work: Work,
+  before: RelationTypeRow | null,
+  after: RelationTypeRow | null,
+): void {
+  const { key, label, source_type_key, target_type_key } = (after ?? before)!;
+  work.emit(
+    rowEvent('relation_type', before, after, { id: key, key, label, source_type_key, target_type_key }),
+  );
+  work.raise(METAMODEL_TOPIC);
+}
+
+/** How many relations of the type there are. */
+export async function countInstances(work: Work, key: string): Promise<number> {
+  return await countRows({ work }, { table: 'relations', type: key }, 'true');
+}
 
 /**
- * Writes the changed columns of a relation type and brings its relations, and the data quality of cards, in line.
+ * Writes the changed columns of a relation type and updates its relations and the data quality of cards.
  * @throws EstateError `instances_present`, `pair_taken`, `cardinality_violated`, `values_do_not_fit`; LargeChange.
  */
 export async function writeRelationType(
   run: ChangeRun,
-  before: StoredRow,
-  changed: StoredRow,
+  before: RelationTypeRow,
+  changed: Partial<RelationTypeRow>,
 ): Promise<Impact> {
   const { work } = run;
-  const key = before.key as string;
+  const { key } = before;
   if ('source_type_key' in changed || 'target_type_key' in changed) {
     const instances = await countInstances(work, key);
     if (instances > 0) {
@@ -31,16 +50,16 @@ export async function writeRelationType(
       );
     }
   }
-  if (changed.cardinality) await requireCardinality(work, key, changed.cardinality as Cardinality);
+  if (changed.cardinality) await requireCardinality(work, key, changed.cardinality);
   const values = valueChanges(fieldsOf(before), fieldsOf({ ...before, ...changed }));
   const holder = { table: 'relations', type: key } as const;
   const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
   const measured = await measureValues(run, holder, asked);
   refuseMisfits(run, measured);
-  const after = await updateRow(work.sql, 'relation_types', { column: 'key', value: key }, changed);
+  const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
   await requireFreePair(work, after);
   const restated = await restateInventory(run, { relations: { type: key, values } });
-  tellRelationType(work, before, after);
+  emitRelationType(work, before, after);
   return {
     dry_run: true,
     ...restated,
@@ -53,22 +72,22 @@ export async function writeRelationType(
   };
 }
 
-function fieldsOf(row: StoredRow): Fields {
-  const attributes = row.attributes_schema as RelationAttribute[];
-  return new Map(attributes.map((attribute) => [attribute.key, compileField(attribute)]));
+function fieldsOf({ attributes_schema }: RelationTypeRow): Fields {
+  return new Map(attributes_schema.map((attribute) => [attribute.key, compileField(attribute)]));
 }
 
 /** For sides that are mandatory from now on, the cards that have no relation of the type. */
 async function countLacking(
   run: ChangeRun,
-  before: StoredRow,
-  after: StoredRow,
+  before: RelationTypeRow,
+  after: RelationTypeRow,
 ): Promise<Impact['mandatory_sides']> {
   const counted = [];
   for (const side of ['source', 'target'] as const) {
-    const asks = (row: StoredRow) => row[`${side}_mandatory`] && row[`${side}_visible`] && !row.is_hidden;
+    const asks = (row: RelationTypeRow) =>
+      row[`${side}_mandatory`] && row[`${side}_visible`] && !row.is_hidden;
     if (!asks(after) || asks(before)) continue;
-    const type = after[`${side}_type_key`] as string;
+    const type = after[`${side}_type_key`];
     const missing = await countRows(
       run,
       { table: 'cards', type },

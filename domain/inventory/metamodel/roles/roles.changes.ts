@@ -1,6 +1,6 @@
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
-import type { StoredRow } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import type { StakeholderRoleRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import { loadMetamodel } from '../../../kernel/metamodel/metamodel.store.ts';
 import { cardPermissions } from '../../../kernel/permissions/permissions.data.ts';
 import { unique } from '../card-types/card-types.rules.ts';
@@ -8,23 +8,17 @@ import { requireChangeReach } from '../changes/changes.reach.ts';
 import { checkSeen } from '../changes/changes.seen.ts';
 import type { ChangeRun } from '../changes/changes.types.ts';
 import { restateInventory } from '../changes/restate.ts';
-import { readStakeholderRoleDefinition } from '../metamodel.queries.ts';
+import { readStakeholderRoleDefinition } from '../metamodel.list.ts';
 import { insertRole, lockRoles, updateRole } from './roles.rows.ts';
 import { lastActiveRole, roleTranslations } from './roles.sync.ts';
 
-export interface RoleInput {
-  key?: string;
-  label?: string;
-  description?: string | null;
-  color?: string;
-  permissions?: Record<string, boolean>;
-  sort_order?: number;
-  translations?: unknown;
-}
+export type RoleInput = Partial<
+  Pick<StakeholderRoleRow, 'key' | 'label' | 'description' | 'color' | 'permissions' | 'sort_order'>
+> & { translations?: unknown };
 
 /**
- * Adds a role to a type, behind the others. Cards without a holder of it lose data quality. Nobody gives a role rights
- * on cards for which he does not hold the application permissions.
+ * Adds a role to a type, after the others. Cards without a stakeholder in it lose data quality. Callers cannot grant a role
+ * card permissions for which they do not hold the application permissions.
  * @throws EstateError `forbidden`, `not_found`, `key_taken`, `validation_failed`; LargeChange.
  */
 export async function createRole(run: ChangeRun, typeKey: string, input: RoleInput): Promise<JsonText> {
@@ -34,7 +28,7 @@ export async function createRole(run: ChangeRun, typeKey: string, input: RoleInp
   if (stored.some((role) => role.key === key)) {
     throw new EstateError('key_taken', `The type has a role ${key} already; it may be archived.`);
   }
-  const sort_order = 1 + Math.max(-1, ...stored.map((role) => role.sort_order as number));
+  const sort_order = 1 + Math.max(-1, ...stored.map((role) => role.sort_order));
   await insertRole(run.work, { sort_order, ...cleanRole(input), card_type_key: typeKey });
   await restateInventory(run);
   return await text(run, typeKey, key);
@@ -54,7 +48,7 @@ export async function patchRole(
 }
 
 /**
- * Archives a role: it gives no rights any more and counts for nothing, while its holders are kept.
+ * Archives a role: it grants no rights and does not count for data quality; its stakeholders remain.
  * @throws EstateError `not_found`, `wrong_state`, `last_active_role`; LargeChange.
  */
 export async function archiveRole(run: ChangeRun, typeKey: string, key: string): Promise<JsonText> {
@@ -83,7 +77,7 @@ async function lockedRole(
   run: ChangeRun,
   typeKey: string,
   key: string,
-): Promise<{ role: StoredRow; roles: StoredRow[] }> {
+): Promise<{ role: StakeholderRoleRow; roles: StakeholderRoleRow[] }> {
   requireType(run, typeKey);
   const roles = await lockRoles(run.work, typeKey);
   const role = roles.find((candidate) => candidate.key === key);
@@ -100,14 +94,12 @@ async function text({ work, language }: ChangeRun, typeKey: string, key: string)
   return await readStakeholderRoleDefinition(work.sql, typeKey, key, language);
 }
 
-function cleanRole(input: RoleInput): StoredRow {
+function cleanRole({ translations, ...input }: RoleInput): Partial<StakeholderRoleRow> {
   const faults: FieldError[] = [];
-  const values: StoredRow = { ...input };
+  const values: Partial<StakeholderRoleRow> = { ...input };
   if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
   if (input.label !== undefined) values.label = input.label.trim();
-  if (input.translations !== undefined) {
-    values.translations = roleTranslations('', input.translations, faults);
-  }
+  if (translations !== undefined) values.translations = roleTranslations('', translations, faults);
   for (const key of Object.keys(input.permissions ?? {})) {
     if (!Object.hasOwn(cardPermissions, key)) {
       faults.push({
@@ -117,7 +109,6 @@ function cleanRole(input: RoleInput): StoredRow {
       });
     }
   }
-
   if (faults.length > 0) throw invalidFields(faults);
   return values;
 }

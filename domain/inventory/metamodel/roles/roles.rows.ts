@@ -1,57 +1,60 @@
+import { queryRows } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
-import { differing, rowChanges, type StoredRow } from '../../../kernel/events/row-changes.ts';
-import { insertRow, updateRow } from '../../../kernel/events/stored-rows.ts';
+import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
+import {
+  StakeholderRoleDefinition,
+  type StakeholderRoleRow,
+} from '../../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
+import { deleteRows, findRows, insertRow, updateRow } from '../../../kernel/resources/rows.ts';
 
-export const ROLES_TABLE = 'stakeholder_role_definitions';
-
-/** Tells of one written stakeholder role: without `before` it was created, without `after` deleted. */
-async function tell(work: Work, before: StoredRow | null, after: StoredRow | null): Promise<void> {
+async function emit(work: Work, before: StakeholderRoleRow | null, after: StakeholderRoleRow | null) {
   const { id, card_type_key, key, label } = (after ?? before)!;
-  work.emit({
-    event_type: `stakeholder_role.${before === null ? 'created' : after === null ? 'deleted' : 'updated'}`,
-    data: { id, card_type_key, key, label, changes: rowChanges(before, after) },
-  });
+  work.emit(rowEvent('stakeholder_role', before, after, { id, card_type_key, key, label }));
   work.raise(METAMODEL_TOPIC);
-  await work.extensions.stakeholdersChanged(work, card_type_key as string);
+  await work.extensions.stakeholdersChanged(work, card_type_key);
 }
 
 /** The roles of a type, archived ones too, locked, in order. */
-export async function lockRoles({ sql }: Work, typeKey: string): Promise<StoredRow[]> {
-  const { rows } = await sql.raw(
-    `select to_jsonb(d) as row from ${ROLES_TABLE} d where d.card_type_key = ?
-     order by d.sort_order, d.key for update`,
-    [typeKey],
+export async function lockRoles({ sql }: Work, typeKey: string): Promise<StakeholderRoleRow[]> {
+  return await findRows(sql, StakeholderRoleDefinition, (query) =>
+    query.where({ card_type_key: typeKey }).orderBy(['sort_order', 'key']).forUpdate(),
   );
-  return rows.map(({ row }: { row: StoredRow }) => row);
 }
 
-export async function insertRole(work: Work, values: StoredRow): Promise<StoredRow> {
-  const row = await insertRow(work.sql, ROLES_TABLE, values);
-  await tell(work, null, row);
+export async function insertRole(
+  work: Work,
+  values: Partial<StakeholderRoleRow>,
+): Promise<StakeholderRoleRow> {
+  const row = await insertRow(work.sql, StakeholderRoleDefinition, values);
+  await emit(work, null, row);
   return row;
 }
 
-/** Sets columns of a role; nothing is written when they are so already. @returns whether something was. */
-export async function updateRole(work: Work, before: StoredRow, values: StoredRow): Promise<boolean> {
+/** Updates columns of a role, unless they have these values already. @returns whether it wrote. */
+export async function updateRole(
+  work: Work,
+  before: StakeholderRoleRow,
+  values: Partial<StakeholderRoleRow>,
+): Promise<boolean> {
   const changed = differing(before, values);
   if (Object.keys(changed).length === 0) return false;
-  const after = await updateRow(work.sql, ROLES_TABLE, { column: 'id', value: before.id as string }, changed);
-  await tell(work, before, after);
+  await emit(work, before, await updateRow(work.sql, StakeholderRoleDefinition, { id: before.id }, changed));
   return true;
 }
 
-export async function deleteRole(work: Work, before: StoredRow): Promise<void> {
-  await work.sql(ROLES_TABLE).where({ id: before.id }).delete();
-  await tell(work, before, null);
+export async function deleteRole(work: Work, before: StakeholderRoleRow): Promise<void> {
+  await deleteRows(work.sql, StakeholderRoleDefinition, (query) => query.where({ id: before.id }));
+  await emit(work, before, null);
 }
 
 /** How many times a role of the type is held. */
 export async function countHolders({ sql }: Work, typeKey: string, roleKey: string): Promise<number> {
-  const { rows } = await sql.raw(
+  const [count] = await queryRows<{ total: number }>(
+    sql,
     `select count(*) as total from stakeholders s join cards c on c.id = s.card_id
      where s.role = ? and c.type = ?`,
     [roleKey, typeKey],
   );
-  return rows[0].total;
+  return count!.total;
 }

@@ -1,5 +1,6 @@
 import { EstateError, type FieldError, invalidFields } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
+import type { Translations } from '../../../kernel/metamodel/metamodel.types.ts';
 import type { CardTypeInput } from '../card-types/card-types.rules.ts';
 import { unique } from '../card-types/card-types.rules.ts';
 import { stakeholderRoleSeeds } from '../stakeholder-roles.data.ts';
@@ -7,14 +8,15 @@ import { cleanTranslations } from '../translations.ts';
 import { countHolders, deleteRole, insertRole, lockRoles, updateRole } from './roles.rows.ts';
 
 type WantedRole = NonNullable<CardTypeInput['stakeholder_roles']>[number];
+type CleanRole = Omit<WantedRole, 'translations'> & { translations?: Translations };
 
-/** What a type without roles of its own gets. */
+/** The roles of a type that names none. */
 const defaultRoles: WantedRole[] = [
   { key: 'responsible', label: 'Responsible' },
   { key: 'observer', label: 'Observer' },
 ];
 
-/** The rights that a role of the key has until somebody says otherwise. */
+/** The default rights of a role with this key. */
 function defaultRights(key: string): Record<string, boolean> {
   const rights = Object.hasOwn(stakeholderRoleSeeds, key) ? stakeholderRoleSeeds[key]! : [];
   return Object.fromEntries(rights.map((right) => [right, true]));
@@ -46,8 +48,8 @@ export async function syncRoles(work: Work, typeKey: string, wanted: WantedRole[
   const keys = new Set(roles.map(({ key }) => key));
   let written = false;
   for (const role of stored) {
-    if (role.is_archived || keys.has(role.key as string)) continue;
-    const holders = await countHolders(work, typeKey, role.key as string);
+    if (role.is_archived || keys.has(role.key)) continue;
+    const holders = await countHolders(work, typeKey, role.key);
     if (holders > 0) {
       throw new EstateError(
         'role_in_use',
@@ -58,7 +60,7 @@ export async function syncRoles(work: Work, typeKey: string, wanted: WantedRole[
     await deleteRole(work, role);
     written = true;
   }
-  const ordered = stored.filter((role) => keys.has(role.key as string)).map((role) => role.key);
+  const ordered = stored.filter((role) => keys.has(role.key)).map((role) => role.key);
   const reordered = JSON.stringify(ordered) !== JSON.stringify(roles.map(({ key }) => key));
   for (const [index, role] of roles.entries()) {
     const before = stored.find(({ key }) => key === role.key);
@@ -75,7 +77,7 @@ export async function syncRoles(work: Work, typeKey: string, wanted: WantedRole[
   return written;
 }
 
-function cleanRoles(wanted: WantedRole[]): WantedRole[] {
+function cleanRoles(wanted: WantedRole[]): CleanRole[] {
   const faults: FieldError[] = [];
   const keys = new Set<string>();
   const clean = wanted.map((role, index) => {

@@ -2,17 +2,17 @@ import { cardTypeSeeds } from '../../../../domain/inventory/metamodel/card-types
 import { relationTypeSeeds } from '../../../../domain/inventory/metamodel/relation-types.data.ts';
 import { stakeholderRoleSeeds } from '../../../../domain/inventory/metamodel/stakeholder-roles.data.ts';
 import {
-  type CardTypeRow,
+  type CardTypeColumns,
   compileMetamodel,
   type Metamodel,
-  type RelationTypeRow,
-  type TagGroupRow,
+  type RelationTypeColumns,
+  type TagGroupColumns,
 } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 
 interface Overrides {
-  cardTypes?: Record<string, Partial<CardTypeRow>>;
-  relationTypes?: Record<string, Partial<RelationTypeRow>>;
-  tagGroups?: TagGroupRow[];
+  cardTypes?: Record<string, Partial<CardTypeColumns>>;
+  relationTypes?: Record<string, Partial<RelationTypeColumns>>;
+  tagGroups?: TagGroupColumns[];
 }
 
 /** The built-in metamodel, compiled without a database, with single rows changed. */

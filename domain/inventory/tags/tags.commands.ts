@@ -3,87 +3,80 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { TagGroup, type TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { metamodelBusy, openRun } from '../metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../metamodel/changes/changes.types.ts';
 import { restateInventory } from '../metamodel/changes/restate.ts';
-import { readTag, readTagGroup } from './tags.queries.ts';
-import { catalogueEvent, type TagTable } from './tags.told.ts';
-import { requireFits, takeTagsOff } from './tags.use.ts';
+import { catalogueEvent } from './tags.events.ts';
+import { readTag, readTagGroup } from './tags.list.ts';
+import { Tag, type TagRow } from './tags.model.ts';
+import { removeTags, requireFits } from './tags.use.ts';
 
-export interface TagGroupInput {
-  name?: string;
-  description?: string | null;
-  mode?: 'single' | 'multi';
-  mandatory?: boolean;
-  /** Null: for cards of every type. */
-  restrict_to_types?: string[] | null;
-}
-
-export interface TagInput {
-  name?: string;
-  description?: string | null;
-  color?: string | null;
-  sort_order?: number;
-}
-
-const entities = { tag_groups: 'tag group', tags: 'tag' } as const;
+export type TagGroupInput = Partial<Omit<TagGroupRow, 'id' | 'created_at' | 'updated_at'>>;
+export type TagInput = Partial<Omit<TagRow, 'id' | 'tag_group_id'>>;
 
 /** Creates a tag group. @throws EstateError `forbidden`, `validation_failed`, `name_taken`. */
 export async function createTagGroup(ctx: Ctx, input: TagGroupInput): Promise<JsonText> {
   check(ctx, input);
   return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    const row = await insertRow(
-      work.sql,
-      'tag_groups',
-      stored({ mode: 'multi', mandatory: false, ...input }),
-    );
-    work.emit(catalogueEvent('tag_groups', null, row));
+    const row = await insertRow(work.sql, TagGroup, {
+      mode: 'multi',
+      mandatory: false,
+      ...groupColumns(input),
+    });
+    work.emit(catalogueEvent('tag_group', null, row));
     await restateInventory(run);
-    return await readTagGroup(work.sql, row.id as string);
+    return await readTagGroup(work.sql, row.id);
   });
 }
 
 /**
- * Changes a tag group. What cards have already must fit: one tag at most for `single`, and none on types that are left out.
- * Cards that a mandatory group concerns are scored anew.
+ * Changes a tag group. The tags that cards have must still be allowed: one at most for `single`, and none on other types than
+ * those of `restrict_to_types`. Cards of which a mandatory group requires a tag are scored again.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `name_taken`, `tag_in_use`.
  */
 export async function patchTagGroup(ctx: Ctx, id: string, input: TagGroupInput): Promise<JsonText> {
   check(ctx, input);
   return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    const before = await locked(work, 'tag_groups', { id });
+    const before = await lockGroup(work, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await readTagGroup(work.sql, id));
-    const changed = differing(before, stored(input));
+    const changed = differing(before, groupColumns(input));
     if (Object.keys(changed).length > 0) {
-      const after = await updateRow(work.sql, 'tag_groups', { column: 'id', value: id }, changed);
+      const after = await updateRow(work.sql, TagGroup, { id: before.id }, changed);
       await requireFits(work.sql, after);
-      work.emit(catalogueEvent('tag_groups', before, after));
+      work.emit(catalogueEvent('tag_group', before, after));
       await restateInventory(run);
     }
     return await readTagGroup(work.sql, id);
   });
 }
 
-/** Deletes a tag group with its tags, which are taken off all cards. @throws EstateError `forbidden`, `not_found`. */
+/** Deletes a tag group with its tags, which are removed from all cards. @throws EstateError `forbidden`, `not_found`. */
 export async function deleteTagGroup(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'tags.manage');
   await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    const before = await locked(work, 'tag_groups', { id });
-    const tags = await work.sql('tags').where({ tag_group_id: id }).orderBy('id').pluck('id');
-    const taken = await takeTagsOff(run, tags);
-    for (const tag of tags) await remove(work, 'tags', { id: tag });
-    await work.sql('tag_groups').where({ id }).delete();
-    work.emit(catalogueEvent('tag_groups', before, null));
+    const before = await lockGroup(work, id);
+    const tags = await findRows(work.sql, Tag, (query) =>
+      query.where({ tag_group_id: before.id }).orderBy('id').forUpdate(),
+    );
+    const removed = await removeTags(
+      run,
+      tags.map((tag) => tag.id),
+    );
+    await deleteRows(work.sql, Tag, (query) => query.where({ tag_group_id: before.id }));
+    for (const tag of tags) work.emit(catalogueEvent('tag', tag, null));
+    await deleteRows(work.sql, TagGroup, (query) => query.where({ id: before.id }));
+    work.emit(catalogueEvent('tag_group', before, null));
     await restateInventory(run);
-    await taken.rescore();
+    await removed.rescore();
   });
 }
 
@@ -92,12 +85,12 @@ export async function createTag(ctx: Ctx, groupId: string, input: TagInput): Pro
   check(ctx, input);
   return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    await locked(work, 'tag_groups', { id: groupId });
-    const row = await insertRow(work.sql, 'tags', { ...stored(input), tag_group_id: groupId });
-    work.emit(catalogueEvent('tags', null, row));
-    // a mandatory group counts from its first tag on
+    await lockGroup(work, groupId);
+    const row = await insertRow(work.sql, Tag, { ...trimmed(input), tag_group_id: groupId });
+    work.emit(catalogueEvent('tag', null, row));
+    // a mandatory group is required as soon as it has a tag
     await restateInventory(run);
-    return await readTag(work.sql, groupId, row.id as string);
+    return await readTag(work.sql, groupId, row.id);
   });
 }
 
@@ -106,36 +99,32 @@ export async function patchTag(ctx: Ctx, groupId: string, id: string, input: Tag
   check(ctx, input);
   return await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    const before = await locked(work, 'tags', { id, tag_group_id: groupId });
+    const before = await lockTag(work, groupId, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await readTag(work.sql, groupId, id));
-    const changed = differing(before, stored(input));
+    const changed = differing(before, trimmed(input));
     if (Object.keys(changed).length > 0) {
-      const columns = Object.keys(changed);
-      const { rows } = await work.sql.raw(
-        `update tags t set ${columns.map((column) => `${column} = v.${column}`).join(', ')}
-         from jsonb_populate_record(null::tags, ?::jsonb) v where t.id = ? returning to_jsonb(t) as row`,
-        [JSON.stringify(changed), id],
-      );
-      work.emit(catalogueEvent('tags', before, rows[0].row));
+      const after = await updateRow(work.sql, Tag, { id: before.id }, changed);
+      work.emit(catalogueEvent('tag', before, after));
     }
     return await readTag(work.sql, groupId, id);
   });
 }
 
-/** Deletes a tag, which is taken off all cards. @throws EstateError `forbidden`, `not_found`. */
+/** Deletes a tag, which is removed from all cards. @throws EstateError `forbidden`, `not_found`. */
 export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<void> {
   requirePermission(ctx.caller, 'tags.manage');
   await changeCatalogue(ctx, async (run) => {
     const { work } = run;
-    await locked(work, 'tags', { id, tag_group_id: groupId });
-    const taken = await takeTagsOff(run, [id]);
-    await remove(work, 'tags', { id });
+    const before = await lockTag(work, groupId, id);
+    const removed = await removeTags(run, [before.id]);
+    await deleteRows(work.sql, Tag, (query) => query.where({ id: before.id }));
+    work.emit(catalogueEvent('tag', before, null));
     await restateInventory(run);
-    await taken.rescore();
+    await removed.rescore();
   });
 }
 
-/** Runs a change of the catalogue alone beside other writes, as the metamodel is made of it. */
+/** Changes the catalogue, which is part of the metamodel, while nobody else writes. */
 export async function changeCatalogue<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
   try {
     return await command(
@@ -168,27 +157,24 @@ function check(ctx: Ctx, input: TagGroupInput & TagInput): void {
   }
 }
 
-/** The input as it is stored. */
-function stored(input: TagGroupInput & TagInput): StoredRow {
-  const values: StoredRow = { ...input };
-  if (input.name !== undefined) values.name = input.name.trim();
-  // an empty list would fit no card
-  if (input.restrict_to_types?.length === 0) values.restrict_to_types = null;
-  return values;
+function trimmed<I extends { name?: string }>(input: I): I {
+  return input.name === undefined ? input : { ...input, name: input.name.trim() };
 }
 
-async function locked(work: Work, table: TagTable, where: Record<string, string>): Promise<StoredRow> {
-  const lower = Object.fromEntries(Object.entries(where).map(([column, id]) => [column, id.toLowerCase()]));
-  const row = await lockRow(work.sql, table, lower);
-  if (!row) throw notFound(entities[table], where.id!);
+function groupColumns(input: TagGroupInput): TagGroupInput {
+  // an empty list would exclude every card
+  const types = input.restrict_to_types?.length === 0 ? { restrict_to_types: null } : {};
+  return { ...trimmed(input), ...types };
+}
+
+async function lockGroup({ sql }: Work, id: string): Promise<TagGroupRow> {
+  const row = await lockRow(sql, TagGroup, { id: id.toLowerCase() });
+  if (!row) throw notFound('tag group', id);
   return row;
 }
 
-async function remove(work: Work, table: TagTable, where: { id: string }): Promise<void> {
-  const row = await locked(work, table, where);
-  await work
-    .sql(table)
-    .where({ id: row.id as string })
-    .delete();
-  work.emit(catalogueEvent(table, row, null));
+async function lockTag({ sql }: Work, groupId: string, id: string): Promise<TagRow> {
+  const row = await lockRow(sql, Tag, { id: id.toLowerCase(), tag_group_id: groupId.toLowerCase() });
+  if (!row) throw notFound('tag', id);
+  return row;
 }
