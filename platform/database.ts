@@ -75,7 +75,7 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
 
 /** The rows that a statement returns. `T` names its columns. */
 export async function queryRows<T>(sql: Sql, text: string, bindings: readonly unknown[] = []): Promise<T[]> {
-  const { rows } = await sql.raw(text, bindings as never);
+  const { rows } = await sql.raw(text, bindings);
   return rows;
 }
 

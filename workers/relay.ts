@@ -1,10 +1,10 @@
 import { JOBS_CHANNEL } from '../domain/kernel/jobs/jobs.enqueue.ts';
 import {
+  clearHandover,
   type DueRun,
-  renameRun,
+  nextAttempt,
   requeueExpired,
   takeDueRuns,
-  unmarkRuns,
 } from '../domain/kernel/jobs/jobs.lease.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -50,7 +50,7 @@ export function startRelay({
       const state = await queue.state(run.queue, runName(run));
       if (state === 'waiting') return false;
       if (state === 'active') {
-        if (!(await renameRun(db, run))) return false;
+        if (!(await nextAttempt(db, run))) return false;
         target.attempt += 1;
       }
     }
@@ -64,7 +64,7 @@ export function startRelay({
       const outcomes = await Promise.allSettled(runs.map(handOver));
       const failed = runs.filter((_, index) => outcomes[index]!.status === 'rejected');
       if (failed.length > 0) {
-        await unmarkRuns(
+        await clearHandover(
           db,
           failed.map(({ id }) => id),
         );

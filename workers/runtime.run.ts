@@ -9,12 +9,12 @@ import {
   completeRun,
   endRun,
   finishRun,
-  holdRun,
   type Lease,
-  MOST_DEATHS,
+  lockRun,
+  MAX_DEATHS,
   requeueRun,
+  storeProgress,
   storeStep,
-  tellProgress,
 } from '../domain/kernel/jobs/jobs.lease.ts';
 import {
   JobCancelled,
@@ -79,7 +79,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     const progress = createProgress(leases, lease);
     let begun = false;
     try {
-      if (row.deaths >= MOST_DEATHS) throw deadly(row);
+      if (row.deaths >= MAX_DEATHS) throw deadly(row);
       const caller = await callerOfJob(services.db, row.owner_id, row.rights);
       const job = await createRunningJob(services, processor, row, lease, caller, stop.signal, progress.tell);
       begun = true;
@@ -244,7 +244,7 @@ async function createRunningJob(
     resume: definition.resumable ? row.checkpoint : null,
     counts: definition.resumable ? (row.counts ?? {}) : {},
     checkpoint: (work, step) => storeStep(work.sql, lease, step),
-    hold: (work) => holdRun(work, lease),
+    hold: (work) => lockRun(work, lease),
     progress,
     finish: (work, result) => finishRun(work, lease, result),
   };
@@ -262,7 +262,7 @@ function createProgress(db: Db, lease: Lease): { tell: RunningJob['progress']; s
     const step = pending;
     pending = {};
     // news only: a stop is noticed by the heartbeat and by every checkpoint
-    tellProgress(db, lease, step).catch(() => undefined);
+    storeProgress(db, lease, step).catch(() => undefined);
   };
   return {
     tell(progress, message, counts) {

@@ -1,6 +1,6 @@
 import { extensions } from '../../domain/app/extensions.ts';
-import { JOB_NEWS_CHANNEL } from '../../domain/kernel/jobs/jobs.lease.ts';
-import { readJobNews } from '../../domain/kernel/jobs/jobs.news.ts';
+import { JOB_STATE_CHANNEL } from '../../domain/kernel/jobs/jobs.lease.ts';
+import { readJobStates } from '../../domain/kernel/jobs/jobs.states.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { Streams } from './stream.open.ts';
 
@@ -19,7 +19,7 @@ export function tellJobNews(services: Services, streams: Streams): () => void {
   const tell = async () => {
     const ids = [...pending];
     pending.clear();
-    for (const { owner_id, scopes, ...news } of await readJobNews(services.db, ids)) {
+    for (const { owner_id, scopes, ...news } of await readJobStates(services.db, ids)) {
       const permission = watchedWith.get(news.kind);
       streams.tell(
         'job.updated',
@@ -36,7 +36,7 @@ export function tellJobNews(services: Services, streams: Streams): () => void {
     }, GATHER_MS);
     tell().catch((error: unknown) => services.log.warn({ err: error }, 'news of jobs could not be told'));
   };
-  const off = services.signals.on(JOB_NEWS_CHANNEL, (id) => {
+  const off = services.signals.on(JOB_STATE_CHANNEL, (id) => {
     if (id === '' || !streams.anyOpen()) return;
     pending.add(id);
     if (!timer) begin();

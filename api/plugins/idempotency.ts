@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SealedResults } from '../../domain/kernel/context.ts';
-import { claimIdempotencyKey, keepAnswer, releaseIdempotencyKey } from '../../domain/kernel/idempotency.ts';
+import { claimIdempotencyKey, releaseIdempotencyKey, storeAnswer } from '../../domain/kernel/idempotency.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { invalidField } from '../../platform/errors.ts';
@@ -46,7 +46,7 @@ async function settle(request: FastifyRequest, reply: FastifyReply, payload: unk
       kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
     );
     const body = payload !== null && seal ? seal(payload) : payload;
-    await keepAnswer(request.ctx, { status: reply.statusCode, headers, body });
+    await storeAnswer(request.ctx, { status: reply.statusCode, headers, body });
   } else {
     await releaseIdempotencyKey(request.ctx);
   }

@@ -4,7 +4,7 @@ import { createRelation } from '../../domain/inventory/relations/relations.creat
 import { deleteRelation } from '../../domain/inventory/relations/relations.delete.ts';
 import { listRelations, readRelation } from '../../domain/inventory/relations/relations.list.ts';
 import { patchRelation } from '../../domain/inventory/relations/relations.patch.ts';
-import { createKept } from '../../domain/kernel/lists/lists.kept.ts';
+import { createResultCache } from '../../domain/kernel/lists/result.cache.ts';
 import { Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -27,7 +27,7 @@ export function registerRelationRoutes(app: App): void {
   for (const schema of [schemas.RelationSchema, schemas.RelationItemSchema, schemas.RelationBulkSchema]) {
     app.addSchema(schema);
   }
-  const totals = createKept<number>(KEPT_TOTALS, () => 1);
+  const totals = createResultCache<number>(KEPT_TOTALS, () => 1);
 
   operation(app, {
     method: 'GET',

@@ -17,7 +17,7 @@ export async function joinBatch(ctx: Ctx, id: string): Promise<BatchRef> {
  * Keeps a joined batch from being closed before the transaction ends.
  * @throws EstateError `not_found`, `wrong_state`.
  */
-export async function holdBatch(sql: Sql, { id }: BatchRef): Promise<void> {
+export async function lockBatch(sql: Sql, { id }: BatchRef): Promise<void> {
   const row = await find(sql, id, 'for share');
   if (!row) throw notFound('batch', id);
   requireOpen(row);

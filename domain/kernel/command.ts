@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { inTransaction, LOCK_NOT_AVAILABLE, sqlState } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { holdBatch } from './batches.join.ts';
+import { lockBatch } from './batches.join.ts';
 import type { Ctx, Work } from './context.ts';
 import { eventTypes } from './events/events.catalogue.ts';
 import type { EventDraft } from './events/events.types.ts';
@@ -16,7 +16,7 @@ export interface CommandOptions {
 }
 
 /** The metamodel is being changed, or, as the cause says, others rely on it: the command has not begun. */
-class MetamodelHeld extends Error {}
+class MetamodelLocked extends Error {}
 
 /** Pauses between attempts, each of them half to one and a half as long. */
 const PAUSE_MS = 100;
@@ -50,8 +50,8 @@ export async function command<T>(
   const attempt = () =>
     inTransaction(ctx.db, async (sql) => {
       // lock 7203003: commands that rely on the metamodel share it, a change of the metamodel takes it alone
-      const version = await holdMetamodel(sql, options.changesMetamodel ?? false);
-      if (ctx.batch.joined) await holdBatch(sql, ctx.batch);
+      const version = await lockMetamodel(sql, options.changesMetamodel ?? false);
+      if (ctx.batch.joined) await lockBatch(sql, ctx.batch);
       const metamodel =
         ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
       const events: EventDraft[] = [];
@@ -69,7 +69,10 @@ export async function command<T>(
       return answer;
     });
   try {
-    const result = await onceReleased(attempt, options.changesMetamodel ? CHANGE_PATIENCE_MS : PATIENCE_MS);
+    const result = await retryWhileLocked(
+      attempt,
+      options.changesMetamodel ? CHANGE_PATIENCE_MS : PATIENCE_MS,
+    );
     if (position !== undefined) ctx.position = position;
     return result;
   } catch (error) {
@@ -78,14 +81,14 @@ export async function command<T>(
   }
 }
 
-/** The metamodel's version, which stays as it is until the transaction ends. @throws MetamodelHeld */
-async function holdMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
+/** The metamodel's version, which stays as it is until the transaction ends. @throws MetamodelLocked */
+async function lockMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
   const held = sql.raw('select hold_metamodel(?) as version', [changing]);
   const { rows } = await held.catch((error: unknown) => {
-    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MetamodelHeld('in use', { cause: error }) : error;
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MetamodelLocked('in use', { cause: error }) : error;
   });
   const version: number | null = rows[0].version;
-  if (version === null) throw new MetamodelHeld();
+  if (version === null) throw new MetamodelLocked();
   return version;
 }
 
@@ -93,13 +96,13 @@ async function holdMetamodel(sql: Knex.Transaction, changing: boolean): Promise<
  * Waits, without a connection, for as long as the metamodel is being changed or cannot be.
  * @throws the database's error of the lock where others rely on the metamodel for too long.
  */
-async function onceReleased<T>(attempt: () => Promise<T>, patienceMs: number): Promise<T> {
+async function retryWhileLocked<T>(attempt: () => Promise<T>, patienceMs: number): Promise<T> {
   const end = Date.now() + patienceMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof MetamodelHeld)) throw error;
+      if (!(error instanceof MetamodelLocked)) throw error;
       if (Date.now() > end) {
         if (error.cause) throw error.cause;
         throw new EstateError('unavailable', 'The metamodel is being changed; try again shortly.', {

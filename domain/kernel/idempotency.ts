@@ -3,7 +3,7 @@ import { EstateError } from '../../platform/errors.ts';
 import type { Ctx, IdempotencyClaim, SealedResults } from './context.ts';
 import { answerLost } from './idempotency.results.ts';
 
-export interface KeptAnswer {
+export interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
   body: string | null;
@@ -30,7 +30,7 @@ export interface Claiming {
 export async function claimIdempotencyKey(
   ctx: Ctx,
   { key, hash, processNumber, seal }: Claiming,
-): Promise<{ claim: IdempotencyClaim } | { kept: KeptAnswer }> {
+): Promise<{ claim: IdempotencyClaim } | { kept: StoredAnswer }> {
   const owner = ctx.caller.userId;
   const id = randomUUID();
   const expired = `k.created_at < now() - interval '24 hours'`;
@@ -71,7 +71,7 @@ const claimed = (ctx: Ctx) =>
   ctx.db('idempotency_keys').where({ user_id: ctx.caller.userId, key: ctx.claim?.key, claim: ctx.claim?.id });
 
 /** Keeps the answer under the request's key. */
-export async function keepAnswer(ctx: Ctx, answer: KeptAnswer): Promise<void> {
+export async function storeAnswer(ctx: Ctx, answer: StoredAnswer): Promise<void> {
   await claimed(ctx).update({
     status: answer.status,
     headers: JSON.stringify(answer.headers),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKept } from '../../domain/kernel/lists/lists.kept.ts';
+import { createResultCache } from '../../domain/kernel/lists/result.cache.ts';
 import { createLru } from '../../platform/lru.ts';
 
 describe('a cache', () => {
@@ -26,7 +26,7 @@ describe('a cache', () => {
   });
 
   it('of computed results is bounded by its keys as well, and keeps no failure', async () => {
-    const kept = createKept<number>(10_000, () => 8);
+    const kept = createResultCache<number>(10_000, () => 8);
     let computed = 0;
     const ask = (n: number) => kept.get(`${n}${'k'.repeat(1_000)}`, async () => (computed += 1));
     for (let n = 0; n < 100; n += 1) await ask(n);

@@ -144,7 +144,7 @@ describe('with whose rights a job runs', () => {
 
 it('tells progress on the way, and the news of it', async () => {
   const news: string[] = [];
-  const off = t.services.signals.on('estate_job_news', (id) => void news.push(id));
+  const off = t.services.signals.on('estate_job_state', (id) => void news.push(id));
   const client = await t.as('admin');
   const id = await ask(await t.ctx(), numbersJob, { rows: 400, batch: 10, pauseMs: 5 });
   await until('progress', async () => {

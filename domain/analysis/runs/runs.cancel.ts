@@ -1,7 +1,7 @@
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
+import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { breakOffRun, lockRun } from './runs.store.ts';
 
@@ -29,7 +29,7 @@ export async function cancelRun(ctx: Ctx, id: string): Promise<void> {
     await sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
       JOB_CANCEL_CHANNEL,
       run.job_id,
-      JOB_NEWS_CHANNEL,
+      JOB_STATE_CHANNEL,
       run.job_id,
     ] as never);
     await breakOffRun(work, id, { status: 'cancelled' });

@@ -4,8 +4,8 @@ import { lockHierarchy } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { holdEvents } from '../../kernel/events/events.held.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { BatchEvent, Left } from '../../kernel/undo/undo.outcome.ts';
@@ -182,7 +182,7 @@ async function undoAll(
 ): Promise<void> {
   const goes = mayGoWithCards(types);
   let done = 0;
-  const held = await holdEvents(outer, ctx);
+  const held = await bufferEvents(outer, ctx);
   const { work } = held;
   const conflicted = new Set(conflicts.map((conflict) => `${conflict.entity}/${conflict.id}`));
   const touched = new Set<string>();

@@ -6,9 +6,9 @@ import { inTransaction } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
-import { holdEvents } from '../../kernel/events/events.held.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import { openContent, recordFile, storeContent } from '../../kernel/files/files.store.ts';
-import { endOf } from '../../kernel/jobs/jobs.outcome.ts';
+import { outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { decodeXml } from '../../modelling/bpm/bpmn.encoding.ts';
@@ -67,7 +67,7 @@ export async function runModelImport(
         ctx,
         async (work) => {
           await job.hold(work);
-          const events = await holdEvents(work, ctx);
+          const events = await bufferEvents(work, ctx);
           const importing = { work: events.work, job, searchTaken, flush: events.flush };
           const imported = await importModel(importing, model, rows);
           if (!payload.dry_run) {
@@ -212,7 +212,7 @@ async function endWith(
     needs: [],
     expiresAt: null,
   });
-  const failed = endOf({ counts }).status === 'failed';
+  const failed = outcomeOf({ counts }).status === 'failed';
   // a failed import can be run again
   if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
   const { created, updated, unchanged } = counts;

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import { holdEvents } from '../../kernel/events/events.held.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { applyBatch, isClash } from './imports.apply-batches.ts';
@@ -57,7 +57,7 @@ async function attempt(
     try {
       return await command(ctx, async (work) => {
         await job.hold(work);
-        const events = await holdEvents(work, ctx);
+        const events = await bufferEvents(work, ctx);
         const failed: RowOutcome[] = [];
         for (let batch = 0; batch < batches; batch += 1) {
           signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Db, inTransaction } from '../../../platform/database.ts';
 import { recordFile } from '../../kernel/files/files.store.ts';
-import { endOf, nothingWritten } from '../../kernel/jobs/jobs.outcome.ts';
+import { nothingWritten, outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import type { ImportPayload } from './imports.job.ts';
@@ -56,7 +56,7 @@ export async function endWithReport(
     expiresAt: null,
   });
   const error = payload.atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined;
-  const failed = endOf({ counts, ...(error ? { error } : {}) }).status === 'failed';
+  const failed = outcomeOf({ counts, ...(error ? { error } : {}) }).status === 'failed';
   // a failed import can be run again
   if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
   const result: JobResult = {

@@ -3,7 +3,7 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
-import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
+import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireRunRights } from './connections.owner.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
@@ -139,7 +139,7 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
     await sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
       JOB_CANCEL_CHANNEL,
       run.job_id ?? '',
-      JOB_NEWS_CHANNEL,
+      JOB_STATE_CHANNEL,
       run.job_id ?? '',
     ]);
     await breakOffRun(work, run, { status: 'cancelled' });

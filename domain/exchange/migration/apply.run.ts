@@ -4,7 +4,7 @@ import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { createMissingTags, type WantedTag } from '../../inventory/tags/tags.missing.ts';
 import { command } from '../../kernel/command.ts';
-import { endOf } from '../../kernel/jobs/jobs.outcome.ts';
+import { outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
 import type { JobResult, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { attemptBatch } from '../imports/imports.apply-batches.ts';
@@ -256,7 +256,7 @@ async function finish({ job, migration }: Applying): Promise<JobResult> {
     await removeStaged(sql, job.id);
     const stats = await countRecords(sql, migration.id);
     const counts = await countsOf(sql, migration.id);
-    const { error } = endOf({ counts });
+    const { error } = outcomeOf({ counts });
     if (error) {
       // the migration is shown as failed while its job is, and can be corrected and applied again
       await store(work, migration, { stats, error_message: error.message });

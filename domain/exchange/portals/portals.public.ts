@@ -5,9 +5,9 @@ import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { createKeptIds, idCount, orderIds, sliceIds } from '../../inventory/cards/cards.list.ids.ts';
 import { relationsTopic } from '../../inventory/relations/relations.events.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { createKept } from '../../kernel/lists/lists.kept.ts';
 import { count } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { createResultCache } from '../../kernel/lists/result.cache.ts';
 import { askedCards, orderOf, pageIds, shownText } from './portals.cards.ts';
 import { definePortal } from './portals.definition.ts';
 import { PORTALS_TOPIC } from './portals.events.ts';
@@ -57,8 +57,8 @@ const AT_ONCE = 3;
 
 export function createPublicPortals(): PublicPortals {
   const store = createPortalStore();
-  const answers = createKept<string>(KEPT_LENGTH, (text) => 2 * text.length);
-  const totals = createKept<number>(KEPT_TOTALS_BYTES, () => 8);
+  const answers = createResultCache<string>(KEPT_LENGTH, (text) => 2 * text.length);
+  const totals = createResultCache<number>(KEPT_TOTALS_BYTES, () => 8);
   const orders = createKeptIds();
   const limited = createSemaphore(AT_ONCE);
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { anonymousCaller, type Caller, type Ctx } from '../../kernel/context.ts';
-import { createKept } from '../../kernel/lists/lists.kept.ts';
+import { createResultCache } from '../../kernel/lists/result.cache.ts';
 import type { PortalRow } from './portals.types.ts';
 
 /** The published portals that a process has been asked for. */
@@ -15,7 +15,7 @@ export interface PortalStore {
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 export function createPortalStore(): PortalStore {
-  const kept = createKept<PortalRow>(KEPT_BYTES, (row) => 2 * JSON.stringify(row).length);
+  const kept = createResultCache<PortalRow>(KEPT_BYTES, (row) => 2 * JSON.stringify(row).length);
   return {
     async find(sql, slug, version) {
       try {

@@ -1,7 +1,7 @@
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { holdEvents } from '../../kernel/events/events.held.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockSurvey, store } from './surveys.commands.ts';
@@ -91,7 +91,7 @@ async function insertResponses(
   { id, target_type_key: type }: SurveyRow,
   targets: Target[],
 ): Promise<void> {
-  const held = targets.length > CHUNK ? await holdEvents(work, ctx) : undefined;
+  const held = targets.length > CHUNK ? await bufferEvents(work, ctx) : undefined;
   const { sql, emit } = held?.work ?? work;
   for (let from = 0; from < targets.length; from += CHUNK) {
     const chunk = targets.slice(from, from + CHUNK);

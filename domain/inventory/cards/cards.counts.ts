@@ -1,6 +1,6 @@
 import type { Ctx } from '../../kernel/context.ts';
-import { createKept, type Kept } from '../../kernel/lists/lists.kept.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { visibleCards } from './cards.visible.ts';
 
 export interface CardCounts {
@@ -11,8 +11,8 @@ export interface CardCounts {
 const KEPT_BYTES = 2 * 1024 * 1024;
 
 /** Keeps counts until cards change. */
-export function createKeptCounts(): Kept<CardCounts> {
-  return createKept(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
+export function createKeptCounts(): ResultCache<CardCounts> {
+  return createResultCache(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
 }
 
 /**
@@ -22,7 +22,7 @@ export function createKeptCounts(): Kept<CardCounts> {
 export async function countCards(
   ctx: Ctx,
   topics: ReadonlyMap<string, number>,
-  kept: Kept<CardCounts>,
+  kept: ResultCache<CardCounts>,
 ): Promise<CardCounts> {
   const visible = visibleCards(ctx);
   const types = ctx.metamodel.visibleTypes;

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
-import { createKept, type Kept } from '../../kernel/lists/lists.kept.ts';
 import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
+import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 
 /** The ids of a whole list in its order, 16 bytes each. */
 export interface OrderedIds {
@@ -11,13 +11,13 @@ export interface OrderedIds {
 }
 
 /** Whole orders that no index yields, by a key that changes with every write to what they depend on. */
-export type KeptIds = Kept<OrderedIds>;
+export type KeptIds = ResultCache<OrderedIds>;
 
 const ID_BYTES = 16;
 const KEPT_BYTES = 48 * 1024 * 1024;
 
 export function createKeptIds(): KeptIds {
-  return createKept(KEPT_BYTES, ({ bytes }) => bytes.length);
+  return createResultCache(KEPT_BYTES, ({ bytes }) => bytes.length);
 }
 
 export const idCount = ({ bytes }: OrderedIds): number => bytes.length / ID_BYTES;

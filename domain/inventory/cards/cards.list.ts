@@ -1,9 +1,9 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { createKept, type Kept } from '../../kernel/lists/lists.kept.ts';
 import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { clause, orderOf, projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
+import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { prepareFilter } from '../filters/filters.prepare.ts';
 import { type CardFilter, cardFilter } from './cards.list.filter.ts';
@@ -25,7 +25,7 @@ import { visibleCards } from './cards.visible.ts';
 
 /** What a process keeps between lists of cards; one object per process. */
 export interface CardListMemory {
-  totals: Kept<number>;
+  totals: ResultCache<number>;
   anchors: Anchors;
   ids: KeptIds;
 }
@@ -33,7 +33,11 @@ export interface CardListMemory {
 const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
 
 export function createCardListMemory(): CardListMemory {
-  return { totals: createKept(KEPT_TOTALS_BYTES, () => 8), anchors: createAnchors(), ids: createKeptIds() };
+  return {
+    totals: createResultCache(KEPT_TOTALS_BYTES, () => 8),
+    anchors: createAnchors(),
+    ids: createKeptIds(),
+  };
 }
 
 /** What a list of cards needs besides its request. */

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
-import { createKept, type Kept } from '../../kernel/lists/lists.kept.ts';
 import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Order } from '../../kernel/lists/lists.types.ts';
+import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 
 /** A row whose place in an order is known. */
 interface Anchor {
@@ -11,7 +11,7 @@ interface Anchor {
 }
 
 /** Known places in orders, by a key that changes with every write to the cards concerned. */
-export type Anchors = Kept<Anchor[]>;
+export type Anchors = ResultCache<Anchor[]>;
 
 const KEPT_BYTES = 16 * 1024 * 1024;
 const ANCHORS = 100;
@@ -21,7 +21,7 @@ const ANCHOR_LENGTH = 100;
 const FAR = 500;
 
 export function createAnchors(): Anchors {
-  return createKept(KEPT_BYTES, () => ANCHORS * (2 * ANCHOR_LENGTH + 100));
+  return createResultCache(KEPT_BYTES, () => ANCHORS * (2 * ANCHOR_LENGTH + 100));
 }
 
 export interface Walk {

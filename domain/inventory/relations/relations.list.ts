@@ -1,10 +1,10 @@
 import type { Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { Kept } from '../../kernel/lists/lists.kept.ts';
 import { count, runList } from '../../kernel/lists/lists.run.ts';
 import { clause, projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { ResultCache } from '../../kernel/lists/result.cache.ts';
 import { holderWithin, holdsCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 
@@ -20,7 +20,7 @@ export interface RelationListNeeds {
   /** Versions of the topics as they were after the request arrived. */
   topics: ReadonlyMap<string, number>;
   /** Totals that the process keeps between lists. */
-  totals: Kept<number>;
+  totals: ResultCache<number>;
 }
 
 const FROM = 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id';

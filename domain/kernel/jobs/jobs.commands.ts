@@ -4,7 +4,7 @@ import type { Ctx, Work } from '../context.ts';
 import { requireControlOf } from '../permissions/grants.ts';
 import { requirePermission } from '../permissions/policy.ts';
 import { JOBS_CHANNEL, ownRows } from './jobs.enqueue.ts';
-import { JOB_CANCEL_CHANNEL, JOB_NEWS_CHANNEL } from './jobs.lease.ts';
+import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from './jobs.lease.ts';
 import { seesAllJobs } from './jobs.queries.ts';
 
 interface LockedJob {
@@ -63,7 +63,7 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
     await work.sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
       JOB_CANCEL_CHANNEL,
       id,
-      JOB_NEWS_CHANNEL,
+      JOB_STATE_CHANNEL,
       id,
     ]);
     work.emit({ event_type: 'job.cancelled', data: { job_id: id, kind: job.kind, was: job.status } });
@@ -118,7 +118,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         result_file_id: null,
         ...(resumes ? {} : { progress: 0, message: null, counts: null, checkpoint: null }),
       });
-    await work.sql.raw(`select pg_notify(?, ''), pg_notify(?, ?)`, [JOBS_CHANNEL, JOB_NEWS_CHANNEL, id]);
+    await work.sql.raw(`select pg_notify(?, ''), pg_notify(?, ?)`, [JOBS_CHANNEL, JOB_STATE_CHANNEL, id]);
     work.emit({
       event_type: 'job.retried',
       data: { job_id: id, kind: job.kind, was: job.status, attempt: job.attempt + 1 },

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { JobRights } from './jobs.enqueue.ts';
-import { endOf } from './jobs.outcome.ts';
+import { outcomeOf } from './jobs.outcome.ts';
 import {
   JobCancelled,
   type JobCounts,
@@ -14,13 +14,13 @@ import {
 export const LEASE_SECONDS = 10;
 
 /** So many workers may die with a job one after the other before it gets on; then the fault lies with the job. */
-export const MOST_DEATHS = 20;
+export const MAX_DEATHS = 20;
 
 /** A run that was handed over so long ago and has not begun is looked after. */
 const FORGOTTEN_SECONDS = 5;
 
 /** Carries the ids of jobs whose state or progress has changed. */
-export const JOB_NEWS_CHANNEL = 'estate_job_news';
+export const JOB_STATE_CHANNEL = 'estate_job_state';
 
 /** Carries the ids of running jobs that are to stop. */
 export const JOB_CANCEL_CHANNEL = 'estate_job_cancel';
@@ -60,7 +60,7 @@ export interface DueRun extends Run {
 }
 
 const held = `id = ? and lease_owner = ? and status = 'running'`;
-const news = `pg_notify('${JOB_NEWS_CHANNEL}', id::text)`;
+const news = `pg_notify('${JOB_STATE_CHANNEL}', id::text)`;
 const json = (value: unknown) => (value === undefined || value === null ? null : JSON.stringify(value));
 /** A fraction within 0 and 1, or null to keep what is stored. */
 const fraction = (value: number | undefined) =>
@@ -79,7 +79,7 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
        started_at = coalesce(j.started_at, now())
      from picked where j.id = picked.id
      returning j.id, j.kind, j.payload, j.owner_id, j.rights, j.request_id, j.counts, j.checkpoint, j.attempt,
-       j.failures, j.deaths, j.slot, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+       j.failures, j.deaths, j.slot, pg_notify('${JOB_STATE_CHANNEL}', j.id::text)`,
     [run.id, run.attempt, owner, LEASE_SECONDS],
   );
   return rows[0];
@@ -104,23 +104,17 @@ export async function renewLease(sql: Sql, lease: Lease): Promise<'held' | 'canc
 }
 
 /** Stores progress where the row is not locked just now; progress is news only. */
-export async function tellProgress(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
+export async function storeProgress(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
   await sql.raw(
     `with free as (select id from jobs where ${held} for no key update skip locked)
      update jobs j set progress = coalesce(?, progress), message = coalesce(?, message),
        counts = coalesce(?::jsonb, counts)
-     from free where j.id = free.id returning pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
-    [
-      lease.id,
-      lease.owner,
-      fraction(step.progress) as never,
-      (step.message ?? null) as never,
-      json(step.counts) as never,
-    ],
+     from free where j.id = free.id returning pg_notify('${JOB_STATE_CHANNEL}', j.id::text)`,
+    [lease.id, lease.owner, fraction(step.progress), step.message ?? null, json(step.counts)],
   );
 }
 
-function requireHeld(row: { cancel_requested: boolean } | undefined): void {
+function requireLease(row: { cancel_requested: boolean } | undefined): void {
   if (!row) throw new JobLeaseLost();
   if (row.cancel_requested) throw new JobCancelled();
 }
@@ -136,15 +130,15 @@ export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<
      from (select ?::double precision as progress, ?::jsonb as counts, ?::jsonb as checkpoint) as step
      where ${held} returning cancel_requested, ${news}`,
     [
-      (step.message ?? null) as never,
-      fraction(step.progress) as never,
-      json(step.counts) as never,
-      json(step.checkpoint) as never,
+      step.message ?? null,
+      fraction(step.progress),
+      json(step.counts),
+      json(step.checkpoint),
       lease.id,
       lease.owner,
     ],
   );
-  requireHeld(rows[0]);
+  requireLease(rows[0]);
 }
 
 /**
@@ -152,17 +146,17 @@ export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<
  * the one of `claimRun` and `requeueExpired`, but not with heartbeats, progress and cancellation.
  * @throws JobLeaseLost, JobCancelled.
  */
-export async function holdRun(work: JobTransaction, lease: Lease): Promise<void> {
+export async function lockRun(work: JobTransaction, lease: Lease): Promise<void> {
   const { rows } = await work.sql.raw(`select cancel_requested from jobs where ${held} for key share`, [
     lease.id,
     lease.owner,
   ]);
-  requireHeld(rows[0]);
+  requireLease(rows[0]);
 }
 
-/** Stores the result and ends the run by it, see `endOf`. @returns false when the lease is no longer held. */
+/** Stores the result and ends the run by it, see `outcomeOf`. @returns false when the lease is no longer held. */
 export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Promise<boolean> {
-  const end = endOf(result);
+  const end = outcomeOf(result);
   const { rows } = await sql.raw(
     `update jobs set status = ?, outcome = ?, error = ?::jsonb, progress = 1, message = coalesce(?, message),
        counts = coalesce(?::jsonb, counts), result = ?::jsonb, result_file_id = ?, checkpoint = null,
@@ -170,12 +164,12 @@ export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Pr
      where ${held} returning id, ${news}`,
     [
       end.status,
-      end.outcome as never,
-      json(end.error) as never,
-      (result.message ?? null) as never,
-      json(result.counts) as never,
-      json(result.result) as never,
-      (result.fileId ?? null) as never,
+      end.outcome,
+      json(end.error),
+      result.message ?? null,
+      json(result.counts),
+      json(result.result),
+      result.fileId ?? null,
       lease.id,
       lease.owner,
     ],
@@ -185,7 +179,7 @@ export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Pr
 
 /** Stores the result and ends the run with the caller's transaction. @throws JobLeaseLost, JobCancelled. */
 export async function finishRun(work: JobTransaction, lease: Lease, result: JobResult): Promise<void> {
-  await holdRun(work, lease);
+  await lockRun(work, lease);
   if (!(await completeRun(work.sql, lease, result))) throw new JobLeaseLost();
 }
 
@@ -198,7 +192,7 @@ export async function endRun(
   const { rows } = await sql.raw(
     `update jobs set status = ?, error = ?::jsonb, lease_owner = null, lease_until = null, finished_at = now()
      where ${held} returning id, ${news}`,
-    [end.status, json(end.status === 'failed' ? end.error : null) as never, lease.id, lease.owner],
+    [end.status, json(end.status === 'failed' ? end.error : null), lease.id, lease.owner],
   );
   return rows.length > 0;
 }
@@ -259,7 +253,7 @@ export async function requeueExpired(sql: Sql): Promise<string[]> {
        attempt = attempt + case when cancel_requested then 0 else 1 end,
        crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(), lease_owner = null, lease_until = null
      from expired where j.id = expired.id
-     returning j.id, pg_notify('${JOB_NEWS_CHANNEL}', j.id::text)`,
+     returning j.id, pg_notify('${JOB_STATE_CHANNEL}', j.id::text)`,
   );
   return rows.map((row: { id: string }) => row.id);
 }
@@ -284,7 +278,7 @@ export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
 }
 
 /** Takes back the mark of runs that could not be handed over. */
-export async function unmarkRuns(sql: Sql, ids: string[]): Promise<void> {
+export async function clearHandover(sql: Sql, ids: string[]): Promise<void> {
   await sql('jobs').whereIn('id', ids).where({ status: 'queued' }).update({ handed_over_at: null });
 }
 
@@ -292,7 +286,7 @@ export async function unmarkRuns(sql: Sql, ids: string[]): Promise<void> {
  * Gives a queued run the next attempt, because the queue has it with a worker that died before it took the lease.
  * @returns whether it still waited.
  */
-export async function renameRun(sql: Sql, run: Run): Promise<boolean> {
+export async function nextAttempt(sql: Sql, run: Run): Promise<boolean> {
   const changed = await sql('jobs')
     .where({ id: run.id, attempt: run.attempt, status: 'queued' })
     .update({ attempt: run.attempt + 1, handed_over_at: sql.fn.now() });

@@ -13,7 +13,7 @@ export type JobEnd =
  * failed, or that left out something it was given, is partial. Rows are counted by `total` and `failed`; kinds without rows
  * have neither. `left_out` counts what was not taken over and is no row of the job.
  */
-export function endOf({ counts, error }: JobResult): JobEnd {
+export function outcomeOf({ counts, error }: JobResult): JobEnd {
   if (error) return { status: 'failed', outcome: null, error };
   const { total = 0, failed = 0, left_out = 0 } = counts ?? {};
   if (failed > 0 && failed === total) return { status: 'failed', outcome: null, error: allFailed(total) };

@@ -265,7 +265,7 @@ describe('stream', () => {
       .db('jobs')
       .insert({ kind: 'export', queue: 'bulk', owner_id: owner.userId, status: 'running', progress: 0.5 })
       .returning('id');
-    await t.services.db.raw(`select pg_notify('estate_job_news', ?)`, [job.id]);
+    await t.services.db.raw(`select pg_notify('estate_job_state', ?)`, [job.id]);
     await mine.until(2);
     expect(mine.frames[1]).toMatchObject({ event: 'job.updated', data: { job_id: job.id, progress: 0.5 } });
     expect(mine.frames[1]!.id).toBeUndefined();
@@ -286,7 +286,7 @@ describe('stream', () => {
       .db('jobs')
       .insert(['export', 'itsm_run'].map((kind) => ({ ...run, kind })))
       .returning('id');
-    for (const { id } of jobs) await t.services.db.raw(`select pg_notify('estate_job_news', ?)`, [id]);
+    for (const { id } of jobs) await t.services.db.raw(`select pg_notify('estate_job_state', ?)`, [id]);
     await admin.until(2);
     const { progress, message } = run;
     expect(admin.frames.slice(1)).toMatchObject([

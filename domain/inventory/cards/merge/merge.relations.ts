@@ -51,7 +51,11 @@ export function planRelations(
   const kept = new Map<string, { before: StoredRelation; after: StoredRelation }>();
   // the survivor's own relations come first, so that they are the ones that stay
   for (const before of relations.toSorted((a, b) => Number(touched(a)) - Number(touched(b)))) {
-    const after = { ...before, source_id: endOf(before.source_id), target_id: endOf(before.target_id) };
+    const after = {
+      ...before,
+      source_id: endOf(before.source_id),
+      target_id: endOf(before.target_id),
+    };
     if (after.source_id === after.target_id) {
       plan.dropped.push({ id: before.id, type: before.type });
       plan.writes.push({ before, after: null });

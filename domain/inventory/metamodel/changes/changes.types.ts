@@ -1,5 +1,5 @@
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import { type HeldEvents, holdEvents } from '../../../kernel/events/events.held.ts';
+import { type BufferedEvents, bufferEvents } from '../../../kernel/events/events.buffer.ts';
 
 /** One change of the metamodel while it is carried out: in a request, in a job, or as the undoing of another. */
 export interface ChangeRun {
@@ -19,7 +19,7 @@ export interface ChangeRun {
   /** The ETag of the object as this run found it. */
   seen: string | null;
   /** Keeps the events of a change that writes much, from its first batch on; see {@link workOf}. */
-  held: HeldEvents | null;
+  held: BufferedEvents | null;
   /**
    * Card types whose data quality is left to be counted anew once the change is committed; null where it is counted
    * with the change.
@@ -33,7 +33,7 @@ const FEW = 500;
 
 /** The work that writes so many rows: the events of many are kept out of memory until the end. */
 export async function workOf(run: ChangeRun, rows: number): Promise<Work> {
-  if (rows > FEW) run.held ??= await holdEvents(run.work, run.ctx);
+  if (rows > FEW) run.held ??= await bufferEvents(run.work, run.ctx);
   return run.held?.work ?? run.work;
 }
 

@@ -5,12 +5,12 @@ import {
   completeRun,
   endRun,
   finishRun,
-  holdRun,
+  lockRun,
   renewLease,
   requeueExpired,
   requeueRun,
+  storeProgress,
   storeStep,
-  tellProgress,
 } from '../../../../domain/kernel/jobs/jobs.lease.ts';
 import { JobCancelled, JobLeaseLost } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
@@ -47,10 +47,10 @@ it('lets nobody write who no longer holds the lease', async () => {
   const row = await jobRow(t.services, lease.id);
   await expect(storeStep(db, lease, { progress: 0.5, counts: { n: 1 } })).rejects.toThrow(JobLeaseLost);
   const ctx = await t.ctx();
-  await expect(command(ctx, (work) => holdRun(work, lease))).rejects.toThrow(JobLeaseLost);
+  await expect(command(ctx, (work) => lockRun(work, lease))).rejects.toThrow(JobLeaseLost);
   await expect(command(ctx, (work) => finishRun(work, lease, {}))).rejects.toThrow(JobLeaseLost);
   expect(await renewLease(db, lease)).toBe('lost');
-  await tellProgress(db, lease, { progress: 0.9 });
+  await storeProgress(db, lease, { progress: 0.9 });
   expect(await completeRun(db, lease, {})).toBe(false);
   expect(await endRun(db, lease, { status: 'cancelled' })).toBe(false);
   expect(await requeueRun(db, lease, 'failure')).toBe(false);
@@ -74,10 +74,10 @@ it('takes the whole batch back when the lease was lost before it ended', async (
 it('keeps the run from being taken over while a transaction holds it, and lets heartbeat and progress through', async () => {
   const lease = await claimed();
   await command(await t.ctx(), async (work) => {
-    await holdRun(work, lease);
+    await lockRun(work, lease);
     await expire(lease.id);
     expect(await requeueExpired(db)).toEqual([]);
-    await tellProgress(db, lease, { progress: 0.4, message: 'in the middle' });
+    await storeProgress(db, lease, { progress: 0.4, message: 'in the middle' });
     expect(await renewLease(db, lease)).toBe('held');
     await db('jobs').where({ id: lease.id }).update({ cancel_requested: true });
     expect(await renewLease(db, lease)).toBe('cancelled');
@@ -91,7 +91,7 @@ it('never lets a heartbeat wait for the checkpoint of an open transaction', asyn
   await command(await t.ctx(), async (work) => {
     await storeStep(work.sql, lease, { progress: 0.7, checkpoint: { line: 7 } });
     expect(await renewLease(db, lease)).toBe('held');
-    await tellProgress(db, lease, { progress: 0.1 });
+    await storeProgress(db, lease, { progress: 0.1 });
     await expire('00000000-0000-7000-8000-000000000000');
     expect(await requeueExpired(db)).toEqual([]);
   });

@@ -8,7 +8,7 @@ const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_t
 const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
 
 /** The events of a transaction that writes too much to keep them in memory. */
-export interface HeldEvents {
+export interface BufferedEvents {
   /** The command's work, whose events are held here. */
   work: Work;
   /** Moves what has come together out of memory; called between batches. */
@@ -21,16 +21,16 @@ export interface HeldEvents {
  * Keeps the events of a long transaction in a temporary table, so that the feed's lock is held for their insert
  * alone.
  */
-export async function holdEvents(work: Work, ctx: Ctx): Promise<HeldEvents> {
+export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents> {
   let held: EventDraft[] = [];
   const { sql } = work;
   await sql.raw(
-    `create temp table if not exists held_events (n integer generated always as identity, ${columns}) on commit drop`,
+    `create temp table if not exists buffered_events (n integer generated always as identity, ${columns}) on commit drop`,
   );
   const flush = async () => {
     if (held.length === 0) return;
     await sql.raw(
-      `insert into held_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
+      `insert into buffered_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
       [JSON.stringify(eventRows(ctx, held))],
     );
     held = [];
@@ -44,9 +44,9 @@ export async function holdEvents(work: Work, ctx: Ctx): Promise<HeldEvents> {
       await sql.raw(`select pg_advisory_xact_lock(7203001)`);
       await sql.raw(
         `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}
-         from (select * from held_events order by n) e`,
+         from (select * from buffered_events order by n) e`,
       );
-      await sql.raw('delete from held_events');
+      await sql.raw('delete from buffered_events');
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createLru } from '../../../platform/lru.ts';
 
 /** Results that are kept by a key which changes with everything they depend on, such as topic versions. */
-export interface Kept<T> {
+export interface ResultCache<T> {
   /** The kept result, or a computed one; concurrent callers share one computation. */
   get(key: string, compute: () => Promise<T>): Promise<T>;
 }
@@ -10,7 +10,7 @@ export interface Kept<T> {
  * Keeps results and their keys up to `limitBytes`; those unused for longest go first. Failures are not kept.
  * @param size bytes of a result.
  */
-export function createKept<T>(limitBytes: number, size: (value: T) => number): Kept<T> {
+export function createResultCache<T>(limitBytes: number, size: (value: T) => number): ResultCache<T> {
   const results = createLru<{ value: T }>(limitBytes, ({ value }) => size(value));
   const running = new Map<string, Promise<T>>();
   return {

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { TokenScope } from '../permissions/permissions.data.ts';
 
 /** What has become of a job, for its owner's stream. */
-export interface JobNews {
+export interface JobState {
   job_id: string;
   owner_id: string | null;
   /** The scopes within which it runs; null: unbounded. */
@@ -17,7 +17,7 @@ export interface JobNews {
 }
 
 /** The present state of jobs. */
-export async function readJobNews(sql: Sql, ids: string[]): Promise<JobNews[]> {
+export async function readJobStates(sql: Sql, ids: string[]): Promise<JobState[]> {
   return await sql('jobs')
     .whereIn('id', ids)
     .select('id as job_id', 'owner_id', 'kind', 'status', 'outcome', 'progress', 'message', 'counts', {
