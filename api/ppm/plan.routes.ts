@@ -7,6 +7,7 @@ import {
 } from '../../domain/modelling/ppm/dependencies.ts';
 import { readCompletion, readCriticalPath } from '../../domain/modelling/ppm/plan.queries.ts';
 import { deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
+import { ppmSorts } from '../../domain/modelling/ppm/ppm.kinds.ts';
 import {
   createTaskComment,
   listTaskComments,
@@ -21,46 +22,38 @@ import * as schemas from '../schemas/ppm.ts';
 import type { App } from '../types.ts';
 import { InitiativeParams, reading, registerPpmKind, writing } from './ppm.crud.ts';
 
-/** Plans of initiatives: the work breakdown, tasks, what waits for what, and what follows from it. */
+/** Plans of initiatives: work breakdown, tasks, dependencies, completion and critical path. */
 export function registerPlanRoutes(app: App): void {
   registerPpmKind(app, {
     kind: tasks,
     path: 'tasks',
     name: 'Task',
-    plural: 'Tasks',
-    a: 'a task',
-    many: 'tasks',
+    phrase: 'a task',
     param: 'task_id',
     schema: schemas.task,
-    sorts: ['sort_order', 'created_at', 'due_date', 'title', 'status', 'priority (critical first)'],
-    filters: schemas.taskFilters,
+    list: { description: 'With `sort_by=priority` the critical ones come first when they ascend.' },
     create: {
-      body: schemas.TaskBody,
       example: { title: 'Move the data', start_date: '2026-03-02', due_date: '2026-03-20' },
-      description: 'The assignee gets a to-do, which is done with the task.',
+      description: 'The assignee gets a to-do, which is completed with the task.',
     },
-    patch: { body: schemas.TaskPatch, example: { status: 'done' } },
-    remove: { description: 'Its comments and dependencies go with it.' },
+    patch: { example: { status: 'done' } },
+    remove: { description: 'Its comments and dependencies are deleted too.' },
   });
   registerPpmKind(app, {
     kind: wbsItems,
     path: 'wbs',
     name: 'WbsItem',
-    plural: 'WbsItems',
-    a: 'a WBS item',
-    many: 'WBS items',
+    phrase: 'a WBS item',
     param: 'wbs_id',
     schema: schemas.wbs,
-    sorts: ['sort_order', 'created_at', 'title', 'start_date'],
     create: {
-      body: schemas.WbsBody,
       example: { title: 'Migration', start_date: '2026-03-01', end_date: '2026-06-30' },
       description: 'An item of the work breakdown, at most 10 levels deep.',
     },
-    patch: { body: schemas.WbsPatch, example: { completion: 40 } },
+    patch: { example: { completion: 40 } },
     remove: {
       description:
-        'The items below go with it, and the dependencies of all of them; their tasks stay, as parts of none.',
+        'The items below it, and the dependencies of all of them, are deleted too. Their tasks stay and belong to no item.',
     },
   });
   registerDependencyRoutes(app);
@@ -72,9 +65,9 @@ export function registerPlanRoutes(app: App): void {
     method: 'GET',
     url: '/api/v1/ppm/initiatives/:initiative_id/completion',
     id: 'readCompletion',
-    summary: 'Read how far an initiative is',
+    summary: 'Read the completion of an initiative',
     description:
-      'The mean of the roots of its work breakdown. An item with tasks of its own is as far as the tasks at it and below are done, weighted by their days from start to due date, at least 1; one that only has items below is as far as these in the mean; any other as far as was said.',
+      'The mean of the roots of its work breakdown. For an item with tasks of its own it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
     params: InitiativeParams,
     answers: { 200: { description: 'Percent with one decimal', schema: Type.Ref('PpmCompletion#') } },
     handler: async ({ ctx, params }) => await readCompletion(ctx, params.initiative_id),
@@ -86,13 +79,13 @@ export function registerPlanRoutes(app: App): void {
     method: 'GET',
     url: '/api/v1/ppm/initiatives/:initiative_id/critical-path',
     id: 'readCriticalPath',
-    summary: 'Read when the parts of a plan may and must happen',
+    summary: 'Read the critical path of a plan',
     description:
-      'Nothing starts before what it depends on has ended, nor before its own start date. The dependency of a WBS item holds for all that lies below it. Days are days of the calendar.',
+      'Nothing starts before its predecessors have ended, nor before its own start date. A dependency of a WBS item applies to everything below it. Days are calendar days.',
     params: InitiativeParams,
-    answers: { 200: { description: 'The plan by time', schema: Type.Ref('PpmCriticalPath#') } },
+    answers: { 200: { description: 'The schedule of the plan', schema: Type.Ref('PpmCriticalPath#') } },
     errors: ['conflict'],
-    // thousands of items are written much sooner than they are gone through by a schema
+    // the domain writes the JSON itself, which is faster for thousands of items than serialising by schema
     handler: async ({ ctx, params, reply }) =>
       sendJson(reply, await readCriticalPath(ctx, params.initiative_id)),
   });
@@ -108,9 +101,9 @@ function registerDependencyRoutes(app: App): void {
     method: 'GET',
     url,
     id: 'listTaskDependencies',
-    summary: 'List what waits for what in the plan of an initiative',
+    summary: 'List the dependencies in the plan of an initiative',
     params: InitiativeParams,
-    query: listQuery(['created_at'], 'created_at', {}),
+    query: listQuery(ppmSorts(dependencies), 'created_at', {}),
     answers: {
       200: { description: 'A page of dependencies', schema: listAnswer(Type.Ref('PpmDependencyItem#')) },
     },
@@ -123,9 +116,9 @@ function registerDependencyRoutes(app: App): void {
     method: 'POST',
     url,
     id: 'createTaskDependency',
-    summary: 'Let something in a plan wait for something else',
+    summary: 'Add a dependency to the plan of an initiative',
     description:
-      'The successor starts when the predecessor has ended (FS). Between items it holds for all that lies below them: so what would make anything wait for itself is refused, also where items imply it.',
+      'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, also those that items imply.',
     params: InitiativeParams,
     body: schemas.DependencyBody,
     bodyExample: {
@@ -150,7 +143,7 @@ function registerDependencyRoutes(app: App): void {
     method: 'DELETE',
     url: '/api/v1/ppm/dependencies/:dep_id',
     id: 'deleteTaskDependency',
-    summary: 'Let something wait no longer',
+    summary: 'Delete a dependency',
     params: Type.Object({ dep_id: Uuid }, closed),
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
@@ -177,7 +170,7 @@ function registerCommentRoutes(app: App): void {
     id: 'listTaskComments',
     summary: 'List the comments on a task',
     params: TaskParams,
-    query: listQuery(['created_at'], 'created_at', {}),
+    query: listQuery(ppmSorts(taskComments), 'created_at', {}),
     answers: {
       200: { description: 'A page of comments', schema: listAnswer(Type.Ref('PpmTaskCommentItem#')) },
     },

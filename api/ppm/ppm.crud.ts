@@ -1,10 +1,8 @@
-import Type, { type TObject, type TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { createPpm, deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
-import type { PpmKind } from '../../domain/modelling/ppm/ppm.kinds.ts';
-import type { PpmRow } from '../../domain/modelling/ppm/ppm.types.ts';
-import type { ErrorCode } from '../../platform/errors.ts';
+import { type PpmKind, type PpmRow, ppmSorts } from '../../domain/modelling/ppm/ppm.kinds.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -27,40 +25,36 @@ export const writing = {
 export const InitiativeParams = Type.Object({ initiative_id: Uuid }, closed);
 
 /** How the operations on one kind of rows are declared. */
-export interface PpmOperations {
-  kind: PpmKind;
+export interface PpmOperations<Row extends PpmRow> {
+  kind: PpmKind<Row>;
   /** In the path, such as `reports`. */
   path: string;
-  /** In names of operations, such as `StatusReport`, and what several are called there. */
+  /** In ids of operations, such as `StatusReport`; the plural ends in `s`. */
   name: string;
-  plural: string;
-  /** In sentences, with its article, and several of them. */
-  a: string;
-  many: string;
-  /** The path's parameter with its id. */
+  /** With its article, in summaries; the plural ends in `s`. */
+  phrase: `a ${string}`;
+  /** The path parameter with the id of a row. */
   param: string;
-  /** Where one is reached, when not at `path`. */
-  onePath?: string;
-  schema: { whole: TSchema; item: TSchema };
-  sorts: string[];
-  filters?: Record<string, TSchema>;
-  create: { body: TObject; example: object; description?: string; errors?: ErrorCode[] };
-  /** Absent where they are not changed. */
-  patch?: { body: TObject; example: object; description?: string };
-  remove?: { description?: string };
-  /** Said in the description of each write. */
+  schema: { whole: TSchema; item: TSchema; create: TSchema; patch: TSchema };
+  list?: { description: string };
+  create: { example: object; description?: string };
+  patch: { example: object };
+  remove?: { description: string };
+  /** A part of the description of each write. */
   note?: string;
 }
 
 const refOf = (schema: TSchema) => Type.Ref(`${(schema as { $id?: string }).$id}#`);
-const said = (...sentences: (string | undefined)[]) => {
+const described = (...sentences: (string | undefined)[]) => {
   const description = sentences.filter(Boolean).join(' ');
   return description === '' ? {} : { description };
 };
 
-/** Lists, creates, changes and deletes what initiatives have of one kind. */
-export function registerPpmKind(app: App, declared: PpmOperations): void {
-  const { kind, path, name, plural, a, many, param, schema, note } = declared;
+/** Lists, creates, changes and deletes one kind of the rows of initiatives. */
+export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOperations<Row>): void {
+  const { kind, path, name, phrase, param, schema, note } = declared;
+  const { filters = {}, defaultSort = 'created_at' } = kind;
+  const many = `${phrase.slice(2)}s`;
   const change = kind.costs
     ? {
         ...writing,
@@ -71,22 +65,21 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
   app.addSchema(schema.item);
   const whole = refOf(schema.whole);
   const collection = `/api/v1/ppm/initiatives/:initiative_id/${path}`;
-  const one = `/api/v1/ppm/${declared.onePath ?? path}/:${param}`;
+  const one = `/api/v1/ppm/${path}/:${param}`;
   const OneParams = Type.Object({ [param]: Uuid }, closed);
   const idOf = (params: unknown): string => (params as Record<string, string>)[param]!;
-  const defaultSort = kind.defaultSort ?? 'created_at';
 
   operation(app, {
     ...reading,
     method: 'GET',
     url: collection,
-    id: `list${plural}`,
+    id: `list${name}s`,
     summary: `List the ${many} of an initiative`,
+    ...described(declared.list?.description),
     params: InitiativeParams,
-    query: listQuery(declared.sorts, defaultSort, declared.filters ?? {}),
+    query: listQuery(ppmSorts(kind), defaultSort, filters),
     answers: { 200: { description: `A page of ${many}`, schema: listAnswer(refOf(schema.item)) } },
     handler: async ({ ctx, params, query, reply }) => {
-      const { filters = {} } = declared;
       const asked = Object.entries(query).filter(([key]) => key in filters);
       const list = query as unknown as ListParams;
       const text = await listPpm(ctx, kind, params.initiative_id, list, Object.fromEntries(asked));
@@ -99,45 +92,40 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     method: 'POST',
     url: collection,
     id: `create${name}`,
-    summary: `Add ${a} to an initiative`,
-    ...said(declared.create.description, note),
+    summary: `Add ${phrase} to an initiative`,
+    ...described(declared.create.description, note),
     params: InitiativeParams,
-    body: declared.create.body,
+    body: schema.create,
     bodyExample: declared.create.example,
-    answers: { 201: { description: `The new row`, schema: whole, headers: ['ETag'] } },
-    errors: ['limit_reached', ...(declared.create.errors ?? [])],
+    answers: { 201: { description: 'The new row', schema: whole, headers: ['ETag'] } },
+    errors: ['limit_reached'],
     handler: async ({ ctx, params, body, reply }) =>
-      sendResource(
-        reply.code(201),
-        await createPpm(ctx, kind, params.initiative_id, body as Partial<PpmRow>),
-      ),
+      sendResource(reply.code(201), await createPpm(ctx, kind, params.initiative_id, body as Partial<Row>)),
   });
 
-  if (declared.patch) {
-    operation(app, {
-      ...change,
-      method: 'PATCH',
-      url: one,
-      id: `patch${name}`,
-      summary: `Change ${a}`,
-      ...said(declared.patch.description, note),
-      params: OneParams,
-      body: declared.patch.body,
-      bodyExample: declared.patch.example,
-      headers: ['If-Match'],
-      answers: { 200: { description: `The changed row`, schema: whole } },
-      handler: async ({ ctx, params, body, reply }) =>
-        sendResource(reply, await patchPpm(ctx, kind, idOf(params), body as Partial<PpmRow>)),
-    });
-  }
+  operation(app, {
+    ...change,
+    method: 'PATCH',
+    url: one,
+    id: `patch${name}`,
+    summary: `Change ${phrase}`,
+    ...described(note),
+    params: OneParams,
+    body: schema.patch,
+    bodyExample: declared.patch.example,
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The changed row', schema: whole } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendResource(reply, await patchPpm(ctx, kind, idOf(params), body as Partial<Row>)),
+  });
 
   operation(app, {
     ...change,
     method: 'DELETE',
     url: one,
     id: `delete${name}`,
-    summary: `Delete ${a}`,
-    ...said(declared.remove?.description, note),
+    summary: `Delete ${phrase}`,
+    ...described(declared.remove?.description, note),
     params: OneParams,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },

@@ -7,7 +7,6 @@ const number = (least: number, most: number): FieldRule => ({ least, most });
 const order = number(-1_000_000, 1_000_000);
 const key: FieldRule = { pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/ };
 const color: FieldRule = { pattern: /^#[0-9a-fA-F]{6}$/ };
-const money = number(-100_000_000_000, 100_000_000_000);
 
 /** What single writes ask of the columns of kinds, beside what the database asks of them; a test holds them together. */
 export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
@@ -37,19 +36,6 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
   diagrams: { name: name(200), description: text(100_000) },
   adrs: { title: name(500) },
   soaws: { name: name(500) },
-  ppm_reports: { summary: text(10_000), accomplishments: text(10_000), next_steps: text(10_000) },
-  ppm_cost_lines: { description: name(500), planned: money, actual: money },
-  ppm_budget_lines: { fiscal_year: number(1_900, 2_200), amount: money },
-  ppm_risks: {
-    title: name(500),
-    description: text(10_000),
-    mitigation: text(10_000),
-    probability: number(1, 5),
-    impact: number(1, 5),
-  },
-  ppm_wbs: { title: name(500), description: text(10_000) },
-  ppm_tasks: { title: name(500), description: text(10_000) },
-  ppm_task_comments: { content: name(10_000) },
   process_assessments: { notes: text(10_000) },
   assessments: { title: name(200), requirement: name(20_000) },
   web_portals: {

@@ -14,17 +14,6 @@ const plain = (kind: string): ContentTable['events'] => ({
 const once = (created: EventType): ContentTable['events'] => ({ created });
 const byId = { key: ['id'] } as const;
 
-const ppm = (table: string, what: string, kind: string, more: Partial<ContentTable> = {}): ContentTable => ({
-  table,
-  what,
-  ...byId,
-  label: 't.id::text',
-  events: kind === 'ppm_dependency' ? once('ppm_dependency.created') : plain(kind),
-  card: 'card_id',
-  topics: ['ppm'],
-  ...more,
-});
-
 /** The contents that a row names by what they are: nothing tells of them but what names them. */
 const content = (table: string, what: string, more: Partial<ContentTable>): ContentTable => ({
   table,
@@ -251,14 +240,14 @@ export const tableOrder: readonly (ContentTable | string)[] = [
     events: plain('soaw'),
     card: 'initiative_id',
   },
-  ppm('ppm_reports', 'status report', 'ppm_report'),
-  ppm('ppm_cost_lines', 'cost line', 'ppm_cost_line', { costs: ['planned', 'actual'] }),
-  ppm('ppm_budget_lines', 'budget line', 'ppm_budget_line', { costs: ['amount'] }),
-  ppm('ppm_risks', 'risk of a project', 'ppm_risk', { label: 't.title' }),
-  ppm('ppm_wbs', 'work package', 'ppm_wbs', { label: 't.title' }),
-  ppm('ppm_tasks', 'task', 'ppm_task', { label: 't.title' }),
-  ppm('ppm_task_comments', 'comment on a task', 'ppm_task_comment'),
-  ppm('ppm_dependencies', 'dependency of tasks', 'ppm_dependency'),
+  'ppm_reports',
+  'ppm_cost_lines',
+  'ppm_budget_lines',
+  'ppm_risks',
+  'ppm_wbs',
+  'ppm_tasks',
+  'ppm_task_comments',
+  'ppm_dependencies',
   content('process_contents', 'content of a process', {
     namesNobody: true,
     left: ['used_at'],

@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type AttendedCard, findCard } from '../../collaboration/attended.card.ts';
@@ -20,24 +19,24 @@ export function requirePpmWriter(ctx: Ctx): void {
 
 /** An initiative that the caller sees. @throws EstateError `not_found`, also for a card of another type; `forbidden`. */
 export async function requireInitiative(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
-  return seen(ctx, id, await findCard(sql, ctx, id, false));
+  return visibleInitiative(ctx, id, await findCard(sql, ctx, id, false));
 }
 
 /**
- * The same, held so that it is neither deleted nor merged before the transaction ends.
- * @param alone no other such write goes on beside this one, and the card itself may be written.
+ * The same, locked so that it is neither deleted nor merged before the transaction ends.
+ * @param exclusive excludes other such writes, and allows to write the card itself.
  */
-export async function holdInitiative(
+export async function lockInitiative(
   work: Work,
   ctx: Ctx,
   id: string,
-  alone: boolean,
+  exclusive: boolean,
 ): Promise<AttendedCard> {
-  if (alone) await lockCards(work, [id]);
-  return seen(ctx, id, await findCard(work.sql as Knex.Transaction, ctx, id, true));
+  if (exclusive) await lockCards(work, [id]);
+  return visibleInitiative(ctx, id, await findCard(work.sql, ctx, id, true));
 }
 
-function seen(ctx: Ctx, id: string, card: AttendedCard | undefined): AttendedCard {
+function visibleInitiative(ctx: Ctx, id: string, card: AttendedCard | undefined): AttendedCard {
   const none = notFound('initiative', id);
   if (!card?.seen) throw unseenCard(ctx, none);
   if (card.type !== INITIATIVE || ctx.metamodel.cardTypes.get(card.type)?.is_hidden) throw none;

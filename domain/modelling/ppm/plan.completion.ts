@@ -1,10 +1,10 @@
 import { daysBetween, type PlanItem, type PlanTask } from './plan.types.ts';
 
-/** How far an item is. */
+/** The progress of an item. */
 export interface Progress {
-  /** 0 to 100, not rounded. */
+  /** 0 to 100, unrounded. */
   progress: number;
-  /** Tasks at the item and below. */
+  /** The tasks of the item and of those below it. */
   tasks: number;
 }
 
@@ -17,9 +17,9 @@ interface Below extends Progress {
 type Tracked = Pick<PlanTask, 'wbs_id' | 'status' | 'start_date' | 'due_date'>;
 
 /**
- * How far each item of the work breakdown is, by three rules: an item that has tasks of its own is as far as the tasks
- * at it and below are done, weighted by their days (from start to due date, at least 1); one that only has items below is
- * as far as these are in the mean; one with nothing below is as far as somebody has said.
+ * The progress of each item of the work breakdown. For an item with tasks of its own it is the share of completed tasks,
+ * at the item and below, weighted by their days (from start to due date, at least 1). For an item that only contains items
+ * it is their mean. For any other item it is the completion that was entered.
  */
 export function progressOf(items: readonly PlanItem[], tasks: readonly Tracked[]): Map<string, Progress> {
   const children = childrenOf(items);
@@ -50,14 +50,14 @@ export function progressOf(items: readonly PlanItem[], tasks: readonly Tracked[]
   return found;
 }
 
-/** How far an initiative is: the mean of the roots of its work breakdown, one decimal; 0 without any. */
+/** The completion of an initiative: the mean of the roots of its work breakdown, one decimal; 0 without any. */
 export function completionOf(items: readonly PlanItem[], tasks: readonly Tracked[]): number {
   const found = progressOf(items, tasks);
   const roots = childrenOf(items).get(null) ?? [];
   return roots.length === 0 ? 0 : oneDecimal(mean(roots.map(({ id }) => found.get(id)!.progress)));
 }
 
-/** As percentages are told. */
+/** Percentages in answers have one decimal. */
 export const oneDecimal = (value: number): number => Math.round(value * 10) / 10;
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { Plan, PlanItem, PlanTask } from './plan.types.ts';
 
 /** The work breakdown and the tasks of an initiative. */
@@ -12,25 +12,28 @@ export interface TitledPlan extends Plan {
   titles: readonly string[];
 }
 
-/** The rows of a query as one JSON array, made by the database: one value is read sooner than thousands of rows. */
+/** The rows of a query as one JSON array: the driver reads one value faster than thousands of rows. */
 const list = (table: string, members: string): string =>
   `(select coalesce(json_agg(json_build_object(${members}) order by t.id), '[]') from ${table} t
     where t.card_id = ?::uuid)`;
 
-const items = list(
+const itemList = list(
   'ppm_wbs',
   `'id', t.id, 'parent_id', t.parent_id, 'start_date', t.start_date, 'end_date', t.end_date,
    'is_milestone', t.is_milestone, 'completion', t.completion`,
 );
-const tasks = list(
+const taskList = list(
   'ppm_tasks',
   `'id', t.id, 'wbs_id', t.wbs_id, 'status', t.status, 'start_date', t.start_date, 'due_date', t.due_date`,
 );
 
-/** Reads the work breakdown and the tasks of an initiative, in one statement that sees one moment. */
+/** Reads the work breakdown and the tasks of an initiative, in one statement and so in one snapshot. */
 export async function loadWork(sql: Sql, cardId: string): Promise<PlannedWork> {
-  const { rows } = await sql.raw(`select ${items} as items, ${tasks} as tasks`, [cardId, cardId]);
-  return rows[0];
+  const [work] = await queryRows<PlannedWork>(sql, `select ${itemList} as items, ${taskList} as tasks`, [
+    cardId,
+    cardId,
+  ]);
+  return work!;
 }
 
 /** Columns of a table as arrays in the order of the ids. */
@@ -42,19 +45,19 @@ const columns = (members: Record<string, string>): string =>
 const startDay = `t.start_date - date '1970-01-01'`;
 const daysTo = (column: string): string => `greatest(1, t.${column} - t.start_date)`;
 
-/** One row of columns by statement; of the other table's rows the ids serve as places, which are found once read. */
+/** Each reads one row of columns. References are ids, which are resolved to indexes after the read. */
 const reads = {
   items: `select ${columns({
     ids: 't.id',
     titles: 't.title',
-    above: 't.parent_id',
+    parents: 't.parent_id',
     starts: startDay,
     days: `case when t.is_milestone then 0 else ${daysTo('end_date')} end`,
   })} from ppm_wbs t`,
   tasks: `select ${columns({
     ids: 't.id',
     titles: 't.title',
-    above: 't.wbs_id',
+    parents: 't.wbs_id',
     starts: startDay,
     days: daysTo('due_date'),
   })} from ppm_tasks t`,
@@ -64,37 +67,39 @@ const reads = {
   })} from ppm_dependencies t`,
 };
 
-interface Parts {
+interface ReadParts {
   ids: string[];
   titles: string[];
-  above: (string | null)[];
+  parents: (string | null)[];
   starts: (number | null)[];
   days: number[];
 }
 
-/** Reads the whole plan of an initiative, in one statement that sees one moment. */
+/** Reads the whole plan of an initiative, in one statement and so in one snapshot. */
 export async function loadPlan(sql: Sql, cardId: string): Promise<TitledPlan> {
   const parts = Object.entries(reads).map(
     ([name, read]) => `(select to_json(r) from (${read} where t.card_id = ?::uuid) r) as ${name}`,
   );
-  const { rows } = await sql.raw(`select ${parts.join(', ')}`, [cardId, cardId, cardId]);
-  const read: { items: Parts; tasks: Parts; dependencies: { preds: string[]; succs: string[] } } = rows[0];
-  const all = <K extends keyof Parts>(column: K) =>
-    [...read.items[column], ...read.tasks[column]] as Parts[K];
-  const ids = all('ids');
-  const places = new Map(ids.map((id, place) => [id, place]));
-  const placesOf = (of: readonly (string | null)[]) => of.map((id) => places.get(id ?? '') ?? -1);
-  // while a plan is brought back part by part, what others hang on may still be missing
-  const [preds, succs] = [placesOf(read.dependencies.preds), placesOf(read.dependencies.succs)];
-  const whole = (_: number, at: number): boolean => preds[at]! >= 0 && succs[at]! >= 0;
+  const [read] = await queryRows<{
+    items: ReadParts;
+    tasks: ReadParts;
+    dependencies: { preds: string[]; succs: string[] };
+  }>(sql, `select ${parts.join(', ')}`, [cardId, cardId, cardId]);
+  const { items, tasks, dependencies } = read!;
+  const ids = [...items.ids, ...tasks.ids];
+  const indexes = new Map(ids.map((id, index) => [id, index]));
+  const indexesOf = (of: readonly (string | null)[]) => of.map((id) => indexes.get(id ?? '') ?? -1);
+  // while an undo restores a plan part by part, the ends of dependencies may still be missing
+  const [preds, succs] = [indexesOf(dependencies.preds), indexesOf(dependencies.succs)];
+  const hasEnds = (_: number, n: number): boolean => preds[n]! >= 0 && succs[n]! >= 0;
   return {
     ids,
-    items: read.items.ids.length,
-    titles: all('titles'),
-    above: Int32Array.from(placesOf(all('above'))),
-    starts: Float64Array.from(all('starts'), (day) => day ?? Number.NaN),
-    days: Float64Array.from(all('days')),
-    preds: Int32Array.from(preds.filter(whole)),
-    succs: Int32Array.from(succs.filter(whole)),
+    items: items.ids.length,
+    titles: [...items.titles, ...tasks.titles],
+    parents: Int32Array.from(indexesOf([...items.parents, ...tasks.parents])),
+    starts: Float64Array.from([...items.starts, ...tasks.starts], (day) => day ?? Number.NaN),
+    days: Float64Array.from([...items.days, ...tasks.days]),
+    preds: Int32Array.from(preds.filter(hasEnds)),
+    succs: Int32Array.from(succs.filter(hasEnds)),
   };
 }

@@ -1,31 +1,31 @@
 import type { Plan } from './plan.types.ts';
 
-/*
- * A plan as a network of nodes: a task, and an item with nothing below it, is one node with its days; an item with
- * something below is two nodes without days, its start, before everything below it, and its end, after all of it. So a
- * dependency of an item holds for all of its subtree, and what it implies shows as a circle like any other.
+/**
+ * A plan as a network of nodes. A task, and an item without parts, is one node with its days. An item with parts is two
+ * nodes without days: its start, before all of its parts, and its end, after them. So a dependency of an item applies to
+ * its whole subtree, and cycles that this implies are cycles of the network.
  *
- * The node of a part's start has the part's own place; those of the other ends come behind.
+ * The start node of a part has the index of the part; the other end nodes follow.
  */
 export interface Network {
-  /** By part: the node of its end, which is that of its start where nothing lies below it. */
+  /** By part: its end node, which is its start node when it has no parts. */
   ends: Int32Array;
   /** By node: its days. */
   days: Float64Array;
-  /** The nodes after node n stand in `next` from `first[n]` on, before `first[n + 1]`. */
+  /** The successors of node n are `next[first[n]]` to `next[first[n + 1] - 1]`. */
   first: Int32Array;
   next: Int32Array;
-  /** All nodes, each after those before it; fewer than there are where there is a circle. */
+  /** The nodes in topological order, without those of cycles. */
   order: Int32Array;
 }
 
 /** Builds the network of a plan. */
 export function networkOf(plan: Plan): Network {
-  const { above, preds, succs } = plan;
-  const parts = above.length;
-  const ends = Int32Array.from(above.keys());
+  const { parents, preds, succs } = plan;
+  const parts = parents.length;
+  const ends = Int32Array.from(parents.keys());
   let nodes = parts;
-  for (const item of above) {
+  for (const item of parents) {
     if (item < 0 || ends[item] !== item) continue;
     ends[item] = nodes;
     nodes += 1;
@@ -33,16 +33,16 @@ export function networkOf(plan: Plan): Network {
   const days = new Float64Array(nodes);
   for (let part = 0; part < parts; part += 1) if (ends[part] === part) days[part] = plan.days[part]!;
 
-  // counted first, so that all edges lie in one array
+  // edges are counted first, so that one array holds them all
   const first = new Int32Array(nodes + 1);
   const eachEdge = (visit: (from: number, to: number) => void) => {
     for (let part = 0; part < parts; part += 1) {
-      const item = above[part]!;
+      const item = parents[part]!;
       if (item < 0) continue;
       visit(item, part);
       visit(ends[part]!, ends[item]!);
     }
-    for (let at = 0; at < preds.length; at += 1) visit(ends[preds[at]!]!, succs[at]!);
+    for (let n = 0; n < preds.length; n += 1) visit(ends[preds[n]!]!, succs[n]!);
   };
   eachEdge((from) => {
     first[from + 1]! += 1;
@@ -54,30 +54,30 @@ export function networkOf(plan: Plan): Network {
     next[free[from]!] = to;
     free[from]! += 1;
   });
-  return { ends, days, first, next, order: ordered(first, next) };
+  return { ends, days, first, next, order: topologicalOrder(first, next) };
 }
 
-/** The nodes in an order in which each stands after those before it (Kahn's algorithm); those of circles are missing. */
-function ordered(first: Int32Array, next: Int32Array): Int32Array {
+/** Kahn's algorithm. */
+function topologicalOrder(first: Int32Array, next: Int32Array): Int32Array {
   const nodes = first.length - 1;
-  const waits = new Int32Array(nodes);
-  for (const node of next) waits[node]! += 1;
+  const predecessors = new Int32Array(nodes);
+  for (const node of next) predecessors[node]! += 1;
   const order = new Int32Array(nodes);
   let found = 0;
-  for (let node = 0; node < nodes; node += 1) if (waits[node] === 0) order[found++] = node;
+  for (let node = 0; node < nodes; node += 1) if (predecessors[node] === 0) order[found++] = node;
   for (let at = 0; at < found; at += 1) {
     const node = order[at]!;
     for (let edge = first[node]!; edge < first[node + 1]!; edge += 1) {
       const after = next[edge]!;
-      waits[after]! -= 1;
-      if (waits[after] === 0) order[found++] = after;
+      predecessors[after]! -= 1;
+      if (predecessors[after] === 0) order[found++] = after;
     }
   }
   return order.subarray(0, found);
 }
 
-/** Whether something in the plan would have to wait for itself, also by what dependencies of items imply. */
-export function hasCircle(plan: Plan): boolean {
+/** Whether something in the plan depends on itself, also by dependencies of items that contain it. */
+export function hasCycle(plan: Plan): boolean {
   const { order, days } = networkOf(plan);
   return order.length < days.length;
 }

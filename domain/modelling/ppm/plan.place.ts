@@ -1,41 +1,41 @@
 import type { Knex } from 'knex';
 import { invalidField } from '../../../platform/errors.ts';
 import { loadPlan } from './plan.load.ts';
-import { hasCircle } from './plan.network.ts';
+import { hasCycle } from './plan.network.ts';
 import type { Plan } from './plan.types.ts';
 import { MAX_WBS_DEPTH } from './ppm.types.ts';
 
-/** The plan as it would be with a part moved below another item, or to the top. */
-function moved(plan: Plan, id: string, above: string | null): Plan {
-  const below = plan.above.slice();
-  below[plan.ids.indexOf(id)] = above === null ? -1 : plan.ids.indexOf(above);
-  return { ...plan, above: below };
+/** The plan with a part moved below another item, or to the top. */
+function withParent(plan: Plan, id: string, parent: string | null): Plan {
+  const parents = plan.parents.slice();
+  parents[plan.ids.indexOf(id)] = parent === null ? -1 : plan.ids.indexOf(parent);
+  return { ...plan, parents };
 }
 
 /**
- * Refuses a move after which something would have to wait for itself, by what dependencies of the items above imply.
- * @param field what the request calls the place.
+ * Refuses a move after which something would depend on itself, also by dependencies of the items above.
+ * @param field the name of the parent in the request.
  * @throws EstateError `validation_failed`.
  */
-export async function requireNoCircle(
+export async function requireNoCycle(
   sql: Knex.Transaction,
   cardId: string,
-  move: { id: string; above: string | null; field: string },
+  move: { id: string; parent: string | null; field: string },
 ): Promise<void> {
   const depends = await sql('ppm_dependencies').where({ card_id: cardId }).first('id');
   if (!depends) return;
-  if (hasCircle(moved(await loadPlan(sql, cardId), move.id, move.above))) {
-    throw invalidField(move.field, 'dependency_cycle', 'would make something wait for itself');
+  if (hasCycle(withParent(await loadPlan(sql, cardId), move.id, move.parent))) {
+    throw invalidField(move.field, 'dependency_cycle', 'would make something depend on itself');
   }
 }
 
-/** An item as far as its place in the work breakdown goes. */
+/** An item with its place in the work breakdown. */
 interface Placed {
   id: string;
   parent_id: string | null;
 }
 
-/** How many levels an item and those below it take; 1 for one alone. */
+/** The number of levels of an item and those below it; 1 for a single item. */
 function heightOf(id: string, items: readonly Placed[]): number {
   let height = 0;
   for (let level = new Set([id]); level.size > 0 && height <= MAX_WBS_DEPTH; height += 1) {
@@ -45,7 +45,7 @@ function heightOf(id: string, items: readonly Placed[]): number {
 }
 
 /**
- * Why an item cannot lie below another; undefined where it can.
+ * Why an item cannot be below another; undefined where it can.
  * @param id null for a new item. @param parent_id null for a root.
  */
 export function placeFault(
@@ -58,8 +58,8 @@ export function placeFault(
     return { code: 'unknown_value', message: 'is no WBS item of this initiative' };
   }
   let depth = 0;
-  for (let above = parent_id; above !== null; above = byId.get(above)?.parent_id ?? null) {
-    if (above === id) return { code: 'parent_cycle', message: 'lies below the item itself' };
+  for (let at = parent_id; at !== null; at = byId.get(at)?.parent_id ?? null) {
+    if (at === id) return { code: 'parent_cycle', message: 'lies below the item itself' };
     depth += 1;
     if (depth > MAX_WBS_DEPTH) break;
   }

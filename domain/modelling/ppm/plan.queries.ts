@@ -7,7 +7,7 @@ import { loadPlan, loadWork, type TitledPlan } from './plan.load.ts';
 import { type Schedule, scheduleOf } from './plan.schedule.ts';
 import { dayNumber, dayText, partKind } from './plan.types.ts';
 
-/** How far an initiative is, 0 to 100 with one decimal. @throws EstateError `forbidden`, `not_found`. */
+/** The completion of an initiative, 0 to 100 with one decimal. @throws EstateError `forbidden`, `not_found`. */
 export async function readCompletion(ctx: Ctx, initiativeId: string): Promise<{ completion: number }> {
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
@@ -15,7 +15,7 @@ export async function readCompletion(ctx: Ctx, initiativeId: string): Promise<{ 
   return { completion: completionOf(items, tasks) };
 }
 
-/** Days as JSON, each made once: a plan names few days many times. */
+/** Formats days as JSON, each once, because a plan contains few days many times. */
 function dayTexts(): (day: number) => string {
   const texts = new Map<number, string>();
   return (day) => {
@@ -28,19 +28,19 @@ function dayTexts(): (day: number) => string {
   };
 }
 
-/** When what of an initiative's plan may and must happen. @throws EstateError `forbidden`, `not_found`. */
+/** The schedule of an initiative's plan. @throws EstateError `forbidden`, `not_found`. */
 export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<JsonText> {
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
   const plan = await loadPlan(ctx.db, id);
   const today = dayNumber(new Date().toISOString().slice(0, 10));
   const schedule = scheduleOf(plan, today);
-  // no write leaves one behind
-  if (!schedule) throw new EstateError('conflict', 'Parts of the plan wait for each other.');
+  // commands refuse cycles
+  if (!schedule) throw new EstateError('conflict', 'Parts of the plan depend on each other.');
   return criticalPathText(id, plan, schedule);
 }
 
-/** Written as text at once: of objects for thousands of parts nothing would be kept. */
+/** Written as text directly: objects for thousands of parts would be discarded at once. */
 function criticalPathText(id: string, plan: TitledPlan, schedule: Schedule): JsonText {
   const { start, end, order, slack } = schedule;
   const day = dayTexts();
@@ -49,12 +49,12 @@ function criticalPathText(id: string, plan: TitledPlan, schedule: Schedule): Jso
   for (const part of order) {
     const first = schedule.earliestStart[part]!;
     const last = schedule.earliestEnd[part]!;
-    const above = plan.above[part]!;
+    const parent = plan.parents[part]!;
     const named = `{"kind":"${partKind(plan, part)}","id":"${plan.ids[part]!}","title":${JSON.stringify(plan.titles[part]!)}`;
     const isCritical = slack[part] === 0;
     if (isCritical && !schedule.isSummary[part]) critical.push(`${named}}`);
     items.push(
-      `${named},"wbs_id":${above < 0 ? 'null' : `"${plan.ids[above]!}"`},"duration":${last - first},` +
+      `${named},"wbs_id":${parent < 0 ? 'null' : `"${plan.ids[parent]!}"`},"duration":${last - first},` +
         `"earliest_start":${day(first)},"earliest_end":${day(last)},` +
         `"latest_start":${day(schedule.latestStart[part]!)},"latest_end":${day(schedule.latestEnd[part]!)},` +
         `"slack":${slack[part]!},"critical":${isCritical}}`,

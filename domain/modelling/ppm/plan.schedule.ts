@@ -1,34 +1,34 @@
 import { networkOf } from './plan.network.ts';
 import type { Plan } from './plan.types.ts';
 
-/** When the parts of a plan may and must happen: each column by part, days as `dayNumber` counts them. */
+/** The earliest and latest dates of the parts of a plan: each column by part, days as `dayNumber` counts them. */
 export interface Schedule {
   start: number;
   end: number;
-  /** Of an item with something below these span what lies there. */
+  /** Those of an item with parts span its parts. */
   earliestStart: Float64Array;
   earliestEnd: Float64Array;
   latestStart: Float64Array;
   latestEnd: Float64Array;
-  /** Days that it may be late without making the plan late; 0 on the critical path. */
+  /** Days by which it may be late without delaying the plan; 0 on the critical path. */
   slack: Float64Array;
-  /** 1 where something lies below. */
+  /** 1 for an item with parts. */
   isSummary: Uint8Array;
-  /** The parts by earliest start, then end; what has something below stands before it. */
+  /** The parts by earliest start, then end; items come before their parts. */
   order: Uint32Array;
 }
 
 /**
- * Computes the critical path of a plan, undefined where something waits for itself: nothing starts before what it
- * depends on has ended, nor before its own start date. Starts on the day on which the first starts; `today` where no
- * start is known. Ends are reckoned as starts plus days, so that what follows may start on the day on which what it
- * waits for ends. Takes a time in proportion to parts and dependencies, but for the sorting.
+ * Computes the schedule of a plan; undefined where something depends on itself. Nothing starts before its predecessors
+ * have ended, nor before its own start date. The plan starts with the first start date; `today` where there is none.
+ * Ends are starts plus days, so that a successor may start on the day on which its predecessor ends. The time is linear
+ * in parts and dependencies, except for the sorting.
  */
 export function scheduleOf(plan: Plan, today: number): Schedule | undefined {
   const { ends, days, first, next, order } = networkOf(plan);
   if (order.length < days.length) return undefined;
   const parts = plan.ids.length;
-  // an item with something below has the dates of that
+  // an item with parts has the dates of its parts
   const ownStart = (part: number): number => (ends[part] === part ? plan.starts[part]! : Number.NaN);
   let start = Infinity;
   for (let part = 0; part < parts; part += 1) if (ownStart(part) < start) start = ownStart(part);
@@ -38,10 +38,10 @@ export function scheduleOf(plan: Plan, today: number): Schedule | undefined {
   for (let part = 0; part < parts; part += 1) if (ownStart(part) > start) early[part] = ownStart(part);
   let end = start;
   for (const node of order) {
-    const done = early[node]! + days[node]!;
-    if (done > end) end = done;
+    const ended = early[node]! + days[node]!;
+    if (ended > end) end = ended;
     for (let edge = first[node]!; edge < first[node + 1]!; edge += 1) {
-      if (early[next[edge]!]! < done) early[next[edge]!] = done;
+      if (early[next[edge]!]! < ended) early[next[edge]!] = ended;
     }
   }
   const late = new Float64Array(days.length);
@@ -63,7 +63,7 @@ export function scheduleOf(plan: Plan, today: number): Schedule | undefined {
     isSummary: new Uint8Array(parts),
     order: Uint32Array.from(plan.ids.keys()),
   };
-  span(schedule, plan, { ends, days, early, late });
+  setTimes(schedule, plan, { ends, days, early, late });
   sortByStart(schedule, plan.ids);
   return schedule;
 }
@@ -75,16 +75,16 @@ interface Times {
   late: Float64Array;
 }
 
-/** Sets the times of parts, those of items with something below to the span, and the least slack, of what lies there. */
-function span(schedule: Schedule, { above }: Plan, { ends, days, early, late }: Times): void {
+/** Sets the times of parts; items get the span, and the least slack, of their parts. */
+function setTimes(schedule: Schedule, { parents }: Plan, { ends, days, early, late }: Times): void {
   const { earliestStart, earliestEnd, latestStart, latestEnd, slack, isSummary } = schedule;
-  for (let part = 0; part < above.length; part += 1) {
+  for (let part = 0; part < parents.length; part += 1) {
     if (ends[part] === part) continue;
     isSummary[part] = 1;
     earliestStart[part] = latestStart[part] = slack[part] = Infinity;
     earliestEnd[part] = latestEnd[part] = -Infinity;
   }
-  for (let part = 0; part < above.length; part += 1) {
+  for (let part = 0; part < parents.length; part += 1) {
     if (isSummary[part]) continue;
     const first = early[part]!;
     const last = first + days[part]!;
@@ -95,7 +95,7 @@ function span(schedule: Schedule, { above }: Plan, { ends, days, early, late }: 
     latestStart[part] = lateFirst;
     latestEnd[part] = lateLast;
     slack[part] = lateFirst - first;
-    for (let item = above[part]!; item >= 0; item = above[item]!) {
+    for (let item = parents[part]!; item >= 0; item = parents[item]!) {
       if (first < earliestStart[item]!) earliestStart[item] = first;
       if (last > earliestEnd[item]!) earliestEnd[item] = last;
       if (lateFirst < latestStart[item]!) latestStart[item] = lateFirst;

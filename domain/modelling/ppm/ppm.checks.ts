@@ -1,12 +1,15 @@
+import type { Knex } from 'knex';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { requireActiveUser } from '../../collaboration/items.ts';
 import { isDay } from '../../kernel/dates.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
 
-/** The first and the last day that plans and lines may name. */
+/** The first and the last day that plans and lines may contain. */
 const FIRST = '1900-01-01';
 const LAST = '2200-12-31';
 
-/** Faults of the named days, which are null or `YYYY-MM-DD`. */
-export function dayFaults(values: Record<string, unknown>, fields: readonly string[]): FieldError[] {
+/** Errors of the named days, which are null or `YYYY-MM-DD`. */
+export function dayFaults(values: StoredRow, fields: readonly string[]): FieldError[] {
   return fields.flatMap((field) => {
     const day = values[field];
     if (typeof day !== 'string') return [];
@@ -16,18 +19,14 @@ export function dayFaults(values: Record<string, unknown>, fields: readonly stri
   });
 }
 
-/** The fault of a period that ends before it begins. */
-export function periodFaults(
-  start: string | null | undefined,
-  end: string | null | undefined,
-  field: string,
-): FieldError[] {
-  if (!start || !end || start <= end) return [];
+/** The error of a period that ends before it begins. */
+function periodFaults(start: unknown, end: unknown, field: string): FieldError[] {
+  if (typeof start !== 'string' || typeof end !== 'string' || start <= end) return [];
   return [{ field, code: 'before_start', message: 'must not lie before the start' }];
 }
 
-/** Faults of texts that must say something where they are given. */
-export function blankFaults(values: Record<string, unknown>, fields: readonly string[]): FieldError[] {
+/** Errors of texts that are given and blank. */
+export function blankFaults(values: StoredRow, fields: readonly string[]): FieldError[] {
   return fields.flatMap((field) => {
     const text = values[field];
     return typeof text === 'string' && text.trim() === ''
@@ -36,7 +35,48 @@ export function blankFaults(values: Record<string, unknown>, fields: readonly st
   });
 }
 
-/** @throws EstateError `validation_failed` naming every fault. */
+/** @throws EstateError `validation_failed` with every error. */
 export function refuse(faults: FieldError[]): void {
   if (faults.length > 0) throw invalidFields(faults);
+}
+
+/**
+ * Requires that a newly assigned user is active; one who is assigned already may have been deactivated since.
+ * @throws EstateError `validation_failed` naming the field.
+ */
+export async function requireAssignable(
+  sql: Knex.Transaction,
+  values: StoredRow,
+  before: StoredRow | null,
+  field: string,
+): Promise<void> {
+  const given = values[field];
+  if (typeof given !== 'string') return;
+  const id = given.toLowerCase();
+  values[field] = id;
+  if (before?.[field] !== id) await requireActiveUser(sql, id, field);
+}
+
+/**
+ * Checks the values of a task or a WBS item, except for its place in the work breakdown.
+ * @param columns `end` contains its last day, `parent` the item above it.
+ * @returns the item below which it is moved, null for none, undefined where it stays.
+ * @throws EstateError `validation_failed`.
+ */
+export async function checkPlanned(
+  sql: Knex.Transaction,
+  values: StoredRow,
+  before: StoredRow | null,
+  { end, parent }: { end: 'due_date' | 'end_date'; parent: 'wbs_id' | 'parent_id' },
+): Promise<string | null | undefined> {
+  const after: StoredRow = { ...before, ...values };
+  refuse([
+    ...blankFaults(values, ['title']),
+    ...dayFaults(values, ['start_date', end]),
+    ...periodFaults(after.start_date, after[end], end),
+  ]);
+  await requireAssignable(sql, values, before, 'assignee_id');
+  if (typeof values[parent] === 'string') values[parent] = values[parent].toLowerCase();
+  const place = values[parent] as string | null | undefined;
+  return place === (before?.[parent] ?? null) ? undefined : place;
 }

@@ -1,26 +1,37 @@
-import type { Knex } from 'knex';
-import type { Sql } from '../../../platform/database.ts';
+import type { TProperties } from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { AttendedCard } from '../../collaboration/attended.card.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { Condition, ListSpec } from '../../kernel/lists/lists.types.ts';
-import type { PpmRow } from './ppm.types.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import type { ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { RowModel } from '../../kernel/resources/rows.ts';
 
-/** One write to a row of an initiative, inside its command. */
-export interface PpmWrite {
+/** What the rows of all kinds have. */
+export interface PpmRow {
+  id: string;
+  /** The initiative. */
+  card_id: string;
+}
+
+/** A write to a row of an initiative, inside its command. */
+export interface PpmWrite<Row extends PpmRow = PpmRow> {
   work: Work;
   ctx: Ctx;
   initiative: AttendedCard;
   /** Null for a new row. */
-  before: PpmRow | null;
+  before: Row | null;
 }
 
-/** A write whose row stands, or is gone (`after` is null). */
-export interface PpmChange extends PpmWrite {
-  after: PpmRow | null;
+/** A write that has been executed; `after` is null when the row was deleted. */
+export interface PpmChange<Row extends PpmRow = PpmRow> extends PpmWrite<Row> {
+  after: Row | null;
 }
 
-/** One kind of rows that initiatives have: what its commands, lists and events need to know, declared once. */
-export interface PpmKind {
+type Members = ListSpec['members'];
+
+/** One kind of rows that initiatives have: what its commands, lists and events need, declared once. */
+export interface PpmKind<Row extends PpmRow = PpmRow> {
+  model: RowModel;
   /** The first part of its event types. */
   entity:
     | 'ppm_report'
@@ -33,39 +44,94 @@ export interface PpmKind {
     | 'ppm_dependency';
   /** What messages call it. */
   what: string;
-  table: string;
-  /** How many an initiative may have; absent where that is counted by something else. */
-  most?: number;
-  /** Columns that hold costs; who may not see the initiative's costs writes no such row. */
+  /** How many an initiative may have; absent where something else limits them. */
+  limit?: number;
+  /** Columns that hold costs; only users who see the initiative's costs may write such rows. */
   costs?: readonly string[];
-  /** Whether writes of it come one after the other for each initiative, since they depend on each other. */
-  alone?: boolean;
-  /** Members that its events tell besides the id, to whom they are of use. */
-  told?: readonly string[];
-  /** @throws EstateError where the caller, who may write rows of the kind, may not write this one. */
-  guard?(row: PpmRow, ctx: Ctx): void;
-  /** What the list is sorted by unless asked otherwise; `created_at` where absent. */
+  /** Writes lock the initiative exclusively, because rows depend on each other. */
+  exclusive?: true;
+  /** Members of its events besides the id. */
+  eventMembers?: readonly string[];
+  /** The sort fields of its list besides `created_at`. */
+  sorts?: Readonly<Record<string, SortField>>;
+  /** `created_at` by default. */
   defaultSort?: string;
-  /** The conditions of a list's own filters. */
-  asked?(filter: Record<string, unknown>): Condition[];
-  list(sql: Sql, ctx: Ctx, cardId: string): ListSpec | Promise<ListSpec>;
+  defaultDir?: 'desc';
+  search?: string;
+  /** The query parameters of its list, each the value of a column. */
+  filters?: TProperties;
+  /** Columns that answers do not show. */
+  hidden?: readonly string[];
+  /** The members of its list besides the columns. */
+  members?(sql: Sql, ctx: Ctx, cardId: string): Members | Promise<Members>;
+  /** @throws EstateError where the caller may write rows of the kind, but not this one. */
+  authorize?(row: Row, ctx: Ctx): void;
   /**
-   * Looks at columns that are to be written; may change them.
-   * @throws EstateError for what does not fit.
+   * Checks the columns that are to be written; may change them.
+   * @throws EstateError `validation_failed`.
    */
-  check?(values: Partial<PpmRow>, write: PpmWrite): Promise<void> | void;
-  /** Takes away what hangs on a row that is about to go, with an event for each. */
-  release?(row: PpmRow, write: PpmWrite): Promise<void>;
-  /** Does what follows from a write; before its event, so that undoing, backwards, finds the row as it was. */
-  follow?(change: PpmChange): Promise<void>;
+  check?(values: Partial<Row>, write: PpmWrite<Row>): Promise<void> | void;
+  /** Deletes what depends on a row that is about to be deleted, with an event for each row. */
+  beforeDelete?(row: Row, write: PpmWrite<Row>): Promise<void>;
+  /** Writes what follows from a change, before the event of the change, because undo runs backwards. */
+  afterWrite?(change: PpmChange<Row>): Promise<void>;
 }
 
-/** A user's name beside an id, over the alias `t`. */
+const CREATED: Record<string, SortField> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+};
+
+/** The sort fields of a kind's list. */
+export const ppmSorts = ({ sorts }: PpmKind): Record<string, SortField> => ({ ...sorts, ...CREATED });
+
+type Columns = Pick<PpmKind, 'model' | 'hidden'>;
+
+/** The columns of a kind that answers show; the card is called the initiative. */
+export function ppmColumns({ model, hidden = [] }: Columns): TProperties {
+  return Object.fromEntries(
+    Object.entries(model.columns)
+      .filter(([column]) => !hidden.includes(column))
+      .map(([column, schema]) => [column === 'card_id' ? 'initiative_id' : column, schema]),
+  );
+}
+
+/** These columns as members of a list. */
+export function ppmMembers(kind: Columns): Record<string, string> {
+  const { initiative_id, ...members } = columnMembers('t', { columns: ppmColumns(kind) });
+  return initiative_id === undefined ? members : { ...members, initiative_id: 't.card_id' };
+}
+
+/** The list of a kind, over the alias `t`. */
+export async function ppmList(sql: Sql, ctx: Ctx, kind: PpmKind, cardId: string): Promise<ListSpec> {
+  const { model, entity, defaultSort = 'created_at', defaultDir = 'asc', search } = kind;
+  return {
+    name: entity,
+    from: `${model.tableName} t`,
+    id: 't.id',
+    idType: 'uuid',
+    sorts: ppmSorts(kind),
+    defaultSort,
+    defaultDir,
+    ...(search ? { search } : {}),
+    members: { ...ppmMembers(kind), ...(await kind.members?.(sql, ctx, cardId)) },
+  };
+}
+
+/** The name of the user in a column, over the alias `t`. */
 export const nameOf = (column: string): string =>
   `(select u.display_name from users u where u.id = t.${column})`;
 
-/** How many rows an initiative has. */
-export async function countRows(sql: Knex.Transaction, table: string, cardId: string): Promise<number> {
-  const { rows } = await sql.raw(`select count(*)::int as n from ${table} where card_id = ?::uuid`, [cardId]);
-  return rows[0].n;
+/** How many rows of a table have a value in a column. */
+export async function countRows(
+  sql: Sql,
+  { tableName }: RowModel,
+  where: Partial<Record<'card_id' | 'task_id', string>>,
+): Promise<number> {
+  const [column, value] = Object.entries(where)[0]!;
+  const [row] = await queryRows<{ n: number }>(
+    sql,
+    `select count(*)::int as n from ${tableName} where ${column} = ?::uuid`,
+    [value],
+  );
+  return row!.n;
 }

@@ -1,78 +1,58 @@
-import { releaseDependencies } from './dependencies.ts';
-import { checkPlanned } from './plan.check.ts';
+import { queryRows } from '../../../platform/database.ts';
+import { deleteDependencies } from './dependencies.ts';
 import { oneDecimal, progressOf } from './plan.completion.ts';
 import { loadWork } from './plan.load.ts';
-import { requireNoCircle, requirePlace } from './plan.place.ts';
-import { removePpm, told } from './ppm.commands.ts';
+import { requireNoCycle, requirePlace } from './plan.place.ts';
+import { checkPlanned } from './ppm.checks.ts';
+import { deleteLocked, recordChange } from './ppm.commands.ts';
 import { nameOf, type PpmKind, type PpmWrite } from './ppm.kinds.ts';
-import { MAX_WBS, type PpmRow, type WbsRow } from './ppm.types.ts';
+import { type TaskRow, WbsItem, type WbsRow } from './ppm.model.ts';
+import { MAX_WBS } from './ppm.types.ts';
 import { tasks } from './tasks.ts';
 
-/** The work breakdown: a tree of items, of which tasks are parts. */
-export const wbsItems: PpmKind = {
+/** The work breakdown: a tree of items which contain tasks. */
+export const wbsItems: PpmKind<WbsRow> = {
+  model: WbsItem,
   entity: 'ppm_wbs',
   what: 'WBS item',
-  table: 'ppm_wbs',
-  most: MAX_WBS,
-  alone: true,
-  told: ['title'],
+  limit: MAX_WBS,
+  exclusive: true,
+  eventMembers: ['title'],
+  sorts: {
+    sort_order: { sql: 't.sort_order', type: 'bigint', filled: true },
+    title: { sql: 'fold(t.title)', type: 'text', filled: true },
+    start_date: { sql: 't.start_date::text', type: 'text' },
+  },
   defaultSort: 'sort_order',
-  async list(sql, _ctx, cardId) {
-    const { items, tasks: own } = await loadWork(sql, cardId);
-    const found = JSON.stringify(
-      Object.fromEntries(
-        [...progressOf(items, own)].map(([id, { progress, tasks: n }]) => [id, [oneDecimal(progress), n]]),
-      ),
-    );
-    const member = (place: 0 | 1) => ({ sql: `?::jsonb -> t.id::text -> ${place}`, bindings: [found] });
+  search: `fold(t.title || ' ' || coalesce(t.description, ''))`,
+  async members(sql, _ctx, cardId) {
+    const { items, tasks: ownTasks } = await loadWork(sql, cardId);
+    const progress = [...progressOf(items, ownTasks)].map(([id, found]) => [
+      id,
+      [oneDecimal(found.progress), found.tasks],
+    ]);
+    const bindings = [JSON.stringify(Object.fromEntries(progress))];
     return {
-      name: 'ppm-wbs',
-      from: 'ppm_wbs t',
-      id: 't.id',
-      idType: 'uuid',
-      sorts: {
-        sort_order: { sql: 't.sort_order', type: 'bigint', filled: true },
-        created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-        title: { sql: 'fold(t.title)', type: 'text', filled: true },
-        start_date: { sql: 't.start_date::text', type: 'text' },
-      },
-      defaultSort: 'sort_order',
-      defaultDir: 'asc',
-      search: `fold(t.title || ' ' || coalesce(t.description, ''))`,
-      members: {
-        id: 't.id',
-        initiative_id: 't.card_id',
-        parent_id: 't.parent_id',
-        title: 't.title',
-        description: 't.description',
-        start_date: 't.start_date',
-        end_date: 't.end_date',
-        sort_order: 't.sort_order',
-        is_milestone: 't.is_milestone',
-        completion: 't.completion',
-        assignee_id: 't.assignee_id',
-        assignee_name: nameOf('assignee_id'),
-        progress: member(0),
-        task_count: member(1),
-        created_at: 'utc(t.created_at)',
-        updated_at: 'utc(t.updated_at)',
-      },
+      assignee_name: nameOf('assignee_id'),
+      progress: { sql: '?::jsonb -> t.id::text -> 0', bindings },
+      task_count: { sql: '?::jsonb -> t.id::text -> 1', bindings },
     };
   },
   async check(values, { work, initiative, before }) {
-    const parent = await checkPlanned(values, { work, before }, { end: 'end_date', above: 'parent_id' });
+    const parent = await checkPlanned(work.sql, values, before, { end: 'end_date', parent: 'parent_id' });
     if (parent === undefined) return;
     await requirePlace(work.sql, initiative.id, before?.id ?? null, parent);
     if (!before) return;
-    await requireNoCircle(work.sql, initiative.id, { id: before.id, above: parent, field: 'parent_id' });
+    await requireNoCycle(work.sql, initiative.id, { id: before.id, parent, field: 'parent_id' });
   },
-  release: (row, write) => releaseItem(row as WbsRow, write),
+  beforeDelete: deleteBelow,
 };
 
-/** Takes away the items below, and the dependencies of all of them; their tasks stay, as parts of none. */
-async function releaseItem({ id }: WbsRow, write: PpmWrite): Promise<void> {
+/** Deletes the items below, and the dependencies of all of them; their tasks stay and belong to no item. */
+async function deleteBelow({ id }: WbsRow, write: PpmWrite<WbsRow>): Promise<void> {
   const { work, ctx, initiative } = write;
-  const { rows } = await work.sql.raw(
+  const items = await queryRows<{ row: WbsRow }>(
+    work.sql,
     `with recursive below as (
        select id, 0 as depth from ppm_wbs where id = ?::uuid
        union all
@@ -81,17 +61,17 @@ async function releaseItem({ id }: WbsRow, write: PpmWrite): Promise<void> {
      select to_jsonb(w) as row from below b join ppm_wbs w on w.id = b.id order by b.depth desc, w.id`,
     [id],
   );
-  const items: WbsRow[] = rows.map(({ row }: { row: WbsRow }) => row);
-  const ids = items.map((item) => item.id);
-  await releaseDependencies(write, ids);
-  const { rows: freed } = await work.sql.raw(
+  const ids = items.map(({ row }) => row.id);
+  await deleteDependencies(write, ids);
+  const freed = await queryRows<{ before: TaskRow; after: TaskRow }>(
+    work.sql,
     `update ppm_tasks t set wbs_id = null, updated_at = clock_timestamp() where t.wbs_id = any(?::uuid[])
      returning to_jsonb(old) as before, to_jsonb(new) as after`,
     [ids],
   );
-  for (const { before, after } of freed as { before: PpmRow; after: PpmRow }[]) {
-    await told(work, ctx, tasks, initiative, before, after);
+  for (const { before, after } of freed) await recordChange(work, ctx, tasks, initiative, before, after);
+  const { beforeDelete: _, ...single } = wbsItems;
+  for (const { row } of items) {
+    if (row.id !== id) await deleteLocked(work, ctx, single, initiative, row);
   }
-  const { release: _, ...alone } = wbsItems;
-  for (const item of items) if (item.id !== id) await removePpm(work, ctx, alone, initiative, item);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fiscalYearOf } from '../../../../domain/modelling/ppm/fiscal-years.ts';
 import { completionOf, progressOf } from '../../../../domain/modelling/ppm/plan.completion.ts';
-import { hasCircle as networkHasCircle } from '../../../../domain/modelling/ppm/plan.network.ts';
+import { hasCycle as networkHasCycle } from '../../../../domain/modelling/ppm/plan.network.ts';
 import { placeFault } from '../../../../domain/modelling/ppm/plan.place.ts';
 import { scheduleOf as scheduleColumns } from '../../../../domain/modelling/ppm/plan.schedule.ts';
 import {
@@ -32,7 +32,7 @@ function columnsOf({ items, tasks, dependencies }: Plan): PlanColumns {
   return {
     ids,
     items: items.length,
-    above: Int32Array.from([
+    parents: Int32Array.from([
       ...items.map((one) => placeOf(one.parent_id)),
       ...tasks.map((one) => placeOf(one.wbs_id)),
     ]),
@@ -45,7 +45,7 @@ function columnsOf({ items, tasks, dependencies }: Plan): PlanColumns {
     succs: Int32Array.from(dependencies, ({ succ }) => ids.indexOf(succ)),
   };
 }
-const hasCircle = (of: Plan) => networkHasCircle(columnsOf(of));
+const hasCycle = (of: Plan) => networkHasCycle(columnsOf(of));
 
 /** The schedule, each part with its own times. */
 function scheduleOf(of: Plan, today: number) {
@@ -55,7 +55,7 @@ function scheduleOf(of: Plan, today: number) {
   const members = [...schedule.order].map((part) => ({
     id: columns.ids[part]!,
     kind: partKind(columns, part),
-    above: columns.above[part]! < 0 ? null : columns.ids[columns.above[part]!]!,
+    above: columns.parents[part]! < 0 ? null : columns.ids[columns.parents[part]!]!,
     earliestStart: schedule.earliestStart[part]!,
     earliestEnd: schedule.earliestEnd[part]!,
     latestStart: schedule.latestStart[part]!,
@@ -183,7 +183,7 @@ describe('a circle', () => {
   it('is what waits for itself, also by what items imply', () => {
     const items = [item('p'), item('q')];
     const tasks = [task('a', 'p'), task('b', 'q'), task('c')];
-    const circle = (...pairs: string[]) => hasCircle({ items, tasks, dependencies: follows(...pairs) });
+    const circle = (...pairs: string[]) => hasCycle({ items, tasks, dependencies: follows(...pairs) });
     expect(circle('a b', 'b c')).toBe(false);
     expect(circle('a b', 'b c', 'c a')).toBe(true);
     // an item and what is part of it
@@ -197,7 +197,7 @@ describe('a circle', () => {
   });
 
   it('of the work breakdown is found as well', () => {
-    expect(hasCircle(plan({ items: [item('p', 'q'), item('q', 'p')] }))).toBe(true);
+    expect(hasCycle(plan({ items: [item('p', 'q'), item('q', 'p')] }))).toBe(true);
   });
 });
 
@@ -285,7 +285,7 @@ describe('the critical path', () => {
       fc.property(plans(), (of) => {
         const schedule = scheduleOf(of, today);
         if (!schedule) {
-          expect(hasCircle(of)).toBe(true);
+          expect(hasCycle(of)).toBe(true);
           return;
         }
         const byId = new Map(schedule.members.map((one) => [one.id, one]));
