@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import {
   type AssessmentInput,
+  assessmentSorts,
   changeAssessment,
   createAssessment,
   deleteAssessment,
@@ -28,7 +29,7 @@ const idsOf = (params: { process_id: string; assessment_id: string }) => ({
   assessment: params.assessment_id,
 });
 
-/** How mature processes are, and models to begin with. */
+/** Assessments of processes, and templates of models. */
 export function registerProcessAssessmentRoutes(app: App): void {
   for (const schema of [
     schemas.AssessmentSchema,
@@ -45,7 +46,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'listProcessAssessments',
     summary: 'List the assessments of a process',
     params: ProcessParams,
-    query: listQuery(schemas.assessmentSorts, 'assessment_date', {}),
+    query: listQuery(assessmentSorts, 'assessment_date', {}),
     answers: {
       200: {
         description: 'Assessments, the latest first',
@@ -62,14 +63,14 @@ export function registerProcessAssessmentRoutes(app: App): void {
     url: base,
     id: 'createProcessAssessment',
     summary: 'Assess a process',
-    description: 'Scores beyond the scale of 1 to 5 become its ends.',
+    description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
     params: ProcessParams,
     body: schemas.AssessmentCreateBody,
     bodyExample: schemas.assessmentExample,
     answers: { 201: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
     errors: ['wrong_state'],
     handler: async ({ ctx, params, body, reply }) => {
-      const { text } = await createAssessment(ctx, params.process_id, body as AssessmentInput);
+      const text = await createAssessment(ctx, params.process_id, body as AssessmentInput);
       return sendResource(reply.code(201), text);
     },
   });
@@ -80,7 +81,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     url: `${base}/:assessment_id`,
     id: 'changeProcessAssessment',
     summary: 'Change an assessment',
-    description: 'What is not sent stays as it is; its date and who has made it do anyway.',
+    description: 'Absent members stay unchanged. The date and the assessor never change.',
     params: schemas.AssessmentParams,
     body: schemas.AssessmentUpdateBody,
     bodyExample: { overall_score: 4, notes: null },
@@ -114,7 +115,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     method: 'GET',
     url: '/api/v1/bpm/templates',
     id: 'listProcessTemplates',
-    summary: 'List models to begin with',
+    summary: 'List templates of models',
     query: listQuery(schemas.templateSorts, 'place', {}),
     answers: { 200: { description: 'Templates', schema: listAnswer(Type.Ref('ProcessTemplateItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listTemplates(ctx, query)),
@@ -127,7 +128,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     method: 'GET',
     url: '/api/v1/bpm/templates/:template_key',
     id: 'getProcessTemplate',
-    summary: 'Read a model to begin with',
+    summary: 'Read a template of a model',
     params: schemas.TemplateParams,
     answers: { 200: { description: 'The template', schema: Type.Ref('ProcessTemplate#') } },
     handler: async ({ params }) => readTemplate(params.template_key),

@@ -7,10 +7,11 @@ import {
   exportPicture,
   listDiagramVersions,
   readDiagram,
+  versionSorts,
 } from '../../domain/modelling/bpm/diagrams.queries.ts';
 import { deleteDiagram, saveDiagram } from '../../domain/modelling/bpm/diagrams.save.ts';
 import { linkElement } from '../../domain/modelling/bpm/elements.link.ts';
-import { type ElementFilter, listElements } from '../../domain/modelling/bpm/elements.list.ts';
+import { elementFilters, elementSorts, listElements } from '../../domain/modelling/bpm/elements.list.ts';
 import type { LinkInput } from '../../domain/modelling/bpm/links.check.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { sendJson, sendResource } from '../json.ts';
@@ -44,7 +45,7 @@ const relating = {
 const base = '/api/v1/bpm/processes/:process_id';
 const FORM_ROOM = 64 * 1024;
 const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
-const saved = { description: 'What the save did', schema: Type.Ref('SavedProcessDiagram#') };
+const saved = { description: 'The result of the save', schema: Type.Ref('SavedProcessDiagram#') };
 
 /** Diagrams of processes, and the elements in them. */
 export async function registerProcessDiagramRoutes(app: App): Promise<void> {
@@ -79,7 +80,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'saveProcessDiagram',
     summary: 'Save the diagram of a process as its next version',
     description:
-      'The model is kept to the letter. Elements are found again by their ids and keep their links; links of elements that are gone go, and with the last link to a card the relation that came with it.',
+      'The model is stored unchanged. Elements keep their links by their ids. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
     params: schemas.ProcessParams,
     body: schemas.DiagramSaveBody,
     bodyExample: { bpmn_xml: schemas.bpmnExample },
@@ -105,7 +106,9 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     description: 'Flow versions stay. It can be undone as a batch.',
     params: schemas.ProcessParams,
     headers: ['If-Match'],
-    answers: { 200: { description: 'What went', schema: Type.Ref('DeletedProcessDiagram#') } },
+    answers: {
+      200: { description: 'The result of the deletion', schema: Type.Ref('DeletedProcessDiagram#') },
+    },
     errors: ['wrong_state'],
     handler: async ({ ctx, params }) => await deleteDiagram(ctx, params.process_id),
   });
@@ -117,7 +120,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'listProcessDiagramVersions',
     summary: 'List the versions of a diagram',
     params: schemas.ProcessParams,
-    query: listQuery(['version', 'created_at'], 'version', {}),
+    query: listQuery(versionSorts, 'version', {}),
     answers: {
       200: { description: 'Versions, newest first', schema: listAnswer(Type.Ref('ProcessDiagramVersion#')) },
     },
@@ -156,7 +159,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'exportProcessPicture',
     summary: 'Download the picture of a diagram',
     description:
-      'The one that was sent with the model, else one that is drawn from its diagram interchange. Always as an attachment that runs nothing.',
+      'The one that was sent with the model, or else one that is drawn from its diagram interchange. Always an attachment that cannot run scripts.',
     params: schemas.ProcessParams,
     query: schemas.VersionQuery,
     headers: ['If-None-Match'],
@@ -181,7 +184,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'listProcessElements',
     summary: 'List the elements of a diagram with the cards to which they are linked',
     params: schemas.ProcessParams,
-    query: listQuery(schemas.elementSorts, 'sequence_order', schemas.elementFilters),
+    query: listQuery(elementSorts, 'sequence_order', elementFilters),
     answers: {
       200: {
         description: 'Elements, in the order of the document',
@@ -189,7 +192,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
       },
     },
     handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listElements(ctx, params.process_id, query as typeof query & ElementFilter)),
+      sendJson(reply, await listElements(ctx, params.process_id, query)),
   });
 
   operation(app, {
@@ -199,7 +202,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'linkProcessElement',
     summary: 'Link an element to an application, a data object and an IT component',
     description:
-      'Replaces what the element was linked to: what is absent is linked no more. The first link to a card relates the process to it; the last that goes takes back the relation that came with a link, unless somebody has written on it.',
+      'Replaces the links of the element; absent ones are removed. The first link to a card creates a relation of the process to it; removing the last one deletes that relation, unless somebody has changed it.',
     params: schemas.ElementParams,
     body: schemas.LinkBody,
     bodyExample: { application_id: null, custom_fields: { minutes: 5 } },
@@ -210,7 +213,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
       sendResource(reply, await linkElement(ctx, params.process_id, params.element_id, body as LinkInput)),
   });
 
-  // with a parser of its own, and the service's own checks instead of the framework's
+  // a scope with its own body parser, and with the service's checks instead of the framework's
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     registerValidation(uploads);
@@ -223,7 +226,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
       url: `${base}/diagram/import`,
       id: 'importProcessDiagram',
       summary: 'Save a BPMN file as the next version of a diagram',
-      description: 'As a save; the file is kept byte for byte, in the encoding that it declares.',
+      description: 'Like a save; the file is stored byte for byte, in the encoding that it declares.',
       params: schemas.ProcessParams,
       query: schemas.DryRunQuery,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },

@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { requireWriter, rights } from '../../domain/modelling/bpm/bpm.access.ts';
 import { readModelText, readThumbnail } from '../../domain/modelling/bpm/bpmn.read.ts';
-import type { ElementFilter } from '../../domain/modelling/bpm/elements.list.ts';
+import { elementFilters, elementSorts } from '../../domain/modelling/bpm/elements.list.ts';
 import { createDraft, deleteDraft, patchDraft } from '../../domain/modelling/bpm/flow.commands.ts';
 import { compareFlows } from '../../domain/modelling/bpm/flow.compare.ts';
 import { approveFlow, rejectFlow, submitFlow } from '../../domain/modelling/bpm/flow.decide.ts';
 import { listDraftElements, planLink } from '../../domain/modelling/bpm/flow.links.ts';
 import {
+  flowSorts,
   listFlows,
   readFlow,
   readFlowPermissions,
@@ -16,7 +17,7 @@ import type { LinkInput } from '../../domain/modelling/bpm/links.check.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bpm.flow.ts';
-import { elementFilters, elementSorts, MODEL_BODY, ProcessParams } from '../schemas/bpm.ts';
+import { MODEL_BODY, ProcessParams } from '../schemas/bpm.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
@@ -72,7 +73,7 @@ export function registerProcessFlowRoutes(app: App): void {
     method: 'GET',
     url: `${base}/published`,
     id: 'getPublishedProcessFlow',
-    summary: 'Read the version of a flow that is in force',
+    summary: 'Read the published version of a flow',
     description: 'Null for a process whose flow was never approved.',
     params: ProcessParams,
     answers: { 200: { description: 'The version', schema: Type.Ref('PublishedProcessFlow#') } },
@@ -84,10 +85,10 @@ export function registerProcessFlowRoutes(app: App): void {
     method: 'GET',
     url: `${base}/drafts`,
     id: 'listProcessFlowDrafts',
-    summary: 'List the versions of a flow that are drafts or wait for approval',
-    description: 'A page of more than 32 MiB is refused: leave `bpmn_xml` out by `fields`, or ask for fewer.',
+    summary: 'List the drafts and pending versions of a flow',
+    description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
     params: ProcessParams,
-    query: listQuery(schemas.flowSorts, 'revision', {}),
+    query: listQuery(flowSorts, 'revision', {}),
     answers: { 200: { description: 'Versions, newest first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listFlows(ctx, params.process_id, ['draft', 'pending'], query)),
@@ -98,8 +99,8 @@ export function registerProcessFlowRoutes(app: App): void {
     method: 'POST',
     url: `${base}/drafts`,
     id: 'createProcessFlowDraft',
-    summary: 'Begin a draft',
-    description: 'With `based_on_id` it plans the links of that version for the elements that it has too.',
+    summary: 'Create a draft',
+    description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
     params: ProcessParams,
     body: schemas.FlowCreateBody,
     bodyExample: schemas.flowExample,
@@ -122,9 +123,9 @@ export function registerProcessFlowRoutes(app: App): void {
     method: 'GET',
     url: `${base}/archived`,
     id: 'listArchivedProcessFlows',
-    summary: 'List the versions of a flow that were in force before',
+    summary: 'List the archived versions of a flow',
     params: ProcessParams,
-    query: listQuery(schemas.flowSorts, 'revision', {}),
+    query: listQuery(flowSorts, 'revision', {}),
     answers: { 200: { description: 'Versions, newest first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listFlows(ctx, params.process_id, ['archived'], query)),
@@ -147,11 +148,10 @@ export function registerProcessFlowRoutes(app: App): void {
     url: `${base}/compare`,
     id: 'compareProcessFlows',
     summary: 'Compare two versions of a flow, element by element',
-    description:
-      'Elements are found again by their ids; what they are planned to be linked to is compared as well.',
+    description: 'Elements are compared by their ids, with their planned links.',
     params: ProcessParams,
     query: schemas.CompareQuery,
-    answers: { 200: { description: 'How they differ', schema: Type.Ref('ProcessFlowComparison#') } },
+    answers: { 200: { description: 'The differences', schema: Type.Ref('ProcessFlowComparison#') } },
     handler: async ({ ctx, params, query, reply }) => {
       const ids = { base: query.base_id, other: query.other_id };
       return sendJson(reply, await compareFlows(ctx, params.process_id, ids));
@@ -177,7 +177,7 @@ export function registerProcessFlowRoutes(app: App): void {
     url: `${base}/versions/:version_id`,
     id: 'patchProcessFlow',
     summary: 'Change a draft',
-    description: 'Links that it plans for elements that the new model has not go.',
+    description: 'Planned links of elements that a new model does not contain are deleted.',
     body: schemas.FlowPatchBody,
     bodyExample: schemas.flowExample,
     bodyLimit: MODEL_BODY,
@@ -211,7 +211,7 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'submitProcessFlow',
     summary: 'Submit a draft for approval',
     description:
-      'Asks those who hold a role on the process that may approve it, or else everybody who may, by a to-do and a notification.',
+      'Those whose stakeholder role on the process allows it, or else everybody who may approve flows, get a to-do and a notification.',
     handler: async ({ ctx, params, reply }) => sendResource(reply, await submitFlow(ctx, idsOf(params))),
   });
 
@@ -223,7 +223,7 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'approveProcessFlow',
     summary: 'Approve a submitted version',
     description:
-      'It is published, what was published before is archived, and it becomes the diagram of the process with the links that it plans. Relations that follow need relations.manage or card.manage_relations.',
+      'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Relations that these create or delete need relations.manage or card.manage_relations.',
     errors: ['wrong_state', 'cardinality_exceeded'],
     handler: async ({ ctx, params, reply }) => sendResource(reply, await approveFlow(ctx, idsOf(params))),
   });
@@ -234,7 +234,7 @@ export function registerProcessFlowRoutes(app: App): void {
     method: 'POST',
     url: `${base}/versions/:version_id/reject`,
     id: 'rejectProcessFlow',
-    summary: 'Give a submitted version back as a draft',
+    summary: 'Reject a submitted version, which becomes a draft again',
     handler: async ({ ctx, params, reply }) => sendResource(reply, await rejectFlow(ctx, idsOf(params))),
   });
 
@@ -253,7 +253,7 @@ export function registerProcessFlowRoutes(app: App): void {
       },
     },
     handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listDraftElements(ctx, idsOf(params), query as typeof query & ElementFilter)),
+      sendJson(reply, await listDraftElements(ctx, idsOf(params), query)),
   });
 
   operation(app, {

@@ -1,11 +1,18 @@
 import Type, { type TSchema } from 'typebox';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import {
+  favoriteSorts,
   listDiagramFavorites,
   starDiagram,
   unstarDiagram,
 } from '../../domain/modelling/diagrams/diagrams.favorites.ts';
-import { createGroup, deleteGroup, listGroups, patchGroup } from '../../domain/modelling/diagrams/groups.ts';
+import {
+  createGroup,
+  deleteGroup,
+  groupSorts,
+  listGroups,
+  patchGroup,
+} from '../../domain/modelling/diagrams/groups.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -17,7 +24,7 @@ const DiagramParams = Type.Object({ diagram_id: Uuid }, closed);
 const GroupParams = Type.Object({ group_id: Uuid }, closed);
 const group = Type.Ref('DiagramGroup#');
 
-/** The diagrams that one has starred, and groups of diagrams. */
+/** Favourite diagrams, and groups of diagrams. */
 export function registerDiagramGroupRoutes(app: App): void {
   const shared: TSchema[] = [
     schemas.DiagramFavoriteSchema,
@@ -31,9 +38,9 @@ export function registerDiagramGroupRoutes(app: App): void {
     url: '/api/v1/diagrams/favorites',
     id: 'listDiagramFavorites',
     tag,
-    summary: 'List the diagrams that you have starred',
+    summary: 'List your favourite diagrams',
     permission: 'diagrams.view',
-    query: listQuery(['created_at', 'name'], 'created_at', {}),
+    query: listQuery(favoriteSorts, 'created_at', {}),
     answers: {
       200: { description: 'Ids of diagrams', schema: listAnswer(Type.Ref('DiagramFavorite#')) },
     },
@@ -45,12 +52,12 @@ export function registerDiagramGroupRoutes(app: App): void {
     url: '/api/v1/diagrams/:diagram_id/favorite',
     id: 'starDiagram',
     tag,
-    summary: 'Star a diagram',
-    description: 'One that is starred already stays so.',
+    summary: 'Make a diagram a favourite',
+    description: 'Has no effect if it is one already.',
     permission: 'diagrams.view',
     params: DiagramParams,
     answers: {
-      201: { description: 'The star', schema: Type.Ref('DiagramFavorite#'), headers: ['ETag'] },
+      201: { description: 'The favourite', schema: Type.Ref('DiagramFavorite#'), headers: ['ETag'] },
     },
     handler: async ({ ctx, params, reply }) =>
       sendResource(reply.code(201), await starDiagram(ctx, params.diagram_id)),
@@ -61,7 +68,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     url: '/api/v1/diagrams/:diagram_id/favorite',
     id: 'unstarDiagram',
     tag,
-    summary: 'Take the star off a diagram',
+    summary: 'Remove a diagram from your favourites',
     permission: 'diagrams.view',
     params: DiagramParams,
     answers: { 204: { description: 'Removed' } },
@@ -78,7 +85,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     tag,
     summary: 'List groups of diagrams',
     permission: 'diagrams.view',
-    query: listQuery(['sort_order', 'name', 'created_at'], 'sort_order', {}),
+    query: listQuery(groupSorts, 'sort_order', {}),
     answers: { 200: { description: 'Groups', schema: listAnswer(Type.Ref('DiagramGroupItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listGroups(ctx, query)),
   });
@@ -88,7 +95,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     url: '/api/v1/diagram-groups',
     id: 'createDiagramGroup',
     tag,
-    summary: 'Make a group of diagrams',
+    summary: 'Create a group of diagrams',
     permission: 'diagrams.manage',
     body: schemas.GroupCreateBody,
     bodyExample: { name: 'Target architecture', color: '#1976d2' },

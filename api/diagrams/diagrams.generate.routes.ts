@@ -7,7 +7,7 @@ import { operation } from '../operation.ts';
 import { GenerateBody, GeneratedDrawingSchema } from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 
-/** Diagrams that are made of the inventory. */
+/** Diagrams that are generated from the inventory. */
 export function registerGenerateRoutes(app: App): void {
   app.addSchema(GeneratedDrawingSchema);
 
@@ -18,7 +18,7 @@ export function registerGenerateRoutes(app: App): void {
     tag: 'Diagrams',
     summary: 'Draw the dependencies around a card, or the cards of a type grouped by those of another',
     description:
-      'The answer is a preview and writes nothing, unless `save` is given. Active cards that you see are drawn, each with its `cardId`, so that the drawing follows them; `truncated` says that there are more than `max_cards`.',
+      'The answer is a preview and writes nothing, unless `save` is given. Active cards that you see are drawn, each with its `cardId`, so that reads of the diagram update it; `truncated` says that there are more than `max_cards`.',
     permission: 'diagrams.view',
     permissionNote: 'inventory.view; relations.view; diagrams.manage to save',
     body: GenerateBody,
@@ -31,10 +31,10 @@ export function registerGenerateRoutes(app: App): void {
     handler: async ({ ctx, body, reply }) => {
       const { save, ...request } = body;
       if (save) requirePermission(ctx.caller, 'diagrams.manage');
-      const made = await generateDrawing(ctx, request);
-      if (!save) return made;
-      const { name = made.title.slice(0, 200), ...rest } = save;
-      const diagram = await createDiagram(ctx, { ...rest, name, data: { xml: made.xml } });
+      const generated = await generateDrawing(ctx, request);
+      if (!save) return generated;
+      const { name = generated.title.slice(0, 200), ...rest } = save;
+      const diagram = await createDiagram(ctx, { ...rest, name, data: { xml: generated.xml } });
       return sendResource(reply.code(201), diagram);
     },
   });

@@ -6,7 +6,12 @@ import {
   patchDiagram,
 } from '../../domain/modelling/diagrams/diagrams.commands.ts';
 import { linkCard, unlinkCard } from '../../domain/modelling/diagrams/diagrams.links.ts';
-import { listDiagrams, readDiagram } from '../../domain/modelling/diagrams/diagrams.list.ts';
+import {
+  diagramFilters,
+  diagramSorts,
+  listDiagrams,
+  readDiagram,
+} from '../../domain/modelling/diagrams/diagrams.list.ts';
 import type { DiagramInput } from '../../domain/modelling/diagrams/diagrams.types.ts';
 import { setDiagramGroups } from '../../domain/modelling/diagrams/groups.ts';
 import { sendJson, sendResource } from '../json.ts';
@@ -21,7 +26,6 @@ const Params = Type.Object({ diagram_id: Uuid }, closed);
 const LinkParams = Type.Object({ diagram_id: Uuid, card_id: Uuid }, closed);
 const linkNote = 'diagrams.manage or card.manage_diagram_links';
 const diagram = Type.Ref('Diagram#');
-const flag = (description: string) => Type.Boolean({ default: false, description });
 
 const xml =
   '<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/><UserObject id="2" label="Payroll" cardId="00000000-0000-4000-8000-000000000001"><mxCell style="rounded=1" vertex="1" parent="1"><mxGeometry x="40" y="40" width="160" height="60" as="geometry"/></mxCell></UserObject></root></mxGraphModel>';
@@ -38,19 +42,7 @@ export function registerDiagramRoutes(app: App): void {
     tag,
     summary: 'List diagrams',
     permission: 'diagrams.view',
-    query: listQuery(['updated_at', 'created_at', 'name'], 'updated_at', {
-      card_id: Type.Optional(
-        Type.String({ ...Uuid, description: 'Those that name the card, or to which it is linked' }),
-      ),
-      mine: flag('Only your own'),
-      favorites: flag('Only those that you have starred'),
-      group_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those in the group' })),
-      visibility: Type.Optional(
-        Type.Union([Type.Literal('public'), Type.Literal('private'), Type.Literal('shared')], {
-          description: 'Only those that everybody sees, your private ones, or those that are shared',
-        }),
-      ),
-    }),
+    query: listQuery(diagramSorts, 'updated_at', diagramFilters),
     answers: {
       200: { description: 'Diagrams, last changed first', schema: listAnswer(Type.Ref('DiagramItem#')) },
     },
@@ -62,7 +54,7 @@ export function registerDiagramRoutes(app: App): void {
     url: '/api/v1/diagrams',
     id: 'createDiagram',
     tag,
-    summary: 'Make a diagram',
+    summary: 'Create a diagram',
     permission: 'diagrams.manage',
     body: schemas.DiagramCreateBody,
     bodyExample: { name: 'Payroll and its surroundings', data: { xml } },
@@ -80,7 +72,7 @@ export function registerDiagramRoutes(app: App): void {
     tag,
     summary: 'Read a diagram with its drawing',
     description:
-      'The drawing is in step with the cards that you see: labels that still say a card’s former name say its present one, cells of a merged card name the one that stayed, and cells of archived and deleted cards carry `cardState`. Everything else is as it was sent.',
+      'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is as it was sent.',
     permission: 'diagrams.view',
     params: Params,
     errors: ['query_too_heavy'],
@@ -95,7 +87,7 @@ export function registerDiagramRoutes(app: App): void {
     tag,
     summary: 'Change a diagram',
     description:
-      '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its maker changes `visibility` and `shared_with`; `shared_with` of a private diagram shares it, an empty one ends that.',
+      '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its owner may change `visibility` and `shared_with`; `shared_with` alone makes a private diagram shared, and an empty one makes it private again.',
     permission: 'diagrams.manage',
     params: Params,
     body: schemas.DiagramPatchBody,
@@ -130,7 +122,7 @@ export function registerDiagramRoutes(app: App): void {
     id: 'linkDiagramCard',
     tag,
     summary: 'Link a card to a diagram',
-    description: 'A card that is linked already stays so.',
+    description: 'Has no effect if the card is linked already.',
     permission: 'diagrams.view',
     permissionNote: linkNote,
     params: Params,
@@ -146,8 +138,8 @@ export function registerDiagramRoutes(app: App): void {
     url: '/api/v1/diagrams/:diagram_id/cards/:card_id',
     id: 'unlinkDiagramCard',
     tag,
-    summary: 'Take the link to a card away',
-    description: 'What the drawing names stays.',
+    summary: 'Unlink a card from a diagram',
+    description: 'The drawing is not changed.',
     permission: 'diagrams.view',
     permissionNote: linkNote,
     params: LinkParams,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { ActionItems } from '../../domain/modelling/bpm/bpm.input.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { ProcessAssessment } from '../../domain/modelling/bpm/bpm.model.ts';
 
 export const AssessmentParams = Type.Object({ process_id: Uuid, assessment_id: Uuid }, closed);
 export const TemplateParams = Type.Object(
@@ -11,22 +11,18 @@ export const TemplateParams = Type.Object(
 const Score = Type.Integer({
   minimum: -1_000_000,
   maximum: 1_000_000,
-  description: 'From 1 to 5: what lies beyond becomes 1 or 5',
+  description: 'From 1 to 5; lower and higher values become 1 and 5',
 });
-const Notes = Type.Optional(Nullable(Type.String({ maxLength: 10_000 })));
-export const AssessmentCreateBody = Type.Object(
-  {
-    assessment_date: DateOnly,
-    overall_score: Score,
-    efficiency: Score,
-    effectiveness: Score,
-    compliance: Score,
-    automation: Score,
-    notes: Notes,
-    action_items: Type.Optional(Nullable(ActionItems)),
-  },
-  closed,
-);
+const { assessment_date, notes, action_items } = ProcessAssessment.columns;
+const scores = {
+  overall_score: Score,
+  efficiency: Score,
+  effectiveness: Score,
+  compliance: Score,
+  automation: Score,
+};
+const texts = { notes: Type.Optional(notes), action_items: Type.Optional(Nullable(action_items)) };
+export const AssessmentCreateBody = Type.Object({ assessment_date, ...scores, ...texts }, closed);
 export const assessmentExample = {
   assessment_date: '2026-03-31',
   overall_score: 3,
@@ -37,41 +33,26 @@ export const assessmentExample = {
   notes: 'Invoices are still typed by hand.',
   action_items: [{ text: 'Read invoices by machine', due: '2026-09-30' }],
 };
-const Changed = Type.Optional(Score);
 export const AssessmentUpdateBody = Type.Object(
-  {
-    overall_score: Changed,
-    efficiency: Changed,
-    effectiveness: Changed,
-    compliance: Changed,
-    automation: Changed,
-    notes: Notes,
-    action_items: Type.Optional(Nullable(ActionItems)),
-  },
+  { ...Type.Partial(Type.Object(scores)).properties, ...texts },
   closed,
 );
-const Scored = Type.Integer({ minimum: 1, maximum: 5 });
+const { updated_at: _internal, ...columns } = ProcessAssessment.columns;
+const Stored = Type.Integer({ minimum: 1, maximum: 5 });
 const assessment = {
-  id: Uuid,
-  process_id: Uuid,
-  assessor_id: Nullable(Uuid),
+  ...columns,
+  overall_score: Stored,
+  efficiency: Stored,
+  effectiveness: Stored,
+  compliance: Stored,
+  automation: Stored,
   assessor_name: Nullable(Type.String()),
-  assessment_date: DateOnly,
-  overall_score: Scored,
-  efficiency: Scored,
-  effectiveness: Scored,
-  compliance: Scored,
-  automation: Scored,
-  notes: Nullable(Type.String()),
-  action_items: Type.Array(OpenObject),
-  created_at: Timestamp,
 };
 export const AssessmentSchema = Type.Object(assessment, { $id: 'ProcessAssessment', ...closed });
 export const AssessmentItemSchema = Type.Partial(Type.Object(assessment), {
   $id: 'ProcessAssessmentItem',
   ...closed,
 });
-export const assessmentSorts = ['assessment_date', 'created_at', 'overall_score'];
 
 const template = {
   key: Type.String(),

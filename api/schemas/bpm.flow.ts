@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { CustomFields } from '../../domain/modelling/bpm/bpm.input.ts';
-import { flowStatuses } from '../../domain/modelling/bpm/bpm.types.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { CustomFields, FlowVersion } from '../../domain/modelling/bpm/bpm.model.ts';
 import {
   BpmnXml,
   bpmnExample,
@@ -24,8 +23,8 @@ export const DraftElementParams = Type.Object(
 );
 export const CompareQuery = Type.Object(
   {
-    base_id: Type.String({ ...Uuid, description: 'The version from which differences are told' }),
-    other_id: Type.String({ ...Uuid, description: 'The version to which they lead' }),
+    base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),
+    other_id: Type.String({ ...Uuid, description: 'The version that is compared' }),
   },
   closed,
 );
@@ -36,7 +35,7 @@ export const FlowCreateBody = Type.Object(
     svg_thumbnail: Thumbnail,
     based_on_id: Type.Optional(
       Nullable(
-        Type.String({ ...Uuid, description: 'A version of the process, whose planned links are taken over' }),
+        Type.String({ ...Uuid, description: 'A version of the process, whose planned links are copied' }),
       ),
     ),
   },
@@ -48,26 +47,20 @@ export const FlowPatchBody = Type.Object(
   closed,
 );
 
-const Status = Type.Union(flowStatuses.map((status) => Type.Literal(status)));
+const {
+  content_id: _content,
+  thumbnail_id: _thumbnail,
+  updated_at: _updated,
+  ...columns
+} = FlowVersion.columns;
 const flow = {
-  id: Uuid,
-  process_id: Uuid,
-  status: Status,
-  revision: Type.Integer({ minimum: 1, description: 'Counts up in a process' }),
+  ...columns,
   bpmn_xml: Type.String(),
   svg_thumbnail: Nullable(Type.String()),
   warnings: Type.Array(Type.String()),
-  created_by: Nullable(Uuid),
   created_by_name: Nullable(Type.String()),
-  created_at: Timestamp,
-  submitted_by: Nullable(Uuid),
   submitted_by_name: Nullable(Type.String()),
-  submitted_at: Nullable(Timestamp),
-  approved_by: Nullable(Uuid),
   approved_by_name: Nullable(Type.String()),
-  approved_at: Nullable(Timestamp),
-  archived_at: Nullable(Timestamp),
-  based_on_id: Nullable(Uuid),
   draft_element_links: Nullable(
     Type.Record(
       Type.String(),
@@ -82,7 +75,7 @@ const flow = {
       ),
       {
         description:
-          'What elements are to be linked to, by their ids in the model; null where nothing is planned',
+          'The planned links of elements, by their ids in the model; null where nothing is planned',
       },
     ),
   ),
@@ -94,14 +87,13 @@ export const PublishedSchema = Type.Unsafe({
   ...Nullable(Type.Ref('ProcessFlowVersion#')),
   $id: 'PublishedProcessFlow',
 });
-export const flowSorts = ['revision', 'created_at', 'archived_at'];
 
 const draftElement = {
   ...modelElement,
   ...linkedCards,
   custom_fields: Nullable(CustomFields),
   is_planned: Type.Boolean({
-    description: 'Whether the version says what it is linked to; else what is in force is told',
+    description: 'Whether the version plans its links; otherwise those in force are shown',
   }),
 };
 export const DraftElementSchema = Type.Object(draftElement, { $id: 'ProcessDraftElement', ...closed });
@@ -111,7 +103,7 @@ export const DraftElementItemSchema = Type.Partial(Type.Object(draftElement), {
 });
 export const PlanBody = LinkBody;
 
-const compared = Type.Object({ id: Uuid, revision: flow.revision, status: Status }, closed);
+const compared = Type.Object({ id: Uuid, revision: columns.revision, status: columns.status }, closed);
 export const ComparisonSchema = Type.Object(
   {
     base: compared,

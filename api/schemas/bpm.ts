@@ -1,30 +1,28 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { CustomFields } from '../../domain/modelling/bpm/bpm.input.ts';
-import { elementTypes } from '../../domain/modelling/bpm/bpm.types.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { ContentElement, CustomFields, ProcessDiagram } from '../../domain/modelling/bpm/bpm.model.ts';
 import { modelLimits } from '../../domain/modelling/bpm/bpmn.guard.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/bpm/bpmn.read.ts';
-import { MOST_NAMED } from '../../domain/modelling/bpm/elements.compare.ts';
+import { MAX_LISTED } from '../../domain/modelling/bpm/elements.compare.ts';
 
 export const ProcessParams = Type.Object({ process_id: Uuid }, closed);
 export const ElementParams = Type.Object({ process_id: Uuid, element_id: Uuid }, closed);
 
-const ElementTypeName = Type.Union(elementTypes.map((type) => Type.Literal(type)));
 const Count = Type.Integer({ minimum: 0 });
-/** Room in a body for a model and a picture whose every character is escaped. */
+/** The body limit for a model and a picture in which every character is escaped. */
 export const MODEL_BODY = 4 * (modelLimits.bytes + MAX_THUMBNAIL);
 
 export const BpmnXml = Type.String({
   minLength: 1,
   maxLength: modelLimits.bytes,
-  description: 'BPMN 2.0, kept to the letter; at most 2 MiB in UTF-8, without a document type',
+  description: 'BPMN 2.0, stored unchanged; at most 2 MiB in UTF-8, without a document type',
 });
 export const Thumbnail = Type.Optional(
   Nullable(
     Type.String({ maxLength: MAX_THUMBNAIL, description: 'An SVG image of the model; at most 1 MiB' }),
   ),
 );
-/** A model that is small enough for an example. */
+/** A small model for examples. */
 export const bpmnExample = `<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="https://estate.example/bpmn">
   <process id="p"><startEvent id="start"/><sequenceFlow id="f" sourceRef="start" targetRef="check"/><userTask id="check" name="Check the order"/></process>
@@ -34,12 +32,20 @@ export const DiagramSaveBody = Type.Object(
   {
     bpmn_xml: BpmnXml,
     svg_thumbnail: Thumbnail,
-    dry_run: Type.Boolean({ default: false, description: 'Tells what a save would do, and writes nothing' }),
+    dry_run: Type.Boolean({
+      default: false,
+      description: 'Returns what a save would do, and writes nothing',
+    }),
   },
   closed,
 );
 export const DryRunQuery = Type.Object(
-  { dry_run: Type.Boolean({ default: false, description: 'Tells what the import would do' }) },
+  {
+    dry_run: Type.Boolean({
+      default: false,
+      description: 'Returns what the import would do, and writes nothing',
+    }),
+  },
   closed,
 );
 export const VersionQuery = Type.Object(
@@ -48,7 +54,7 @@ export const VersionQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 2_147_483_647,
-        description: 'An earlier version; absent: the one shown',
+        description: 'An earlier version; by default the current one',
       }),
     ),
   },
@@ -60,43 +66,42 @@ export const FileForm = Type.Object(
 );
 
 const Warnings = Type.Array(Type.String(), {
-  description: 'What the parser did not understand; the model is kept as it is',
+  description: 'What the parser did not understand; the model is stored unchanged',
 });
-const version = {
-  id: Uuid,
-  version: Type.Integer({ minimum: 1 }),
-  created_by: Nullable(Uuid),
-  created_at: Timestamp,
-};
+const { id, process_id, version, created_by, created_at } = ProcessDiagram.columns;
 const diagram = Type.Object(
   {
-    id: Uuid,
-    process_id: Uuid,
+    id,
+    process_id,
     bpmn_xml: Type.String(),
     svg_thumbnail: Nullable(Type.String({ description: 'As it was sent' })),
-    version: version.version,
+    version,
     element_count: Count,
     warnings: Warnings,
-    created_by: version.created_by,
-    created_at: version.created_at,
+    created_by,
+    created_at,
   },
   closed,
 );
 /** Null for a process that has none. */
 export const DiagramSchema = Type.Unsafe({ ...Nullable(diagram), $id: 'ProcessDiagram' });
-export const VersionItemSchema = Type.Partial(Type.Object(version), {
+export const VersionItemSchema = Type.Partial(Type.Object({ id, version, created_by, created_at }), {
   $id: 'ProcessDiagramVersion',
   ...closed,
 });
 
-const named = { bpmn_element_id: Type.String(), element_type: ElementTypeName, name: Type.String() };
+const named = {
+  bpmn_element_id: Type.String(),
+  element_type: ContentElement.columns.element_type,
+  name: Type.String(),
+};
 /** Elements by which two models differ. */
 export const differenceMembers = {
   added: Type.Array(Type.Object(named, closed), {
-    maxItems: MOST_NAMED,
-    description: `The first ${MOST_NAMED} in the order of the document, as of each kind of difference; the counts tell how many there are`,
+    maxItems: MAX_LISTED,
+    description: `The first ${MAX_LISTED} in document order, like those of the other kinds of differences; the counts include all`,
   }),
-  removed: Type.Array(Type.Object(named, closed), { maxItems: MOST_NAMED }),
+  removed: Type.Array(Type.Object(named, closed), { maxItems: MAX_LISTED }),
   changed: Type.Array(
     Type.Object(
       {
@@ -105,14 +110,13 @@ export const differenceMembers = {
           Type.String(),
           Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, closed),
           {
-            description:
-              'By member of the element; what leads on from it among them and, of flows, what it is linked to',
+            description: 'By member of the element, including its next elements and, for flows, its links',
           },
         ),
       },
       closed,
     ),
-    { maxItems: MOST_NAMED },
+    { maxItems: MAX_LISTED },
   ),
 };
 /** How many elements differ. */
@@ -121,17 +125,17 @@ export const DifferenceCounts = Type.Object(
   closed,
 );
 const outcome = {
-  links_removed: Type.Integer({ minimum: 0, description: 'Elements that were linked and are gone' }),
+  links_removed: Type.Integer({ minimum: 0, description: 'Removed elements that had links' }),
   relations_removed: Type.Integer({
     minimum: 0,
-    description: 'Relations that came with links of which none is left',
+    description: 'Relations that were created for links of which none is left',
   }),
 };
 export const SavedDiagramSchema = Type.Object(
   {
     id: Nullable(Uuid),
     process_id: Uuid,
-    version: version.version,
+    version,
     element_count: Count,
     dry_run: Type.Boolean(),
     warnings: Warnings,
@@ -162,21 +166,9 @@ export const LinkBody = Type.Object(
   closed,
 );
 
-/** What the model says of an element. */
-export const modelElement = {
-  bpmn_element_id: Type.String({ description: 'As in the model' }),
-  element_type: ElementTypeName,
-  name: Type.String({ description: 'Empty where the element has none' }),
-  documentation: Nullable(Type.String()),
-  lane_name: Nullable(
-    Type.String({ description: 'The innermost lane; of elements in a subprocess that of this' }),
-  ),
-  pool_name: Nullable(Type.String()),
-  parent_element_id: Nullable(Type.String({ description: 'The subprocess that it lies in' })),
-  is_automated: Type.Boolean({ description: 'A service, script or business rule task' }),
-  sequence_order: Type.Integer({ minimum: 0, description: 'Place in the document' }),
-  next_element_ids: Type.Array(Type.String(), { description: 'Where its sequence flows lead' }),
-};
+const { id: _id, content_id: _content, ...modelColumns } = ContentElement.columns;
+/** The members of an element that its model contains. */
+export const modelElement = modelColumns;
 export const linkedCards = {
   application_id: Nullable(Uuid),
   application_name: Nullable(Type.String()),
@@ -186,7 +178,7 @@ export const linkedCards = {
   it_component_name: Nullable(Type.String()),
 };
 const element = {
-  id: Type.String({ ...Uuid, description: 'The same over all versions of the diagram' }),
+  id: Type.String({ ...Uuid, description: 'The same in all versions of the diagram' }),
   process_id: Uuid,
   ...modelElement,
   ...linkedCards,
@@ -194,16 +186,3 @@ const element = {
 };
 export const ElementSchema = Type.Object(element, { $id: 'ProcessElement', ...closed });
 export const ElementItemSchema = Type.Partial(Type.Object(element), { $id: 'ProcessElementItem', ...closed });
-
-export const elementSorts = ['sequence_order', 'name', 'element_type', 'lane_name'];
-export const elementFilters = {
-  element_type: Type.Optional(
-    Type.Union(
-      elementTypes.map((type) => Type.Literal(type)),
-      { description: 'Only elements of this type' },
-    ),
-  ),
-  linked: Type.Optional(
-    Type.Boolean({ description: 'Only elements that are linked to a card, or the others' }),
-  ),
-};

@@ -1,17 +1,18 @@
 import Type from 'typebox';
-import { Color, closed, Key, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, closed, Key, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Diagram, DiagramGroup } from '../../domain/modelling/diagrams/diagrams.model.ts';
+import { visibilities } from '../../domain/modelling/diagrams/diagrams.types.ts';
 import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.types.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/thumbnail.check.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 200 });
-const visibilities = [Type.Literal('public'), Type.Literal('private'), Type.Literal('shared')];
-const Visibility = Type.Union(visibilities, {
-  description:
-    '`private`: its maker alone sees it; `shared`: those in `shared_with` as well; it is not found by anybody else',
-});
+const { name: Name, description: Description } = Diagram.columns;
+const Visibility = Choice(
+  visibilities,
+  '`private`: only its owner sees it; `shared`: those in `shared_with` as well; for others it does not exist',
+);
 const SharedWith = Type.Array(
   Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }, closed),
-  { maxItems: 100, description: 'Those who see it besides its maker; replaces the ones before' },
+  { maxItems: 100, description: 'Those who see it besides its owner; replaces the existing ones' },
 );
 const Data = Type.Object(
   {
@@ -20,7 +21,7 @@ const Data = Type.Object(
         Type.String({
           maxLength: MAX_DRAWING,
           description:
-            'XML of draw.io: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells name cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
+            'XML of draw.io: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells refer to cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
         }),
       ),
     ),
@@ -28,7 +29,7 @@ const Data = Type.Object(
       Nullable(
         Type.String({
           maxLength: MAX_THUMBNAIL,
-          description: 'A small picture as a `data:` address: PNG, JPEG, WebP or SVG',
+          description: 'A small picture as a `data:` URL: PNG, JPEG, WebP or SVG',
         }),
       ),
     ),
@@ -36,15 +37,15 @@ const Data = Type.Object(
   {
     additionalProperties: true,
     maxProperties: 100,
-    description: 'The drawing, and what a client keeps of how it shows it',
+    description: 'The drawing, and display settings of the client',
   },
 );
 const CardIds = Nullable(
-  Type.Array(Uuid, { maxItems: 1000, description: 'The cards that are linked to it, all of them' }),
+  Type.Array(Uuid, { maxItems: 1000, description: 'All cards that are linked to it' }),
 );
 
 const members = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 100_000 }))),
+  description: Type.Optional(Description),
   data: Type.Optional(Nullable(Data)),
   card_ids: Type.Optional(CardIds),
   visibility: Type.Optional(Visibility),
@@ -54,28 +55,29 @@ export const DiagramCreateBody = Type.Object({ name: Name, ...members }, closed)
 export const DiagramPatchBody = Type.Object({ name: Type.Optional(Name), ...members }, closed);
 
 const Ids = (description: string) => Type.Array(Uuid, { description });
+const { id, name, description, created_by, created_at, updated_at } = Diagram.columns;
 const common = {
-  id: Uuid,
-  name: Type.String(),
-  description: Nullable(Type.String()),
+  id,
+  name,
+  description,
   card_ids: Ids('Linked cards that you see'),
   group_ids: Ids('Groups that it is in'),
-  visibility: Type.Union(visibilities),
+  visibility: Choice(visibilities),
   shared_with: Type.Array(
     Type.Object({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }, closed),
-    { description: 'With whom it is shared; all of them for its maker, else you alone' },
+    { description: 'With whom it is shared; only its owner sees others than themselves' },
   ),
   can_edit: Type.Boolean({ description: 'Whether you may change it' }),
-  created_by: Nullable(Uuid),
+  created_by,
   created_by_name: Nullable(Type.String()),
   is_favorite: Type.Boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  created_at,
+  updated_at,
 };
 export const DiagramSchema = Type.Object(
   {
     ...common,
-    card_refs: Ids('Cards that the drawing names and you see'),
+    card_refs: Ids('Cards in the drawing that you see'),
     data: Type.Object(
       { xml: Type.String(), thumbnail: Type.Optional(Type.String()) },
       { additionalProperties: true },
@@ -88,7 +90,7 @@ export const DiagramItemSchema = Type.Partial(
   Type.Object({
     ...common,
     thumbnail: Nullable(Type.String()),
-    card_count: Type.Integer({ minimum: 0, description: 'Cards that it names or is linked to' }),
+    card_count: Type.Integer({ minimum: 0, description: 'Cards that it contains or is linked to' }),
   }),
   { $id: 'DiagramItem', ...closed },
 );
@@ -98,21 +100,15 @@ export const DiagramFavoriteSchema = Type.Partial(
   { $id: 'DiagramFavorite', ...closed },
 );
 
-const Order = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
 const group = {
-  color: Type.Optional(Nullable(Color)),
-  sort_order: Type.Optional(Nullable(Order)),
+  color: Type.Optional(DiagramGroup.columns.color),
+  sort_order: Type.Optional(Nullable(DiagramGroup.columns.sort_order)),
 };
 export const GroupCreateBody = Type.Object({ name: Name, ...group }, closed);
 export const GroupPatchBody = Type.Object({ name: Type.Optional(Name), ...group }, closed);
 const groupMembers = {
-  id: Uuid,
-  name: Type.String(),
-  color: Nullable(Type.String()),
-  sort_order: Type.Integer(),
+  ...DiagramGroup.columns,
   diagram_count: Type.Integer({ minimum: 0, description: 'Diagrams in it that you see' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
 };
 export const DiagramGroupSchema = Type.Object(groupMembers, { $id: 'DiagramGroup', ...closed });
 export const DiagramGroupItemSchema = Type.Partial(Type.Object(groupMembers), {
@@ -144,11 +140,11 @@ export const GenerateBody = Type.Object(
       Type.Object(
         {
           name: Type.Optional(Name),
-          description: Type.Optional(Nullable(Type.String({ maxLength: 100_000 }))),
+          description: Type.Optional(Description),
           visibility: Type.Optional(Visibility),
           shared_with: Type.Optional(Nullable(SharedWith)),
         },
-        { ...closed, description: 'Keeps it as a diagram; without a name it is called what it shows' },
+        { ...closed, description: 'Saves it as a diagram; by default its name is the title' },
       ),
     ),
   },

@@ -5,10 +5,6 @@ const edit: CardRight = { app: 'inventory.edit', card: 'card.edit' };
 const archive: CardRight = { app: 'inventory.archive', card: 'card.archive' };
 const approve: CardRight = { app: 'inventory.approval_status', card: 'card.approval_status' };
 const documents: CardRight = { app: 'documents.manage', card: 'card.manage_documents' };
-const flowEdit: CardRight = { app: 'bpm.edit', card: 'card.bpm_edit' };
-const flowDrafts: CardRight = { app: 'bpm.manage_drafts', card: 'card.bpm_manage_drafts' };
-const flowApproval: CardRight = { app: 'bpm.approve_flows', card: 'card.bpm_approve' };
-const diagramLinks: CardRight = { app: 'diagrams.manage', card: 'card.manage_diagram_links' };
 
 /**
  * The rights by event type or by its first part, the type first. Those of resources stand in their declarations.
@@ -38,7 +34,6 @@ export const undoRights: Record<string, UndoRight> = {
   bookmark: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata'),
   saved_report: personal('saved_reports.create'),
   notification: personal('notifications.manage'),
-  diagram_favorite: personal('diagrams.view'),
   principle: needs('admin.metamodel'),
   regulation: needs('admin.metamodel'),
   resource_type: needs('admin.metamodel'),
@@ -54,17 +49,6 @@ export const undoRights: Record<string, UndoRight> = {
   duplicate_decision: needs('ai_analysis.manage'),
   duplicate_cluster: needs('ai_analysis.manage'),
   assessment: needs('ai_analysis.manage'),
-  diagram: needs('diagrams.manage'),
-  'diagram.linked': needs(diagramLinks),
-  'diagram.unlinked': needs(diagramLinks),
-  diagram_group: needs('diagrams.manage'),
-  process_diagram: needs(flowEdit),
-  process_element_link: needs(flowEdit),
-  process_flow: needs(flowDrafts),
-  'process_flow.approved': needs(flowApproval),
-  'process_flow.rejected': needs(flowApproval),
-  'process_flow.archived': needs(flowApproval),
-  process_assessment: needs('bpm.assessments'),
   adr: needs('adr.manage'),
   'adr.deleted': { needs: ['adr.manage'], others: ['adr.delete'] },
   'adr.signed': personal('adr.sign'),

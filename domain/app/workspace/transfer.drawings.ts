@@ -1,6 +1,6 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { checkDrawing, followAside } from '../../modelling/diagrams/drawing.thread.ts';
+import { checkDrawing, updateDrawing } from '../../modelling/diagrams/drawing.thread.ts';
 import { MAX_DRAWING, type ReadDrawing } from '../../modelling/diagrams/drawing.types.ts';
 import { drawingId } from '../../modelling/diagrams/drawings.store.ts';
 import { checkThumbnail, MAX_THUMBNAIL } from '../../modelling/diagrams/thumbnail.check.ts';
@@ -68,7 +68,7 @@ async function readHere({ ids, signal }: Checking, xml: string): Promise<ReadDra
     .filter((id) => ids.has(id))
     .map((id) => ({ id, now: ids.get(id)!, was: null, name: '', state: 'active' as const }));
   if (facts.length === 0) return drawing;
-  return await read(await patiently(signal, () => followAside(xml, facts)));
+  return await read(await patiently(signal, () => updateDrawing(xml, facts)));
 }
 
 /** Looks at thumbnails as at those that are sent. */

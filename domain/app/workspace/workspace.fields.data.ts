@@ -32,11 +32,8 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
   bookmarks: { name: name(200), card_type: name(100) },
   saved_reports: { name: name(200), description: text(10_000) },
   surveys: { name: name(200), target_type_key: name(100), description: text(10_000), message: text(10_000) },
-  diagram_groups: { name: name(200), color, sort_order: order },
-  diagrams: { name: name(200), description: text(100_000) },
   adrs: { title: name(500) },
   soaws: { name: name(500) },
-  process_assessments: { notes: text(10_000) },
   assessments: { title: name(200), requirement: name(20_000) },
   web_portals: {
     name: name(200),

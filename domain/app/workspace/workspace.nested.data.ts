@@ -15,7 +15,7 @@ import { readNodes } from '../../inventory/reference/reference.rules.ts';
 import { type CatalogueNode, MAX_NODES } from '../../inventory/reference/reference.types.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
 import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../kernel/shapes.ts';
-import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.input.ts';
+import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
 import { MAX_FIELDS } from '../../modelling/bpm/links.check.ts';
 import { MAX_SETTINGS } from '../../modelling/diagrams/diagrams.commands.ts';
 import type { NestedRule } from './workspace.nested.ts';

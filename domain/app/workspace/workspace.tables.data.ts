@@ -14,21 +14,6 @@ const plain = (kind: string): ContentTable['events'] => ({
 const once = (created: EventType): ContentTable['events'] => ({ created });
 const byId = { key: ['id'] } as const;
 
-/** The contents that a row names by what they are: nothing tells of them but what names them. */
-const content = (table: string, what: string, more: Partial<ContentTable>): ContentTable => ({
-  table,
-  what,
-  ...byId,
-  label: 't.id::text',
-  ...more,
-});
-
-/** That a saved diagram or a flow version of a process that goes uses a content. */
-const usedContent = (uses: string, active: (card: string) => string): string =>
-  ['process_diagrams', 'process_flow_versions']
-    .map((table) => `exists (select from ${table} u where ${uses} and ${active('u.process_id')})`)
-    .join(' or ');
-
 /** The order of the tables, each after those that it refers to; those of resources by name alone. */
 export const tableOrder: readonly (ContentTable | string)[] = [
   {
@@ -186,38 +171,11 @@ export const tableOrder: readonly (ContentTable | string)[] = [
     card: 'card_id',
     costs: ['responses'],
   },
-  {
-    table: 'diagram_groups',
-    what: 'group of diagrams',
-    ...byId,
-    matches: [['lower(%.name)']],
-    label: 't.name',
-    events: plain('diagram_group'),
-  },
-  content('diagram_drawings', 'drawing', {
-    namesNobody: true,
-    left: ['left_at'],
-    where: () => 'exists (select from diagrams d where d.drawing = t.id)',
-  }),
-  { table: 'diagrams', what: 'diagram', ...byId, label: 't.name', events: plain('diagram') },
-  {
-    table: 'diagram_cards',
-    what: 'card of a diagram',
-    ...byId,
-    matches: [['%.diagram_id', '%.card_id']],
-    label: 't.id::text',
-    events: once('diagram.linked'),
-    card: 'card_id',
-  },
-  {
-    table: 'diagram_favorites',
-    what: 'starred diagram',
-    ...byId,
-    matches: [['%.user_id', '%.diagram_id']],
-    label: 't.id::text',
-    events: once('diagram_favorite.created'),
-    recipient: 'user_id',
-  },
+  'diagram_groups',
+  'diagram_drawings',
+  'diagrams',
+  'diagram_cards',
+  'diagram_favorites',
   'risks',
   'risk_cards',
   'risk_mitigation_tasks',
@@ -248,50 +206,12 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'ppm_tasks',
   'ppm_task_comments',
   'ppm_dependencies',
-  content('process_contents', 'content of a process', {
-    namesNobody: true,
-    left: ['used_at'],
-    where: (active) => usedContent('t.id in (u.content_id, u.thumbnail_id)', active),
-  }),
-  content('process_content_elements', 'element of a process', {
-    namesNobody: true,
-    matches: [['%.content_id', '%.bpmn_element_id']],
-    where: (active) => usedContent('t.content_id = u.content_id', active),
-  }),
-  {
-    table: 'process_diagrams',
-    what: 'process diagram',
-    ...byId,
-    label: 't.id::text',
-    events: once('process_diagram.saved'),
-    card: 'process_id',
-    topics: ['bpm'],
-  },
-  {
-    table: 'process_flow_versions',
-    what: 'process flow',
-    ...byId,
-    label: 't.id::text',
-    events: plain('process_flow'),
-    card: 'process_id',
-  },
-  {
-    table: 'process_element_links',
-    what: 'link of a process element',
-    ...byId,
-    label: 't.id::text',
-    events: plain('process_element_link'),
-    card: 'process_id',
-    topics: ['bpm'],
-  },
-  {
-    table: 'process_assessments',
-    what: 'process assessment',
-    ...byId,
-    label: 't.id::text',
-    events: plain('process_assessment'),
-    card: 'process_id',
-  },
+  'process_contents',
+  'process_content_elements',
+  'process_diagrams',
+  'process_flow_versions',
+  'process_element_links',
+  'process_assessments',
   {
     table: 'compliance_findings',
     what: 'compliance finding',

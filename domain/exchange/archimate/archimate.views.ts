@@ -1,11 +1,12 @@
 import { isUuid } from '../../../platform/uuid.ts';
 import { xmlAttribute } from '../../../platform/xml.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
+import { insertRow } from '../../kernel/resources/rows.ts';
 import { insertDiagram } from '../../modelling/diagrams/diagrams.commands.ts';
 import { groupEvent } from '../../modelling/diagrams/diagrams.events.ts';
+import { DiagramGroup } from '../../modelling/diagrams/diagrams.model.ts';
 import type { DiagramInput } from '../../modelling/diagrams/diagrams.types.ts';
-import { htmlText } from '../../modelling/diagrams/drawing.follow.ts';
+import { htmlText } from '../../modelling/diagrams/drawing.update.ts';
 import { valuesOf } from './archimate.map.ts';
 import type { ModelView } from './archimate.parse.ts';
 
@@ -141,15 +142,15 @@ async function groupsOf({ sql, emit }: Work, groups: unknown): Promise<string[]>
   const ids: string[] = [];
   for (const group of groups.filter(isObject)) {
     const name = String(group.name).trim().slice(0, 200);
-    const color = /^#[0-9a-f]{6}$/i.test(String(group.color)) ? group.color : null;
-    const sort_order = Number.isInteger(group.sort_order) ? group.sort_order : 0;
+    const color = /^#[0-9a-f]{6}$/i.test(String(group.color)) ? String(group.color) : null;
+    const sort_order = Number.isInteger(group.sort_order) ? Number(group.sort_order) : 0;
     if (!name) continue;
     const known = await sql('diagram_groups').whereRaw('lower(name) = lower(?)', [name]).first('id');
     if (known) ids.push(known.id);
     else {
-      const row = await insertRow(sql, 'diagram_groups', { name, color, sort_order });
+      const row = await insertRow(sql, DiagramGroup, { name, color, sort_order });
       emit(groupEvent(null, row));
-      ids.push(row.id as string);
+      ids.push(row.id);
     }
   }
   return [...new Set(ids)].sort();

@@ -1,20 +1,20 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { type AttendedCard, requireSeenCard } from '../../collaboration/attended.card.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
+import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { PROCESS } from './bpm.types.ts';
 
-/** What may be done with the flow of a process: by permission, or by a stakeholder role on the process. */
+/** The rights on the flow of a process: by permission, or by a stakeholder role on the process. */
 export const rights = {
-  /** See drafts, and what was published before. */
+  /** See drafts and earlier published versions. */
   viewDrafts: { app: 'bpm.view', card: 'card.view' },
   /** Save the diagram, and link its elements. */
   edit: { app: 'bpm.edit', card: 'card.bpm_edit' },
   /** Write drafts and submit them. */
   drafts: { app: 'bpm.manage_drafts', card: 'card.bpm_manage_drafts' },
-  /** Publish what was submitted, or give it back. */
+  /** Approve or reject submitted versions. */
   approve: { app: 'bpm.approve_flows', card: 'card.bpm_approve' },
 } as const satisfies Record<string, CardRight>;
 
@@ -33,23 +33,23 @@ export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promis
 }
 
 /**
- * Whether the caller may write to the process at all: asked before a model is read, which takes time, and decided again
- * when it is saved.
+ * Checks that the caller may write to the process, before a model is read, which takes time; saving checks it again.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function requireWriter(ctx: Ctx, id: string, right: CardRight): Promise<void> {
-  const { rows } = await ctx.db.raw(
+  const [process] = await queryRows<CardForPolicy>(
+    ctx.db,
     `select c.id, c.type,
        array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
      from cards c where c.id = ?::uuid and c.type = ? and c.type = any(?::text[])`,
-    [ctx.caller.userId, id, PROCESS, ctx.metamodel.visibleTypes] as never,
+    [ctx.caller.userId, id, PROCESS, ctx.metamodel.visibleTypes],
   );
-  if (!rows[0]) throw notFound('process', id);
-  requireOnCard(ctx, right, rows[0]);
+  if (!process) throw notFound('process', id);
+  requireOnCard(ctx, right, process);
 }
 
 /**
- * A process that is about to be written to, locked: so writes to its diagrams, links and flows come one after the other.
+ * A process, locked: writes to its diagrams, links and flows are executed one after the other.
  * @throws EstateError `not_found`, `forbidden`, `wrong_state` for an archived one.
  */
 export async function lockProcess(work: Work, ctx: Ctx, id: string, right: CardRight): Promise<StoredCard> {

@@ -1,5 +1,6 @@
 import type { ModdleElement } from 'bpmn-moddle';
-import { automatedTypes, type ElementType, elementTypes, type ModelElement } from './bpm.types.ts';
+import type { ModelElement } from './bpm.model.ts';
+import { automatedTypes, type ElementType, elementTypes } from './bpm.types.ts';
 
 const typeNames = new Map<string, ElementType>([
   ...elementTypes.map((type) => [`bpmn:${type[0]!.toUpperCase()}${type.slice(1)}`, type] as const),

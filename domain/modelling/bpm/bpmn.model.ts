@@ -1,6 +1,6 @@
 import { BpmnModdle, type ModdleElement } from 'bpmn-moddle';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import type { ModelElement } from './bpm.types.ts';
+import type { ModelElement } from './bpm.model.ts';
 import { extractElements } from './bpmn.elements.ts';
 import { guardBpmn } from './bpmn.guard.ts';
 import { drawModel } from './svg/svg.draw.ts';

@@ -19,17 +19,17 @@ export interface GivenContent {
 }
 
 /**
- * Reads a content of another service as if somebody sent it, whatever that service says to have found in it: its id is its
- * fingerprint, by which whoever saves the same later is shown it; its text is what its bytes say.
+ * Reads a content of another service like one of a request, and checks what that service has stored of it: the id is its
+ * hash, which equal contents share, and the text is its decoded bytes.
  * @throws EstateError 422 naming the column, `unavailable`.
  */
 export async function readAgain(given: GivenContent): Promise<PreparedModel | PreparedContent> {
   const { id, kind, encoding, text, original, size } = given;
   const bytes = original ?? Buffer.from(text, 'utf8');
   if (contentId(kind, encoding, bytes) !== id) {
-    throw invalidField('id', 'checksum', 'is not the fingerprint of the content');
+    throw invalidField('id', 'checksum', 'is not the hash of the content');
   }
-  // what was sent as a text is kept in UTF-8, whatever it declares
+  // models that were sent as text are stored in UTF-8, whatever encoding they declare
   const asText = encoding === 'utf-8' && original === null;
   const read =
     kind === 'svg'
@@ -37,9 +37,9 @@ export async function readAgain(given: GivenContent): Promise<PreparedModel | Pr
       : await (asText ? readModelText(text, 'text') : readModelFile(bytes, 'text'));
   const isSame = read.text === text && read.encoding === encoding && read.id === id;
   if (!isSame || (read.original === null) !== (original === null)) {
-    throw invalidField('text', 'encoding', `is not what its bytes say in ${encoding.slice(0, 40)}`);
+    throw invalidField('text', 'encoding', `does not equal its bytes in ${encoding.slice(0, 40)}`);
   }
   if (read.size !== size)
-    throw invalidField('size', 'out_of_range', `is not the ${read.size} bytes that it has`);
+    throw invalidField('size', 'out_of_range', `must be ${read.size}, the size of the content in bytes`);
   return read;
 }

@@ -1,26 +1,18 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
 
-/** Stores a model or picture; what is there already is only kept for longer. @returns its id. */
+/** Stores a model or picture; an existing one is only marked as used. @returns its id. */
 export async function storeContent(sql: Sql, content: PreparedContent | PreparedModel): Promise<string> {
   const { id, kind, text, original, encoding, size } = content;
   const model = 'elements' in content ? content : undefined;
-  const { rows } = await sql.raw(
+  const [stored] = await queryRows<{ is_new: boolean }>(
+    sql,
     `insert into process_contents as p (id, kind, text, original, encoding, size, warnings, picture)
      values (?, ?, ?, ?, ?, ?, ?::jsonb, ?)
      on conflict (id) do update set used_at = now() returning xmax = 0 as is_new`,
-    [
-      id,
-      kind,
-      text,
-      original,
-      encoding,
-      size,
-      JSON.stringify(model?.warnings ?? []),
-      model?.picture ?? null,
-    ] as never,
+    [id, kind, text, original, encoding, size, JSON.stringify(model?.warnings ?? []), model?.picture ?? null],
   );
-  if (!rows[0].is_new || !model) return id;
+  if (!stored!.is_new || !model) return id;
   for (const elements of model.elements) {
     await sql.raw(
       `insert into process_content_elements (content_id, bpmn_element_id, sequence_order, element_type, name,
@@ -36,7 +28,7 @@ export async function storeContent(sql: Sql, content: PreparedContent | Prepared
   return id;
 }
 
-/** Those of the elements that a stored model has. */
+/** Those of the elements that a stored model contains. */
 export async function elementsAmong(sql: Sql, contentId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   return new Set(
@@ -47,15 +39,15 @@ export async function elementsAmong(sql: Sql, contentId: string, ids: string[]):
   );
 }
 
-/** Removes contents that nothing has shown for so many days. @returns how many went. */
-export async function removeUnusedContents(sql: Sql, days: number, most: number): Promise<number> {
+/** Deletes contents that nothing has used for this number of days. @returns how many. */
+export async function deleteUnusedContents(sql: Sql, days: number, limit: number): Promise<number> {
   const { rowCount } = await sql.raw(
     `delete from process_contents where id in (
        select p.id from process_contents p where p.used_at < now() - make_interval(days => ?)
          and not exists (select from process_diagrams d where p.id in (d.content_id, d.thumbnail_id))
          and not exists (select from process_flow_versions f where p.id in (f.content_id, f.thumbnail_id))
        limit ? for update of p skip locked)`,
-    [days, most],
+    [days, limit],
   );
   return rowCount as number;
 }

@@ -1,23 +1,24 @@
-import type { Sql } from '../../../platform/database.ts';
-import type { DiagramRow } from './bpm.types.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
+import type { DiagramRow } from './bpm.model.ts';
 
 /**
- * In which order the diagrams of a process, over the alias `d`, come first: the newest of its own, and only without one
- * the newest of those that a merge has brought.
+ * The order of the diagrams of a process, over the alias `d`: its own ones before those of merged processes, the newest
+ * first. The first one is the current diagram.
  */
 export const CURRENT_FIRST = '(d.lineage_id = d.process_id) desc, d.version desc, d.lineage_id';
 
-/** The diagram that a process shows, or the named version of its. */
+/** The current diagram of a process, or a version of it. */
 export async function currentDiagram(
   sql: Sql,
   processId: string,
   version?: number,
 ): Promise<DiagramRow | undefined> {
-  const { rows } = await sql.raw(
+  const [found] = await queryRows<{ row: DiagramRow }>(
+    sql,
     `select to_jsonb(d) as row from process_diagrams d
      where d.process_id = ?::uuid ${version === undefined ? '' : 'and d.version = ?'}
      order by ${CURRENT_FIRST} limit 1`,
     version === undefined ? [processId] : [processId, version],
   );
-  return rows[0]?.row;
+  return found?.row;
 }

@@ -1,11 +1,20 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireSeenProcess } from './bpm.access.ts';
+import { ProcessDiagram } from './bpm.model.ts';
 import { currentDiagram } from './diagrams.current.ts';
+
+export const versionSorts: Record<string, SortField> = {
+  version: { sql: 'd.version', type: 'bigint', filled: true },
+  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
+};
+
+const { id, version, created_by, created_at } = columnMembers('d', ProcessDiagram);
 
 /** The versions of diagrams, over the alias `d`. */
 const versionList: ListSpec = {
@@ -13,25 +22,18 @@ const versionList: ListSpec = {
   from: 'process_diagrams d',
   id: 'd.id',
   idType: 'uuid',
-  sorts: {
-    version: { sql: 'd.version', type: 'bigint', filled: true },
-    created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
-  },
+  sorts: versionSorts,
   defaultSort: 'version',
   defaultDir: 'desc',
-  members: {
-    id: 'd.id',
-    version: 'd.version',
-    created_by: 'd.created_by',
-    created_at: 'utc(d.created_at)',
-  },
+  members: { id, version, created_by, created_at },
 };
 
-/** The diagram that a process shows, or the named version; the text `null` where there is none. */
+/** The current diagram of a process, or a version of it; the text `null` where there is none. */
 export async function diagramText(sql: Sql, processId: string, version?: number): Promise<JsonText> {
   const row = await currentDiagram(sql, processId, version);
   if (!row) return 'null';
-  const { rows } = await sql.raw(
+  const [diagram] = await queryRows<{ text: JsonText }>(
+    sql,
     `select json_build_object('id', d.id, 'process_id', d.process_id, 'bpmn_xml', p.text, 'svg_thumbnail', t.text,
        'version', d.version, 'element_count', (select count(*) from process_content_elements e where e.content_id = p.id),
        'warnings', p.warnings, 'created_by', d.created_by, 'created_at', utc(d.created_at))::text as text
@@ -40,10 +42,10 @@ export async function diagramText(sql: Sql, processId: string, version?: number)
      where d.id = ?::uuid`,
     [row.id],
   );
-  return rows[0].text;
+  return diagram!.text;
 }
 
-/** @throws EstateError `forbidden`, `not_found`, also for a version that there is not. */
+/** @throws EstateError `forbidden`, `not_found`, also for an unknown version. */
 export async function readDiagram(ctx: Ctx, processId: string, version?: number): Promise<JsonText> {
   requirePermission(ctx.caller, 'bpm.view');
   const process = await requireSeenProcess(ctx.db, ctx, processId);
@@ -66,17 +68,17 @@ export async function listDiagramVersions(
 
 /** A model or picture as it is downloaded. */
 export interface DiagramFile {
-  /** Name without an ending. */
+  /** Without an extension. */
   name: string;
   content: Buffer;
-  /** Of the bytes, as `charset` names it. */
+  /** The value of `charset`. */
   encoding: string;
   sha256Of: string;
 }
 
 /** The model of a process, byte for byte as it was sent. @throws EstateError `forbidden`, `not_found`. */
 export async function exportModel(ctx: Ctx, processId: string, version?: number): Promise<DiagramFile> {
-  const { name, row } = await shown(ctx, processId, version);
+  const { name, row } = await diagramOf(ctx, processId, version);
   const content = await ctx
     .db('process_contents')
     .where({ id: row.content_id })
@@ -90,17 +92,18 @@ export async function exportModel(ctx: Ctx, processId: string, version?: number)
 }
 
 /**
- * The picture of a diagram: the one that was sent with it, else one that is drawn from its diagram interchange.
+ * The picture of a diagram: the one that was sent with it, or else one that is drawn from its diagram interchange.
  * @throws EstateError `forbidden`, `not_found` also where there is neither.
  */
 export async function exportPicture(ctx: Ctx, processId: string, version?: number): Promise<DiagramFile> {
-  const { name, row } = await shown(ctx, processId, version);
-  const { rows } = await ctx.db.raw(
+  const { name, row } = await diagramOf(ctx, processId, version);
+  const [picture] = await queryRows<{ text: string | null }>(
+    ctx.db,
     `select coalesce(t.text, p.picture) as text from process_contents p
      left join process_contents t on t.id = ? where p.id = ?`,
-    [row.thumbnail_id, row.content_id] as never,
+    [row.thumbnail_id, row.content_id],
   );
-  const text: string | null = rows[0].text;
+  const text = picture?.text ?? null;
   if (text === null) throw notFound('picture of the diagram', row.id);
   return {
     name,
@@ -110,7 +113,7 @@ export async function exportPicture(ctx: Ctx, processId: string, version?: numbe
   };
 }
 
-async function shown(ctx: Ctx, processId: string, version?: number) {
+async function diagramOf(ctx: Ctx, processId: string, version?: number) {
   requirePermission(ctx.caller, 'bpm.view');
   const process = await requireSeenProcess(ctx.db, ctx, processId);
   const row = await currentDiagram(ctx.db, process.id, version);

@@ -1,20 +1,22 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { lockProcess, rights } from './bpm.access.ts';
 import { diagramEvent } from './bpm.events.ts';
-import { BPM_TOPIC, type DiagramRow, type LinkTargets, type ProcessCard } from './bpm.types.ts';
+import { type DiagramRow, type LinkTargets, ProcessDiagram } from './bpm.model.ts';
+import { BPM_TOPIC, type ProcessCard } from './bpm.types.ts';
 import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
 import { elementsAmong, storeContent } from './contents.store.ts';
 import { currentDiagram } from './diagrams.current.ts';
 import { diagramText } from './diagrams.queries.ts';
 import { compareModels, type ElementDifferences } from './elements.compare.ts';
-import { type LinkOutcome, liveLinks, saveLinks } from './links.save.ts';
+import { activeLinks, type LinkOutcome, saveLinks } from './links.save.ts';
 
-/** What a save has done. */
+/** The result of a save. */
 interface SavedDiagram {
   id: string;
   version: number;
@@ -29,9 +31,9 @@ export interface SaveInput {
 }
 
 /**
- * Saves the diagram of a process as its next version. Links of elements stay by the ids of these; links of elements that
- * are gone go with them.
- * @returns what was done, or would be, as JSON.
+ * Saves the diagram of a process as its next version. Elements keep their links by their ids; links of removed elements
+ * are deleted.
+ * @returns the result, also of a dry run, as JSON.
  * @throws EstateError `not_found`, `forbidden`, `wrong_state`, `precondition_failed`.
  */
 export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput): Promise<JsonText> {
@@ -59,7 +61,7 @@ export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput)
 
 /**
  * The same within a command, with stored contents.
- * @param planned what elements are to be linked to from now on; the others keep their links.
+ * @param planned new links by element; other elements keep theirs.
  */
 export async function saveWithin(
   work: Work,
@@ -71,29 +73,30 @@ export async function saveWithin(
   const { sql } = work;
   const before = await currentDiagram(sql, process.id);
   const lineage_id = before?.lineage_id ?? process.id;
-  const { rows } = await sql.raw(
+  const [next] = await queryRows<{ version: number }>(
+    sql,
     'select coalesce(max(version), 0) + 1 as version from process_diagrams where process_id = ?::uuid',
     [process.id],
   );
-  const row = (await insertRow(sql, 'process_diagrams', {
+  const row = await insertRow(sql, ProcessDiagram, {
     process_id: process.id,
     lineage_id,
-    version: Number(rows[0].version),
+    version: next!.version,
     content_id: contents.content_id,
     thumbnail_id: contents.thumbnail_id,
     created_by: ctx.caller.userId,
-  })) as DiagramRow;
+  });
   const differences = await compareModels(sql, before?.content_id ?? null, row.content_id);
-  const links = new Map<string, LinkTargets>([...(await liveLinks(work, lineage_id)), ...planned]);
-  const there = await elementsAmong(sql, row.content_id, [...links.keys()]);
-  for (const element of links.keys()) if (!there.has(element)) links.delete(element);
+  const links = new Map<string, LinkTargets>([...(await activeLinks(work, lineage_id)), ...planned]);
+  const existing = await elementsAmong(sql, row.content_id, [...links.keys()]);
+  for (const element of links.keys()) if (!existing.has(element)) links.delete(element);
   work.emit(diagramEvent(row, false, { element_count: differences.element_count }));
   work.raise(BPM_TOPIC);
   const outcome = await saveLinks(work, ctx, process, lineage_id, targetsOf(links));
   return { id: row.id, version: row.version, differences, outcome };
 }
 
-/** What the links lead to, without the rest of their rows. */
+/** The targets of links, without the other columns of their rows. */
 export function targetsOf(links: ReadonlyMap<string, LinkTargets>): Map<string, LinkTargets> {
   return new Map(
     [...links].map(([element, { application_id, data_object_id, it_component_id, custom_fields }]) => [
@@ -103,7 +106,7 @@ export function targetsOf(links: ReadonlyMap<string, LinkTargets>): Map<string, 
   );
 }
 
-/** What a deletion has taken away. */
+/** The result of a deletion. */
 export interface DeletedDiagram {
   ok: true;
   versions_removed: number;
@@ -120,11 +123,7 @@ export async function deleteDiagram(ctx: Ctx, processId: string): Promise<Delete
     const { sql } = work;
     const process = await lockProcess(work, ctx, processId, rights.edit);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(sql, process.id));
-    const { rows } = await sql.raw(
-      `with gone as (delete from process_diagrams d where d.process_id = ?::uuid returning d.version, to_jsonb(d) as row)
-       select row from gone order by version`,
-      [process.id],
-    );
+    const rows = await deleteRows(sql, ProcessDiagram, (query) => query.where({ process_id: process.id }));
     if (rows.length === 0) throw notFound('diagram of the process', process.id);
     const answer: DeletedDiagram = {
       ok: true,
@@ -141,7 +140,7 @@ export async function deleteDiagram(ctx: Ctx, processId: string): Promise<Delete
       answer.links_removed += outcome.links_removed;
       answer.relations_removed += outcome.relations_removed;
     }
-    for (const { row } of rows as { row: DiagramRow }[]) work.emit(diagramEvent(row, true));
+    for (const row of rows.toSorted((a, b) => a.version - b.version)) work.emit(diagramEvent(row, true));
     work.raise(BPM_TOPIC);
     return answer;
   });

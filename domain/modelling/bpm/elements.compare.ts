@@ -1,24 +1,24 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { linkKinds } from './bpm.types.ts';
 
-/** How many elements of each kind of difference are named; all of them are counted. */
-export const MOST_NAMED = 1_000;
+/** How many elements of each kind of difference are listed; all of them are counted. */
+export const MAX_LISTED = 1_000;
 
-/** How two models differ, element by element, each found again by its id: counts, and lists by place as JSON. */
+/** The differences of two models by the ids of elements: counts, and lists in document order as JSON. */
 export interface ElementDifferences {
   element_count: number;
   counts: { added: number; removed: number; changed: number; unchanged: number };
   added: JsonText;
   removed: JsonText;
-  /** Each with its `changes`: what the model says of it, by name, as it was and as it is. */
+  /** Each with its `changes`: the old and new value of each member. */
   changed: JsonText;
 }
 
-/** What a model says of an element. Its place in the document is none of it: it changes with every element before. */
-const said = [
+/** The compared columns. The position in the document is none of them: every insertion changes it. */
+const modelColumns = [
   'element_type',
   'name',
   'documentation',
@@ -27,18 +27,17 @@ const said = [
   'parent_element_id',
   'next_element_ids',
 ];
-const linked = [...linkKinds.map(({ column }) => column), 'custom_fields'];
+const linkColumns = [...linkKinds.map(({ column }) => column), 'custom_fields'];
 
-/** One of two versions of a flow, with what it plans. */
+/** One of two versions of a flow. */
 export interface ComparedVersion {
   id: string;
   content_id: string;
 }
 
 /**
- * Compares a stored model with the one before, in the database: tens of thousands of elements would keep others waiting
- * while they are read.
- * @param before null where there was none.
+ * Compares two stored models, in the database, because tens of thousands of elements would block this process.
+ * @param before null for the first model.
  */
 export async function compareModels(
   sql: Sql,
@@ -49,34 +48,34 @@ export async function compareModels(
     sql: 'select * from process_content_elements where content_id = ?',
     bindings: [content],
   });
-  return await compare(sql, elements(before), elements(after), said);
+  return await compare(sql, elements(before), elements(after), modelColumns);
 }
 
-/** Compares two versions of a flow with what they plan for their elements, as far as the caller sees the cards. */
+/** Compares two versions of a flow with their planned links, as far as the caller sees the cards. */
 export async function compareVersions(
   ctx: Ctx,
   before: ComparedVersion,
   after: ComparedVersion,
 ): Promise<ElementDifferences> {
   const visible = visibleCards(ctx);
-  const seen = linkKinds.map(
+  const visibleLinks = linkKinds.map(
     ({ column }) => `(select c.id from cards c where c.id = l.${column} and (${visible.sql})) as ${column}`,
   );
   const elements = ({ id, content_id }: ComparedVersion): Fragment => ({
-    sql: `select e.*, ${seen.join(', ')}, l.custom_fields
+    sql: `select e.*, ${visibleLinks.join(', ')}, l.custom_fields
       from process_content_elements e
       left join process_element_links l on l.flow_version_id = ?::uuid and l.bpmn_element_id = e.bpmn_element_id
       where e.content_id = ?`,
     bindings: [...linkKinds.flatMap(() => visible.bindings), id, content_id],
   });
-  return await compare(ctx.db, elements(before), elements(after), [...said, ...linked]);
+  return await compare(ctx.db, elements(before), elements(after), [...modelColumns, ...linkColumns]);
 }
 
-const named = (more = '') =>
+const elementItem = (more = '') =>
   `json_build_object('bpmn_element_id', d.bpmn_element_id, 'element_type', d.element_type, 'name', d.name${more})`;
 const firstOf = (differences: string, item: string) =>
   `(select coalesce(json_agg(${item} order by d.sequence_order), '[]')::text
-    from (select * from ${differences} order by sequence_order limit ${MOST_NAMED}) d)`;
+    from (select * from ${differences} order by sequence_order limit ${MAX_LISTED}) d)`;
 const countOf = (differences: string) => `(select count(*)::int from ${differences})`;
 
 async function compare(
@@ -92,7 +91,11 @@ async function compare(
         then jsonb_build_object('${column}', jsonb_build_object('old', o.${column}, 'new', n.${column})) else '{}' end`,
     )
     .join(' || ');
-  const { rows } = await sql.raw(
+  const [found] = await queryRows<
+    Record<'total' | 'n_added' | 'n_removed' | 'n_changed', number> &
+      Record<'added' | 'removed' | 'changed', JsonText>
+  >(
+    sql,
     `with o as materialized (${before.sql}), n as materialized (${after.sql}),
        added as materialized (
          select * from n where not exists (select from o where o.bpmn_element_id = n.bpmn_element_id)),
@@ -102,12 +105,12 @@ async function compare(
          select n.bpmn_element_id, n.sequence_order, n.element_type, n.name, ${changes} as changes
          from n join o using (bpmn_element_id) where ${row('n')} is distinct from ${row('o')})
      select ${countOf('n')} as total, ${countOf('added')} as n_added, ${countOf('removed')} as n_removed,
-       ${countOf('changed')} as n_changed, ${firstOf('added', named())} as added,
-       ${firstOf('removed', named())} as removed,
-       ${firstOf('changed', named(`, 'changes', d.changes`))} as changed`,
-    [...before.bindings, ...after.bindings] as never,
+       ${countOf('changed')} as n_changed, ${firstOf('added', elementItem())} as added,
+       ${firstOf('removed', elementItem())} as removed,
+       ${firstOf('changed', elementItem(`, 'changes', d.changes`))} as changed`,
+    [...before.bindings, ...after.bindings],
   );
-  const { total, n_added, n_removed, n_changed, added, removed, changed } = rows[0];
+  const { total, n_added, n_removed, n_changed, added, removed, changed } = found!;
   const unchanged = total - n_added - n_changed;
   return {
     element_count: total,

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -7,11 +8,11 @@ import { lockProcess, rights } from './bpm.access.ts';
 import { currentDiagram } from './diagrams.current.ts';
 import { targetsOf } from './diagrams.save.ts';
 import { elementId, elementText } from './elements.list.ts';
-import { faultsOfTargets, isEmpty, type LinkInput, wholeTargets } from './links.check.ts';
-import { liveLinks, saveLinks } from './links.save.ts';
+import { checkTargets, completeTargets, isEmpty, type LinkInput } from './links.check.ts';
+import { activeLinks, saveLinks } from './links.save.ts';
 
 /**
- * Links an element of the diagram that a process shows to cards: what is not named is linked no more.
+ * Links an element of the current diagram of a process to cards; absent targets are unlinked.
  * @throws EstateError `not_found`, `forbidden`, `wrong_state`, `precondition_failed`, `validation_failed`,
  * `cardinality_exceeded`.
  */
@@ -26,17 +27,17 @@ export async function linkElement(
     const process = await lockProcess(work, ctx, processId, rights.edit);
     const diagram = await currentDiagram(sql, process.id);
     if (!diagram) throw notFound('process element', id);
-    const { rows } = await sql.raw(
+    const [element] = await queryRows<{ id: string; bpmn_element_id: string }>(
+      sql,
       `select e.id, e.bpmn_element_id from process_content_elements e
        where e.content_id = ? and ${elementId(`'${diagram.lineage_id}'`)} = ?::uuid`,
       [diagram.content_id, id],
     );
-    const element: { id: string; bpmn_element_id: string } | undefined = rows[0];
     if (!element) throw notFound('process element', id);
     if (ctx.ifMatch) checkIfMatch(ctx, await elementText(sql, ctx, diagram, element.id));
-    const links = await liveLinks(work, diagram.lineage_id);
-    const after = wholeTargets(input);
-    const faults = await faultsOfTargets(work, ctx, links.get(element.bpmn_element_id), after);
+    const links = await activeLinks(work, diagram.lineage_id);
+    const after = completeTargets(input);
+    const faults = await checkTargets(work, ctx, links.get(element.bpmn_element_id), after);
     if (faults.length > 0) throw invalidFields(faults);
     const all = targetsOf(links);
     if (isEmpty(after)) all.delete(element.bpmn_element_id);

@@ -1,16 +1,20 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, type StaticOf } from '../../kernel/shapes.ts';
 import { requireSeenProcess } from './bpm.access.ts';
-import { type DiagramRow, linkKinds } from './bpm.types.ts';
+import { ContentElement, type DiagramRow } from './bpm.model.ts';
+import { elementTypes, linkKinds } from './bpm.types.ts';
 import { currentDiagram } from './diagrams.current.ts';
 
 /**
- * An element's id outside, over the alias `e`: the same for as long as the diagrams of its process follow one another.
+ * The public id of an element, over the alias `e`: the same in all versions of a diagram.
  * @param lineage SQL of the lineage's id.
  */
 export const elementId = (lineage: string): string => `md5(${lineage} || '/' || e.bpmn_element_id)::uuid`;
@@ -18,31 +22,21 @@ export const elementId = (lineage: string): string => `md5(${lineage} || '/' || 
 /** The linked cards that the caller sees, with their names, over the alias of their link. */
 export function linkMembers(ctx: Ctx, link: string): Record<string, Fragment> {
   const visible = visibleCards(ctx);
-  const seen = (member: string, column: string): Fragment => ({
+  const linkedCard = (member: string, column: string): Fragment => ({
     sql: `(select c.${member} from cards c where c.id = ${link}.${column} and (${visible.sql}))`,
     bindings: visible.bindings,
   });
   return Object.fromEntries(
     linkKinds.flatMap(({ column, name }) => [
-      [column, seen('id', column)],
-      [name, seen('name', column)],
+      [column, linkedCard('id', column)],
+      [name, linkedCard('name', column)],
     ]),
   );
 }
 
-/** What the model says of an element, over the alias `e`. */
-export const modelMembers: Record<string, string> = {
-  bpmn_element_id: 'e.bpmn_element_id',
-  element_type: 'e.element_type',
-  name: 'e.name',
-  documentation: 'e.documentation',
-  lane_name: 'e.lane_name',
-  pool_name: 'e.pool_name',
-  parent_element_id: 'e.parent_element_id',
-  is_automated: 'e.is_automated',
-  sequence_order: 'e.sequence_order',
-  next_element_ids: 'e.next_element_ids',
-};
+const { id: _id, content_id: _content, ...columns } = columnMembers('e', ContentElement);
+/** The members of an element that its model contains, over the alias `e`. */
+export const modelMembers: Record<string, string> = columns;
 
 export const elementSorts: ListSpec['sorts'] = {
   sequence_order: { sql: 'e.sequence_order', type: 'bigint', immutable: true },
@@ -54,7 +48,10 @@ export const elementSorts: ListSpec['sorts'] = {
 export const ELEMENT_SEARCH = `fold(e.name || ' ' || coalesce(e.documentation, '') || ' ' || e.bpmn_element_id)`;
 
 /** The elements of one diagram with their links. Ids come from the database. */
-function elementList(ctx: Ctx, { process_id, lineage_id }: DiagramRow): ListSpec {
+function elementList(
+  ctx: Ctx,
+  { process_id, lineage_id }: Pick<DiagramRow, 'process_id' | 'lineage_id'>,
+): ListSpec {
   return {
     name: 'process-elements',
     from: `process_content_elements e left join process_element_links l on l.lineage_id = '${lineage_id}'
@@ -75,14 +72,16 @@ function elementList(ctx: Ctx, { process_id, lineage_id }: DiagramRow): ListSpec
   };
 }
 
-export interface ElementFilter {
-  element_type?: string;
-  /** Linked to any card or, with false, to none. */
-  linked?: boolean;
-}
+export const elementFilters = {
+  element_type: Type.Optional(Choice(elementTypes, 'Only elements of this type')),
+  linked: Type.Optional(
+    Type.Boolean({ description: 'Only elements that are linked to a card, or the others' }),
+  ),
+};
+export type ElementFilter = StaticOf<typeof elementFilters>;
 
-/** What a filter asks for, over the aliases `e` and, of the links, `links`. */
-export function askedElements({ element_type, linked }: ElementFilter, links: string[]): Condition[] {
+/** The conditions of a filter, over the alias `e` and those of the links. */
+export function elementConditions({ element_type, linked }: ElementFilter, links: string[]): Condition[] {
   const where: Condition[] = [];
   if (element_type !== undefined) where.push({ sql: 'e.element_type = ?', bindings: [element_type] });
   if (linked !== undefined) {
@@ -92,7 +91,7 @@ export function askedElements({ element_type, linked }: ElementFilter, links: st
   return where;
 }
 
-/** The elements of the diagram that a process shows. @throws EstateError `forbidden`, `not_found`. */
+/** The elements of the current diagram of a process. @throws EstateError `forbidden`, `not_found`. */
 export async function listElements(
   ctx: Ctx,
   processId: string,
@@ -100,20 +99,17 @@ export async function listElements(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'bpm.view');
   const process = await requireSeenProcess(ctx.db, ctx, processId);
-  // without a diagram the list is asked for nothing that there is
-  const diagram = (await currentDiagram(ctx.db, process.id)) ?? noDiagram(process.id);
+  const diagram = (await currentDiagram(ctx.db, process.id)) ?? {
+    process_id: process.id,
+    lineage_id: process.id,
+    content_id: '',
+  };
   const where: Condition[] = [
     { sql: 'e.content_id = ?', bindings: [diagram.content_id] },
-    ...askedElements(params, ['l']),
+    ...elementConditions(params, ['l']),
   ];
   return await runList(ctx.db, elementList(ctx, diagram), where, params, { owner: ctx.caller.userId });
 }
-
-const noDiagram = (id: string) =>
-  ({ process_id: id, lineage_id: id, content_id: '' }) as Pick<
-    DiagramRow,
-    'process_id' | 'lineage_id' | 'content_id'
-  > as DiagramRow;
 
 /** One element as its JSON text. */
 export async function elementText(sql: Sql, ctx: Ctx, diagram: DiagramRow, rowId: string): Promise<JsonText> {

@@ -2,11 +2,11 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireDraftViewer } from './bpm.access.ts';
-import type { FlowRow } from './bpm.types.ts';
+import type { FlowRow } from './bpm.model.ts';
 import { compareVersions } from './elements.compare.ts';
 
 /**
- * How two versions of a flow differ, by element, with the links that they plan; as JSON.
+ * The differences of two versions of a flow with their planned links, by element, as JSON.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function compareFlows(
@@ -20,17 +20,17 @@ export async function compareFlows(
     .where({ process_id: process.id })
     .whereIn('id', [ids.base, ids.other])
     .select();
-  const named = (id: string): FlowRow => {
+  const versionOf = (id: string): FlowRow => {
     const version = versions.find((known) => known.id === id.toLowerCase());
     if (!version) throw notFound('flow version', id);
     return version;
   };
-  const [base, other] = [named(ids.base), named(ids.other)];
+  const [base, other] = [versionOf(ids.base), versionOf(ids.other)];
   const { counts, added, removed, changed } = await compareVersions(ctx, base, other);
-  const told = ({ id, revision, status }: FlowRow) => ({ id, revision, status });
+  const summary = ({ id, revision, status }: FlowRow) => ({ id, revision, status });
   const plain = JSON.stringify({
-    base: told(base),
-    other: told(other),
+    base: summary(base),
+    other: summary(other),
     counts,
     unchanged: counts.unchanged,
   });

@@ -5,36 +5,36 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
 import { requireDraftViewer, rights } from './bpm.access.ts';
-import { type FlowRow, type LinkRow, type LinkTargets, linkKinds } from './bpm.types.ts';
+import { ElementLink, type FlowRow, type LinkRow, type LinkTargets } from './bpm.model.ts';
+import { linkKinds } from './bpm.types.ts';
 import { currentDiagram } from './diagrams.current.ts';
 import { targetsOf } from './diagrams.save.ts';
 import {
-  askedElements,
   ELEMENT_SEARCH,
   type ElementFilter,
+  elementConditions,
   elementSorts,
   linkMembers,
   modelMembers,
 } from './elements.list.ts';
 import { lockFlow } from './flow.load.ts';
-import { faultsOfTargets, type LinkInput, wholeTargets } from './links.check.ts';
+import { checkTargets, completeTargets, type LinkInput } from './links.check.ts';
 import { writeRows } from './links.save.ts';
 
-/** The links that a version plans, by the ids of their elements. */
+/** The planned links of a version, by the ids of their elements. */
 export async function plannedLinks(
   { sql }: Pick<Work, 'sql'>,
   versionId: string,
 ): Promise<Map<string, LinkRow>> {
-  const { rows } = await sql.raw(
-    `select to_jsonb(l) as row from process_element_links l
-     where l.flow_version_id = ?::uuid order by l.bpmn_element_id for update`,
-    [versionId],
+  const rows = await findRows(sql, ElementLink, (query) =>
+    query.where({ flow_version_id: versionId }).orderBy('bpmn_element_id').forUpdate(),
   );
-  return new Map(rows.map(({ row }: { row: LinkRow }) => [row.bpmn_element_id, row]));
+  return new Map(rows.map((row) => [row.bpmn_element_id, row]));
 }
 
-/** Writes what a version plans. Nothing follows from it before it is approved. */
+/** Writes the planned links of a version. They have no effect before its approval. */
 export async function savePlanned(
   work: Work,
   { id, process_id }: FlowRow,
@@ -46,8 +46,8 @@ export async function savePlanned(
 }
 
 /**
- * The elements of a version with the links that they would have: planned ones and, where nothing is planned, those that are
- * in force. Ids come from the database.
+ * The elements of a version with their planned links or, where nothing is planned, those in force. The ids, which come
+ * from the database, are a part of the SQL.
  */
 function draftElementList(ctx: Ctx, version: FlowRow, lineageId: string): ListSpec {
   const planned = linkMembers(ctx, 'l');
@@ -102,13 +102,13 @@ export async function listDraftElements(
   const spec = draftElementList(ctx, version as FlowRow, await lineageOf(ctx.db, process.id));
   const where: Condition[] = [
     { sql: 'e.content_id = ?', bindings: [version.content_id] },
-    ...askedElements(params, ['l', 'k']),
+    ...elementConditions(params, ['l', 'k']),
   ];
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
 /**
- * Plans what an element of a draft is linked to once that is approved; what is not named is linked no more.
+ * Plans the links of an element of a draft, which its approval puts into force; absent targets will be unlinked.
  * @throws EstateError as `lockFlow`, and `validation_failed`.
  */
 export async function planLink(
@@ -125,10 +125,10 @@ export async function planLink(
       .first('id');
     if (!found) throw notFound('draft element', element);
     const links = await plannedLinks(work, row.id);
-    const after = wholeTargets(input);
-    const faults = await faultsOfTargets(work, ctx, links.get(element), after);
+    const after = completeTargets(input);
+    const faults = await checkTargets(work, ctx, links.get(element), after);
     if (faults.length > 0) throw invalidFields(faults);
-    // planned to be linked to nothing is another thing than nothing planned
+    // a plan without targets unlinks the element; without a plan it keeps its links
     await savePlanned(work, row, targetsOf(links).set(element, after));
     const spec = draftElementList(ctx, row, await lineageOf(sql, row.process_id));
     const item = projection(spec.members, undefined);
@@ -136,24 +136,22 @@ export async function planLink(
   });
 }
 
-/** The cards of links that may no longer be linked to, by element: archived since they were planned, or gone. */
-export async function unfitTargets(
+/** The cards of planned links that are archived or deleted, by element. */
+export async function inactiveTargets(
   { sql }: Work,
   links: ReadonlyMap<string, LinkTargets>,
 ): Promise<{ bpmn_element_id: string; card_id: string }[]> {
-  const named = [...links].flatMap(([bpmn_element_id, targets]) =>
-    linkKinds.flatMap(({ column }) =>
-      targets[column] ? [{ bpmn_element_id, card_id: targets[column] }] : [],
-    ),
+  const targets = [...links].flatMap(([bpmn_element_id, link]) =>
+    linkKinds.flatMap(({ column }) => (link[column] ? [{ bpmn_element_id, card_id: link[column] }] : [])),
   );
   const active = new Set(
     await sql('cards')
       .whereIn(
         'id',
-        named.map(({ card_id }) => card_id),
+        targets.map(({ card_id }) => card_id),
       )
       .where({ status: 'ACTIVE' })
       .pluck('id'),
   );
-  return named.filter(({ card_id }) => !active.has(card_id));
+  return targets.filter(({ card_id }) => !active.has(card_id));
 }

@@ -1,11 +1,13 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { clause, projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireDraftViewer, requireSeenProcess, rights } from './bpm.access.ts';
+import { FlowVersion } from './bpm.model.ts';
 import { type FlowStatus, linkKinds } from './bpm.types.ts';
 
 /** Bytes of models and pictures in one page. */
@@ -15,6 +17,19 @@ const person = (column: string) => `(select u.display_name from users u where u.
 const target = `json_build_object(${linkKinds.map(({ column }) => `'${column}', l.${column}`).join(', ')},
   'custom_fields', l.custom_fields)`;
 
+export const flowSorts: Record<string, SortField> = {
+  revision: { sql: 'v.revision', type: 'bigint', filled: true },
+  created_at: { sql: 'v.created_at', type: 'timestamptz', immutable: true },
+  archived_at: { sql: 'v.archived_at', type: 'timestamptz' },
+};
+
+const {
+  content_id: _content,
+  thumbnail_id: _thumbnail,
+  updated_at: _updated,
+  ...columns
+} = columnMembers('v', FlowVersion);
+
 /** Flow versions over the aliases `v`, `p` of the model and `t` of the picture. */
 const flowList: ListSpec = {
   name: 'process-flow-versions',
@@ -22,32 +37,17 @@ const flowList: ListSpec = {
     left join process_contents t on t.id = v.thumbnail_id`,
   id: 'v.id',
   idType: 'uuid',
-  sorts: {
-    revision: { sql: 'v.revision', type: 'bigint', filled: true },
-    created_at: { sql: 'v.created_at', type: 'timestamptz', immutable: true },
-    archived_at: { sql: 'v.archived_at', type: 'timestamptz' },
-  },
+  sorts: flowSorts,
   defaultSort: 'revision',
   defaultDir: 'desc',
   members: {
-    id: 'v.id',
-    process_id: 'v.process_id',
-    status: 'v.status',
-    revision: 'v.revision',
+    ...columns,
     bpmn_xml: 'p.text',
     svg_thumbnail: 't.text',
     warnings: 'p.warnings',
-    created_by: 'v.created_by',
     created_by_name: person('created_by'),
-    created_at: 'utc(v.created_at)',
-    submitted_by: 'v.submitted_by',
     submitted_by_name: person('submitted_by'),
-    submitted_at: 'utc(v.submitted_at)',
-    approved_by: 'v.approved_by',
     approved_by_name: person('approved_by'),
-    approved_at: 'utc(v.approved_at)',
-    archived_at: 'utc(v.archived_at)',
-    based_on_id: 'v.based_on_id',
     draft_element_links: `(select json_object_agg(l.bpmn_element_id, ${target} order by l.bpmn_element_id)
       from process_element_links l where l.flow_version_id = v.id)`,
   },
@@ -64,43 +64,44 @@ export async function listFlows(
   const where: Condition[] = [
     { sql: 'v.process_id = ?::uuid and v.status = any(?::text[])', bindings: [process.id, statuses] },
   ];
-  await requireRoom(ctx.db, where, params);
+  await checkPageSize(ctx.db, where, params);
   return await runList(ctx.db, flowList, where, params, { owner: ctx.caller.userId });
 }
 
-/** @throws EstateError naming `page_size` where a page could hold more than is sent at once. */
-async function requireRoom(sql: Sql, where: Condition[], { fields, page_size }: ListParams): Promise<void> {
-  const asked = fields?.split(',').map((name) => name.trim()) ?? ['bpmn_xml'];
-  if (!asked.includes('bpmn_xml') && !asked.includes('svg_thumbnail')) return;
+/** @throws EstateError naming `page_size` where a page could exceed {@link MAX_PAGE}. */
+async function checkPageSize(sql: Sql, where: Condition[], { fields, page_size }: ListParams): Promise<void> {
+  const members = fields?.split(',').map((name) => name.trim()) ?? ['bpmn_xml'];
+  if (!members.includes('bpmn_xml') && !members.includes('svg_thumbnail')) return;
   const w = clause(where);
-  const { rows } = await sql.raw(
+  const [page] = await queryRows<{ size: number }>(
+    sql,
     `select coalesce(sum(size), 0) as size from (
        select p.size + coalesce(t.size, 0) as size from ${flowList.from}${w.sql} order by 1 desc limit ?) largest`,
-    [...w.bindings, page_size] as never,
+    [...w.bindings, page_size],
   );
-  if (Number(rows[0].size) <= MAX_PAGE) return;
+  if (page!.size <= MAX_PAGE) return;
   throw invalidField(
     'page_size',
     'too_large',
-    'would hold more than 32 MiB of models: ask for fewer, or leave bpmn_xml and svg_thumbnail out of fields',
+    'would contain more than 32 MiB of models: use a smaller page, or leave bpmn_xml and svg_thumbnail out of fields',
   );
 }
 
-/** One version as its JSON text, whoever asks. */
+/** One version as its JSON text, without a check of rights. */
 export async function flowText(sql: Sql, id: string): Promise<JsonText> {
   const item = projection(flowList.members, undefined);
   const [text] = await itemsOf({ sql, spec: flowList, where: [], item }, [id]);
   return text!;
 }
 
-/** The version that is in force; the text `null` where there is none. @throws EstateError `forbidden`, `not_found`. */
+/** The published version; the text `null` where there is none. @throws EstateError `forbidden`, `not_found`. */
 export async function readPublished(ctx: Ctx, processId: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'bpm.view');
   const process = await requireSeenProcess(ctx.db, ctx, processId);
   const row = await ctx
     .db('process_flow_versions')
     .where({ process_id: process.id, status: 'published' })
-    // a merge of processes may leave two: the one that was approved last
+    // after a merge of processes there may be two; the one that was approved last counts
     .orderBy([{ column: 'approved_at', order: 'desc' }, 'id'])
     .first('id');
   return row ? await flowText(ctx.db, row.id) : 'null';

@@ -2,15 +2,15 @@ import { notFound } from '../../../platform/errors.ts';
 import type { StoredCard } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { updateRow } from '../../kernel/events/stored-rows.ts';
 import type { CardRight } from '../../kernel/permissions/policy.ts';
+import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { lockProcess } from './bpm.access.ts';
 import { type FlowStep, flowEvent } from './bpm.events.ts';
-import type { FlowRow } from './bpm.types.ts';
+import { type FlowRow, FlowVersion } from './bpm.model.ts';
 import { flowText } from './flow.list.ts';
 import { type FlowAction, requireStatus } from './flow.rules.ts';
 
-/** A version that is about to be written to, with its process, both locked. */
+/** A version with its process, both locked. */
 export interface LockedFlow {
   process: StoredCard;
   row: FlowRow;
@@ -28,27 +28,22 @@ export async function lockFlow(
   right: CardRight,
 ): Promise<LockedFlow> {
   const process = await lockProcess(work, ctx, ids.process, right);
-  const { rows } = await work.sql.raw(
-    'select to_jsonb(v) as row from process_flow_versions v where v.id = ?::uuid and v.process_id = ?::uuid for update',
-    [ids.version, process.id],
-  );
-  if (!rows[0]) throw notFound('flow version', ids.version);
-  const row: FlowRow = rows[0].row;
+  const row = await lockRow(work.sql, FlowVersion, { id: ids.version, process_id: process.id });
+  if (!row) throw notFound('flow version', ids.version);
   if (ctx.ifMatch) checkIfMatch(ctx, await flowText(work.sql, row.id));
   requireStatus(action, row.status);
   return { process, row };
 }
 
-/** Writes columns of a version with an event. @returns the whole row. */
-export async function storeFlow(
+/** Updates columns of a version, with an event. @returns the whole row. */
+export async function updateFlow(
   work: Work,
   before: FlowRow,
   values: Partial<FlowRow>,
   step?: FlowStep,
   more: Record<string, unknown> = {},
 ): Promise<FlowRow> {
-  const key = { column: 'id', value: before.id };
-  const after = (await updateRow(work.sql, 'process_flow_versions', key, values)) as FlowRow;
+  const after = await updateRow(work.sql, FlowVersion, { id: before.id }, values);
   work.emit(flowEvent(before, after, step, more));
   return after;
 }

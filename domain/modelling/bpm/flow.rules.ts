@@ -1,11 +1,11 @@
 import { EstateError } from '../../../platform/errors.ts';
 import type { FlowStatus } from './bpm.types.ts';
 
-/** What people do with a flow version. */
+/** The actions on a flow version. */
 export const flowActions = ['edit', 'delete', 'submit', 'approve', 'reject'] as const;
 export type FlowAction = (typeof flowActions)[number];
 
-/** The status from which each action is possible, and to which it leads; null: the version is gone. */
+/** The status that each action requires, and the one that it leads to; null: the version is deleted. */
 const steps: Record<FlowAction, { from: FlowStatus; to: FlowStatus | null }> = {
   edit: { from: 'draft', to: 'draft' },
   delete: { from: 'draft', to: null },
@@ -14,19 +14,19 @@ const steps: Record<FlowAction, { from: FlowStatus; to: FlowStatus | null }> = {
   reject: { from: 'pending', to: 'draft' },
 };
 
-/** The status to which an action leads, or undefined where it is not possible. Publishing archives what was published. */
+/** The status to which an action leads, or undefined where it is not possible. Approval archives the published version. */
 export function nextStatus(action: FlowAction, status: FlowStatus): FlowStatus | null | undefined {
   const { from, to } = steps[action];
   return status === from ? to : undefined;
 }
 
-/** @throws EstateError `wrong_state` telling from which status the action is possible. */
+/** @throws EstateError `wrong_state` with the status that the action requires. */
 export function requireStatus(action: FlowAction, status: FlowStatus): void {
   const { from } = steps[action];
   if (status === from) return;
   throw new EstateError(
     'wrong_state',
-    `The version is ${status}; only ${from} ones can take the action ${action}.`,
+    `The version is ${status}; the action ${action} requires a ${from} one.`,
     {
       extra: { flow_status: status, needed: from },
     },
@@ -35,20 +35,20 @@ export function requireStatus(action: FlowAction, status: FlowStatus): void {
 
 /** Who may approve a submitted version. */
 export interface Approvers {
-  /** Those whose role on the process allows it. */
+  /** Users whose stakeholder role on the process allows it. */
   named: readonly string[];
-  /** Who has submitted it. */
+  /** The user who has submitted it. */
   submitter: string | null;
 }
 
-/** The named ones but for who has submitted it. */
+/** The named approvers except for the submitter. */
 export const othersNamed = ({ named, submitter }: Approvers): string[] =>
   named.filter((id) => id !== submitter);
 
 /**
- * Who is to be asked to approve: those who are named on the process, or else those who are asked already and still may, or
- * else everybody who may. Nobody is asked to approve what he has submitted himself where there are others.
- * @param known `holders` may approve any flow; `asked` are asked at present.
+ * The users who are to approve a version: those named on the process, or else those who have a to-do and still may, or
+ * else everybody who may. The submitter is only asked where nobody else may approve.
+ * @param known `holders` may approve any flow; `asked` have a to-do.
  */
 export function approversToAsk(
   known: Approvers & { holders: readonly string[]; asked: readonly string[] },

@@ -2,12 +2,13 @@ import type { FieldError } from '../../../platform/errors.ts';
 import { loadEnds } from '../../inventory/relations/relations.load.ts';
 import type { RelationEnd } from '../../inventory/relations/relations.types.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { type LinkTargets, linkKinds } from './bpm.types.ts';
+import type { LinkTargets } from './bpm.model.ts';
+import { linkKinds } from './bpm.types.ts';
 
-/** What a client sends: what is absent is not linked. */
+/** The links of a request; absent ones are null. */
 export type LinkInput = Partial<LinkTargets>;
 
-/** Bytes of an element's own fields as JSON. */
+/** The largest custom fields of an element, in bytes of JSON. */
 export const MAX_FIELDS = 16_384;
 
 const NONE: LinkTargets = {
@@ -17,22 +18,23 @@ const NONE: LinkTargets = {
   custom_fields: null,
 };
 
-/** The input with everything that is absent set to nothing. */
-export function wholeTargets(input: LinkInput): LinkTargets {
+/** The input with null for absent members. */
+export function completeTargets(input: LinkInput): LinkTargets {
   const targets = { ...NONE, custom_fields: input.custom_fields ?? null };
   for (const { column } of linkKinds) targets[column] = input[column]?.toLowerCase() ?? null;
   return targets;
 }
 
-/** Whether the element is linked to nothing, and has no fields of its own. */
+/** Whether the element has neither links nor custom fields. */
 export const isEmpty = (targets: LinkTargets): boolean =>
   targets.custom_fields === null && linkKinds.every(({ column }) => targets[column] === null);
 
 /**
- * The faults of new links: the cards that the caller sees, of the types that fit, and active. What was linked before may
- * stay as it is.
+ * Checks new links: the caller must see the cards, which must be active and of the type of the link. Unchanged links are
+ * not checked.
+ * @returns the errors.
  */
-export async function faultsOfTargets(
+export async function checkTargets(
   { sql }: Work,
   ctx: Ctx,
   before: LinkTargets | undefined,

@@ -1,6 +1,7 @@
-import { type LinkColumn, type LinkTargets, linkKinds } from './bpm.types.ts';
+import type { LinkTargets } from './bpm.model.ts';
+import { type LinkColumn, linkKinds } from './bpm.types.ts';
 
-/** A card to which elements of a process are linked, and in which way. */
+/** A card to which elements of a process are linked, with the kind of link. */
 export interface LinkedCard {
   column: LinkColumn;
   card_id: string;
@@ -8,7 +9,7 @@ export interface LinkedCard {
 
 export const pairKey = ({ column, card_id }: LinkedCard): string => `${column} ${card_id}`;
 
-/** The cards to which any of the links leads, each with the first element, by its id, that leads to it. */
+/** The cards of links, each with the first element, by its id, that is linked to it. */
 export function linkedCards(
   links: ReadonlyMap<string, Pick<LinkTargets, LinkColumn>>,
 ): Map<string, LinkedCard & { first: string }> {
@@ -24,42 +25,42 @@ export function linkedCards(
   return cards;
 }
 
-/** A relation that came with a link. */
-export interface MadeRelation extends LinkedCard {
+/** A relation that was created for a link. */
+export interface LinkRelation extends LinkedCard {
   id: string;
-  /** Nobody has written attributes or a description on it. */
+  /** It has neither attributes nor a description. */
   is_untouched: boolean;
 }
 
 export interface RelationPlan {
-  /** Cards to which no link led before: relations to them are made where there are none. */
+  /** Newly linked cards; relations to them are created where there are none. */
   wanted: LinkedCard[];
-  /** Relations that came with links of which none is left. */
-  removed: MadeRelation[];
-  /** Relations that stay and still follow links, by the element that keeps them in mind. */
-  kept: Map<string, string[]>;
+  /** Relations that were created for links of which none is left. */
+  removed: LinkRelation[];
+  /** The ids of relations that stay, by the element whose link refers to them. */
+  retained: Map<string, string[]>;
 }
 
 /**
- * What becomes of relations when links change. The first link to a card makes the relation; the last that goes takes it
- * back, but only one that came with a link, and not where somebody has written on it meanwhile. A relation that somebody
- * has deleted is not made again by links that stay.
+ * Plans the relations after a change of links. The first link to a card creates the relation. Removing the last link
+ * deletes it, but only if it was created for a link and nobody has changed it since. Unchanged links do not recreate a
+ * relation that somebody has deleted.
  */
 export function planRelations(
   before: ReadonlyMap<string, Pick<LinkTargets, LinkColumn>>,
   after: ReadonlyMap<string, Pick<LinkTargets, LinkColumn>>,
-  made: readonly MadeRelation[],
+  relations: readonly LinkRelation[],
 ): RelationPlan {
-  const had = linkedCards(before);
-  const has = linkedCards(after);
-  const kept = new Map<string, string[]>();
-  for (const relation of made) {
-    const first = has.get(pairKey(relation))?.first;
-    if (first !== undefined) kept.set(first, [...(kept.get(first) ?? []), relation.id]);
+  const cardsBefore = linkedCards(before);
+  const cardsAfter = linkedCards(after);
+  const retained = new Map<string, string[]>();
+  for (const relation of relations) {
+    const first = cardsAfter.get(pairKey(relation))?.first;
+    if (first !== undefined) retained.set(first, [...(retained.get(first) ?? []), relation.id]);
   }
   return {
-    wanted: [...has.values()].filter((card) => !had.has(pairKey(card))),
-    removed: made.filter((relation) => relation.is_untouched && !has.has(pairKey(relation))),
-    kept,
+    wanted: [...cardsAfter.values()].filter((card) => !cardsBefore.has(pairKey(card))),
+    removed: relations.filter((relation) => relation.is_untouched && !cardsAfter.has(pairKey(relation))),
+    retained,
   };
 }

@@ -5,51 +5,51 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
-import { insertRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { diagramEvent, diagramFavoriteEvent } from './diagrams.events.ts';
+import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
+import { diagramEvent, favoriteEvent } from './diagrams.events.ts';
 import { removeLinks, replaceLinks } from './diagrams.links.ts';
 import { diagramText } from './diagrams.list.ts';
 import { lockDiagram } from './diagrams.load.ts';
-import { checkedAudience, requireMaker } from './diagrams.shares.ts';
-import type { DiagramInput, DiagramRow } from './diagrams.types.ts';
+import { Diagram, DiagramFavorite, type DiagramRow, MAX_NAME } from './diagrams.model.ts';
+import type { DiagramInput } from './diagrams.types.ts';
+import { checkVisibility, requireOwner } from './diagrams.visible.ts';
 import { checkDrawing } from './drawing.thread.ts';
 import { EMPTY_DRAWING, type ReadDrawing } from './drawing.types.ts';
 import { storeDrawing } from './drawings.store.ts';
 import { checkThumbnail } from './thumbnail.check.ts';
 
-const MAX_NAME = 200;
-/** Characters of JSON that a client's settings of a diagram may have. */
+/** The largest settings of a diagram, in characters of JSON. */
 export const MAX_SETTINGS = 100_000;
 
-/** Makes a diagram. @throws EstateError `forbidden`, `validation_failed`. */
+/** Creates a diagram. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createDiagram(ctx: Ctx, input: DiagramInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
-  // before anything is locked
-  const given = await readGiven(input);
+  // read before the transaction locks anything
+  const given = await readData(input);
   return await command(ctx, async (work) => {
     const row = await insertDiagram(work, ctx, input, { given });
     return await diagramText(work.sql, ctx, row.id);
   });
 }
 
-/** The same within a command; but for what was read before, `more` is what only comes from a file. */
+/** The same within a command. @param given the drawing, if it has been read; the others are set by imports only. */
 export async function insertDiagram(
   work: Work,
   ctx: Ctx,
   input: DiagramInput,
-  { given, ...more }: { given?: Given; id?: string; group_ids?: string[] } = {},
+  { given, ...more }: { given?: ReadData; id?: string; group_ids?: string[] } = {},
 ): Promise<DiagramRow> {
-  const read = given ?? (await whileAwake(work.sql, () => readGiven(input)));
+  const read = given ?? (await whileAwake(work.sql, () => readData(input)));
   const values = await checked(work, input, null, read);
-  const row = (await insertRow(work.sql, 'diagrams', {
+  const row = await insertRow(work.sql, Diagram, {
     ...values,
     group_ids: [],
     ...more,
     created_by: ctx.caller.userId,
-    ...(await checkedAudience(work, ctx, input, null)),
-  })) as DiagramRow;
+    ...(await checkVisibility(work, ctx, input, null)),
+  });
   work.emit(diagramEvent(null, row));
   if (input.card_ids) await replaceLinks(work, ctx, row, input.card_ids);
   return row;
@@ -61,11 +61,11 @@ export async function insertDiagram(
  */
 export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
-  const given = await readGiven(input);
+  const given = await readData(input);
   return await command(ctx, async (work) => {
     const before = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
-    const { private_to, shared_with } = await checkedAudience(work, ctx, input, before);
+    const { private_to, shared_with } = await checkVisibility(work, ctx, input, before);
     const changed = differing(before, {
       ...(await checked(work, input, before, given)),
       private_to,
@@ -73,12 +73,7 @@ export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): P
     });
     let row = before;
     if (Object.keys(changed).length > 0) {
-      row = (await updateRow(
-        work.sql,
-        'diagrams',
-        { column: 'id', value: before.id },
-        changed,
-      )) as DiagramRow;
+      row = await updateRow(work.sql, Diagram, { id: before.id }, changed);
       work.emit(diagramEvent(before, row));
     }
     if (input.card_ids !== undefined) await replaceLinks(work, ctx, row, input.card_ids ?? []);
@@ -86,33 +81,31 @@ export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): P
   });
 }
 
-/** Deletes a diagram with its links and stars. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+/** Deletes a diagram with its links and favourites. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
 export async function deleteDiagram(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'diagrams.manage');
   await command(ctx, async (work) => {
     const row = await lockDiagram(work.sql, ctx, id);
-    if (row.private_to !== null) requireMaker(ctx, row, 'deletes a diagram that he shares');
+    if (row.private_to !== null) requireOwner(ctx, row, 'delete a diagram that is not public');
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
     await removeLinks(work, row);
-    const stars = await work
-      .sql('diagram_favorites')
-      .where({ diagram_id: row.id })
-      .delete()
-      .returning(work.sql.raw('to_jsonb(diagram_favorites) as "row"'));
-    for (const star of stars) work.emit(diagramFavoriteEvent(star.row, null));
+    const favorites = await deleteRows(work.sql, DiagramFavorite, (query) =>
+      query.where({ diagram_id: row.id }),
+    );
+    for (const favorite of favorites) work.emit(favoriteEvent(favorite, null));
     await work.sql('diagrams').where({ id: row.id }).delete();
     work.emit(diagramEvent(row, null));
   });
 }
 
-/** What is sent of a drawing, read. */
-interface Given {
-  /** An empty one where it is cleared, and undefined where nothing is said of it. */
+/** The drawing and the thumbnail of a request, after their checks. */
+interface ReadData {
+  /** An empty one where it is cleared, undefined where the request has none. */
   drawing: ReadDrawing | undefined;
   thumbnail: string | undefined;
 }
 
-async function readGiven({ data }: DiagramInput): Promise<Given> {
+async function readData({ data }: DiagramInput): Promise<ReadData> {
   const xml = data === null ? null : data?.xml;
   const thumbnail = data?.thumbnail;
   return {
@@ -127,7 +120,7 @@ async function checked(
   work: Work,
   input: DiagramInput,
   before: DiagramRow | null,
-  given: Given,
+  given: ReadData,
 ): Promise<Partial<DiagramRow>> {
   const values: Partial<DiagramRow> = {};
   if (input.name !== undefined) {
@@ -157,7 +150,11 @@ function mergedSettings(before: Record<string, unknown>, input: Record<string, u
   const entries = Object.entries({ ...before, ...input }).filter(([, value]) => value !== null);
   const settings = Object.fromEntries(entries);
   if (JSON.stringify(settings).length > MAX_SETTINGS) {
-    throw invalidField('data', 'too_long', `must not keep more than ${MAX_SETTINGS} characters of JSON`);
+    throw invalidField(
+      'data',
+      'too_long',
+      `must not contain more than ${MAX_SETTINGS} characters of JSON as settings`,
+    );
   }
   return settings;
 }

@@ -1,38 +1,93 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
-import { diagramUndo, linkEvent } from './diagrams.events.ts';
-import type { LinkRow } from './diagrams.types.ts';
+import type { Resource } from '../../kernel/resources/resource.ts';
+import { needs, personal } from '../../kernel/undo/undo.types.ts';
+import { linkEvent } from './diagrams.events.ts';
+import { MANAGE_LINKS } from './diagrams.links.ts';
+import {
+  Diagram,
+  DiagramCard,
+  type DiagramCardRow,
+  DiagramFavorite,
+  DiagramGroup,
+  Drawing,
+} from './diagrams.model.ts';
 import { ownersOf } from './diagrams.visible.ts';
-import { removeLeftDrawings } from './drawings.store.ts';
+import { deleteUnusedDrawings } from './drawings.store.ts';
+
+const right = needs('diagrams.manage');
+
+const resources: readonly Resource[] = [
+  {
+    model: DiagramGroup,
+    name: 'diagram group',
+    events: {
+      created: ['diagram_group.created'],
+      updated: ['diagram_group.updated'],
+      deleted: ['diagram_group.deleted'],
+    },
+    undo: { right },
+    transfer: { matches: [['lower(%.name)']], label: 't.name' },
+  },
+  {
+    model: Drawing,
+    name: 'drawing',
+    events: {},
+    undo: { refused: 'Drawings are restored with the diagrams that use them.' },
+    transfer: {
+      noPeople: true,
+      omitted: ['left_at'],
+      where: () => 'exists (select from diagrams d where d.drawing = t.id)',
+    },
+  },
+  {
+    model: Diagram,
+    name: 'diagram',
+    events: { created: ['diagram.created'], updated: ['diagram.updated'], deleted: ['diagram.deleted'] },
+    undo: { right },
+    transfer: { label: 't.name' },
+  },
+  {
+    model: DiagramCard,
+    name: 'diagram link',
+    events: { created: ['diagram.linked'], deleted: ['diagram.unlinked'] },
+    card: 'card_id',
+    undo: { right: needs(MANAGE_LINKS) },
+    cardReferences: [
+      {
+        column: 'card_id',
+        once: {
+          by: ['diagram_id'],
+          // the diagram may be private, so only the user who linked the card receives the event
+          event: (card, type, row, _user, gone) => {
+            const link = row as DiagramCardRow;
+            return { ...linkEvent({ id: card.id, type: type.key }, link, gone, link.user_id), scope: 'user' };
+          },
+        },
+      },
+    ],
+    transfer: { matches: [['%.diagram_id', '%.card_id']] },
+  },
+  {
+    model: DiagramFavorite,
+    name: 'diagram favorite',
+    events: { created: ['diagram_favorite.created'], deleted: ['diagram_favorite.deleted'] },
+    undo: { right: personal('diagrams.view') },
+    transfer: { matches: [['%.user_id', '%.diagram_id']], recipient: 'user_id' },
+  },
+];
 
 /** Diagrams, and the cards that they show. */
 export const diagramsExtension: Extension = {
-  undo: diagramUndo,
-  cardReferences: [
-    {
-      entity: 'diagram link',
-      table: 'diagram_cards',
-      column: 'card_id',
-      once: {
-        by: ['diagram_id'],
-        // the diagram may be private to its author, so the event of the dropped link goes to the author alone
-        event: (card, type, row, _user, gone) => {
-          const link = row as LinkRow;
-          return { ...linkEvent({ id: card.id, type: type.key }, link, gone, link.user_id), scope: 'user' };
-        },
-      },
-    },
-  ],
+  resources,
   cleanups: {
-    diagram_drawings: (sql, { batches_days }) => removeLeftDrawings(sql, batches_days, CLEANUP_BATCH),
+    diagram_drawings: (sql, { batches_days }) => deleteUnusedDrawings(sql, batches_days, CLEANUP_BATCH),
   },
   async deleteWithCards(work, cards) {
     const byId = new Map(cards.map((card) => [card.id, card]));
-    const links = await deleteRowsOfCards<LinkRow>(work, 'diagram_cards', [...byId.keys()]);
-    const owners = await ownersOf(
-      work.sql,
-      links.map(({ diagram_id }) => diagram_id),
-    );
+    const links = await deleteRowsOfCards<DiagramCardRow>(work, 'diagram_cards', [...byId.keys()]);
+    const diagramIds = links.map(({ diagram_id }) => diagram_id);
+    const owners = await ownersOf(work.sql, diagramIds);
     for (const row of links) {
       work.emit(linkEvent(byId.get(row.card_id)!, row, true, owners.get(row.diagram_id) ?? null));
     }

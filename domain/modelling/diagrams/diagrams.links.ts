@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { invalidFields, notFound } from '../../../platform/errors.ts';
 import { holdCard } from '../../collaboration/attended.card.ts';
 import { command } from '../../kernel/command.ts';
@@ -7,17 +8,17 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { linkEvent } from './diagrams.events.ts';
 import { diagramText } from './diagrams.list.ts';
-import { holdCards, type LinkedCard, lockDiagram } from './diagrams.load.ts';
-import type { DiagramRow, LinkRow } from './diagrams.types.ts';
+import { type LinkedCard, lockDiagram, lockLinkedCards } from './diagrams.load.ts';
+import type { DiagramCardRow, DiagramRow } from './diagrams.model.ts';
 
-/** Needed to link a card to a diagram, and to take the link away. */
-const MANAGE_LINKS = { app: 'diagrams.manage', card: 'card.manage_diagram_links' } as const;
+/** The right to link a card to a diagram and to unlink it. */
+export const MANAGE_LINKS = { app: 'diagrams.manage', card: 'card.manage_diagram_links' } as const;
 
-/** Links a card to a diagram; one that is linked already stays so. @throws EstateError `forbidden`, `not_found`. */
+/** Links a card to a diagram, unless it is linked already. @throws EstateError `forbidden`, `not_found`. */
 export async function linkCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
   return await command(ctx, async (work) => {
-    // cards before what hangs on them, as everywhere
+    // lock order: cards before rows that refer to them
     const card = await holdCard(work.sql, ctx, cardId);
     requireOnCard(ctx, MANAGE_LINKS, card);
     const diagram = await lockDiagram(work.sql, ctx, id);
@@ -26,7 +27,7 @@ export async function linkCard(ctx: Ctx, id: string, cardId: string): Promise<Js
   });
 }
 
-/** Takes a link away. @throws EstateError `forbidden`, `not_found` also where there is none. */
+/** Unlinks a card. @throws EstateError `forbidden`, `not_found` also where there is none. */
 export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<void> {
   requirePermission(ctx.caller, 'diagrams.view');
   await command(ctx, async (work) => {
@@ -39,8 +40,8 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
 }
 
 /**
- * Makes the links of a diagram these; those to cards that the caller does not see stay.
- * @throws EstateError `validation_failed` naming the cards that are none, or given twice.
+ * Replaces the links of a diagram; those to cards that the caller does not see stay.
+ * @throws EstateError `validation_failed` naming unknown and repeated cards.
  */
 export async function replaceLinks(
   work: Work,
@@ -49,45 +50,47 @@ export async function replaceLinks(
   given: string[],
 ): Promise<void> {
   const ids = given.map((id) => id.toLowerCase());
-  const twice = ids.flatMap((id, at) =>
-    ids.indexOf(id) < at ? [{ field: `card_ids.${at}`, code: 'duplicate', message: 'is given twice' }] : [],
+  const repeated = ids.flatMap((id, n) =>
+    ids.indexOf(id) < n ? [{ field: `card_ids.${n}`, code: 'duplicate', message: 'is given twice' }] : [],
   );
-  if (twice.length > 0) throw invalidFields(twice);
-  const cards = await holdCards(work.sql, ctx, ids, 'card_ids');
-  const { card_ids: present } = JSON.parse(await diagramText(work.sql, ctx, diagram.id)) as {
+  if (repeated.length > 0) throw invalidFields(repeated);
+  const cards = await lockLinkedCards(work.sql, ctx, ids, 'card_ids');
+  const { card_ids: current } = JSON.parse(await diagramText(work.sql, ctx, diagram.id)) as {
     card_ids: string[];
   };
   await removeLinks(
     work,
     diagram,
-    present.filter((id) => !ids.includes(id)),
+    current.filter((id) => !ids.includes(id)),
   );
   await insertLinks(work, ctx, diagram, cards);
 }
 
 async function insertLinks(work: Work, ctx: Ctx, diagram: DiagramRow, cards: LinkedCard[]): Promise<void> {
   if (cards.length === 0) return;
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: DiagramCardRow }>(
+    work.sql,
     `insert into diagram_cards as k (diagram_id, card_id, user_id) select ?::uuid, unnest(?::uuid[]), ?::uuid
      on conflict (diagram_id, card_id) do nothing returning to_jsonb(k) as row`,
-    [diagram.id, cards.map(({ id }) => id), ctx.caller.userId] as never,
+    [diagram.id, cards.map(({ id }) => id), ctx.caller.userId],
   );
   const byId = new Map(cards.map((card) => [card.id, card]));
-  for (const { row } of rows as { row: LinkRow }[]) {
+  for (const { row } of rows) {
     work.emit(linkEvent(byId.get(row.card_id)!, row, false, diagram.private_to));
   }
 }
 
 /** Removes all links of a diagram, or those to some cards. @returns how many there were. */
 export async function removeLinks(work: Work, diagram: DiagramRow, cardIds?: string[]): Promise<number> {
-  const { rows } = await work.sql.raw(
-    `with gone as (
+  const rows = await queryRows<{ row: DiagramCardRow; type: string }>(
+    work.sql,
+    `with deleted as (
        delete from diagram_cards k where k.diagram_id = ?::uuid ${cardIds ? 'and k.card_id = any(?::uuid[])' : ''}
        returning to_jsonb(k) as row, k.id, k.card_id
-     ) select gone.row, c.type from gone join cards c on c.id = gone.card_id order by gone.id`,
-    [diagram.id, ...(cardIds ? [cardIds] : [])] as never,
+     ) select deleted.row, c.type from deleted join cards c on c.id = deleted.card_id order by deleted.id`,
+    [diagram.id, ...(cardIds ? [cardIds] : [])],
   );
-  for (const { row, type } of rows as { row: LinkRow; type: string }[]) {
+  for (const { row, type } of rows) {
     work.emit(linkEvent({ id: row.card_id, type }, row, true, diagram.private_to));
   }
   return rows.length;

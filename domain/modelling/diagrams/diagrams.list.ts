@@ -1,41 +1,63 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { survivingCard, withMerged } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { sharesOf, VISIBILITY } from './diagrams.shares.ts';
-import type { DiagramVisibility } from './diagrams.types.ts';
-import { visibleDiagrams } from './diagrams.visible.ts';
-import { isBehind } from './drawing.follow.ts';
-import { followAside } from './drawing.thread.ts';
+import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Diagram } from './diagrams.model.ts';
+import { visibilities } from './diagrams.types.ts';
+import { sharesOf, VISIBILITY, visibleDiagrams } from './diagrams.visible.ts';
+import { updateDrawing } from './drawing.thread.ts';
 import type { CardFact } from './drawing.types.ts';
+import { isOutdated } from './drawing.update.ts';
 
-export interface DiagramFilter {
-  card_id?: string;
-  mine: boolean;
-  favorites: boolean;
-  group_id?: string;
-  visibility?: DiagramVisibility;
-}
+const flag = (description: string) => Type.Boolean({ default: false, description });
+
+export const diagramFilters = {
+  card_id: Type.Optional(
+    Type.String({ ...Uuid, description: 'Those that contain the card, or to which it is linked' }),
+  ),
+  mine: flag('Only your own'),
+  favorites: flag('Only your favourites'),
+  group_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those in the group' })),
+  visibility: Type.Optional(
+    Choice(visibilities, 'Only those that everybody sees, your private ones, or those that are shared'),
+  ),
+};
+
+export const diagramSorts: Record<string, SortField> = {
+  updated_at: { sql: 'd.updated_at', type: 'timestamptz', filled: true },
+  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
+  name: { sql: 'lower(d.name)', type: 'text', filled: true },
+};
 
 const DRAWN = `select ${survivingCard('r.id')} as id from unnest(w.card_ids) r(id)`;
 const LINKED = 'select k.card_id as id from diagram_cards k where k.diagram_id = d.id';
 
-/** Something of the cards that the caller sees among those of `cards`, a query of ids. */
-function seen(ctx: Ctx, what: string, cards: string): Fragment {
+/** An aggregate over the cards that the caller sees, of a query of ids. */
+function overVisible(ctx: Ctx, aggregate: string, cards: string): Fragment {
   const visible = visibleCards(ctx);
   return {
-    sql: `(select ${what} from (${cards}) near join cards c on c.id = near.id where ${visible.sql})`,
+    sql: `(select ${aggregate} from (${cards}) k join cards c on c.id = k.id where ${visible.sql})`,
     bindings: visible.bindings,
   };
 }
 const IDS = `coalesce(json_agg(distinct c.id), '[]')`;
 
-/** Whether the caller may change a diagram that he sees. */
+/** Whether the caller may change a diagram. */
 function editable(ctx: Ctx): Fragment {
   const me = ctx.caller.userId;
   return {
@@ -45,55 +67,56 @@ function editable(ctx: Ctx): Fragment {
   };
 }
 
-/** Diagrams over the aliases `d`, `w` of the drawing and `u` of the maker. */
+const {
+  drawing: _drawing,
+  settings: _settings,
+  private_to: _private,
+  shared_with: _shares,
+  ...columns
+} = columnMembers('d', Diagram);
+
+/** Diagrams over the aliases `d`, `w` of the drawing and `u` of the owner. */
 function diagramList(ctx: Ctx): ListSpec {
   return {
     name: 'diagrams',
     from: 'diagrams d join diagram_drawings w on w.id = d.drawing left join users u on u.id = d.created_by',
     id: 'd.id',
     idType: 'uuid',
-    sorts: {
-      updated_at: { sql: 'd.updated_at', type: 'timestamptz', filled: true },
-      created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
-      name: { sql: 'lower(d.name)', type: 'text', filled: true },
-    },
+    sorts: diagramSorts,
     defaultSort: 'updated_at',
     defaultDir: 'desc',
     search: `fold(d.name || ' ' || coalesce(d.description, ''))`,
     members: {
-      id: 'd.id',
-      name: 'd.name',
-      description: 'd.description',
-      card_ids: seen(ctx, IDS, LINKED),
+      ...columns,
+      card_ids: overVisible(ctx, IDS, LINKED),
       group_ids: `(select coalesce(json_agg(g.id order by g.sort_order, lower(g.name), g.id), '[]')
         from diagram_groups g where g.id = any(d.group_ids))`,
-      thumbnail: 'd.thumbnail',
-      card_count: seen(ctx, 'count(*)::int', `${LINKED} union ${DRAWN}`),
+      card_count: overVisible(ctx, 'count(*)::int', `${LINKED} union ${DRAWN}`),
       visibility: VISIBILITY,
       shared_with: sharesOf(ctx),
       can_edit: editable(ctx),
-      created_by: 'd.created_by',
       created_by_name: 'u.display_name',
       is_favorite: {
         sql: 'exists (select from diagram_favorites f where f.diagram_id = d.id and f.user_id = ?::uuid)',
         bindings: [ctx.caller.userId],
       },
-      created_at: 'utc(d.created_at)',
-      updated_at: 'utc(d.updated_at)',
     },
   };
 }
 
 /** The diagrams that the caller sees, last changed first. @throws EstateError `forbidden`. */
-export async function listDiagrams(ctx: Ctx, params: ListParams & DiagramFilter): Promise<JsonText> {
+export async function listDiagrams(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof diagramFilters>,
+): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
   const me = ctx.caller.userId;
   const where: Condition[] = [visibleDiagrams(ctx)];
   if (params.card_id !== undefined) where.push(await withCard(ctx, params.card_id));
   if (params.mine) where.push({ sql: 'd.created_by = ?::uuid', bindings: [me] });
   if (params.favorites) {
-    const starred = 'd.id in (select f.diagram_id from diagram_favorites f where f.user_id = ?::uuid)';
-    where.push({ sql: starred, bindings: [me] });
+    const sql = 'd.id in (select f.diagram_id from diagram_favorites f where f.user_id = ?::uuid)';
+    where.push({ sql, bindings: [me] });
   }
   if (params.group_id !== undefined) {
     where.push({ sql: 'd.group_ids @> array[?::uuid]', bindings: [params.group_id] });
@@ -104,7 +127,7 @@ export async function listDiagrams(ctx: Ctx, params: ListParams & DiagramFilter)
   return await runList(ctx.db, diagramList(ctx), where, params, { owner: me });
 }
 
-/** Diagrams to which a card that the caller sees is linked, or that draw it or one that was merged into it. */
+/** Diagrams that are linked to a visible card, or that contain it or a card that was merged into it. */
 async function withCard(ctx: Ctx, cardId: string): Promise<Condition> {
   const visible = visibleCards(ctx);
   const id = cardId.toLowerCase();
@@ -131,25 +154,28 @@ interface Stored {
 }
 
 /**
- * One diagram that the caller sees, as its JSON text, its drawing in step with the cards that the caller sees.
+ * One visible diagram as its JSON text; the drawing is updated to the cards that the caller sees.
  * @throws EstateError `not_found`.
  */
 export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   const list = diagramList(ctx);
   const { thumbnail: _, card_count: __, ...members } = list.members;
   const where = [visibleDiagrams(ctx)];
-  const spec = { ...list, members: { ...members, card_refs: seen(ctx, IDS, DRAWN), stored: stored(ctx) } };
+  const spec = {
+    ...list,
+    members: { ...members, card_refs: overVisible(ctx, IDS, DRAWN), stored: stored(ctx) },
+  };
   const item = projection(spec.members, undefined);
   const [text] = await itemsOf({ sql, spec, where, item }, [id.toLowerCase()]);
   if (text === undefined) throw notFound('diagram', id);
   const { stored: drawn, ...diagram } = JSON.parse(text) as { stored: Stored };
   const facts = drawn.facts ?? [];
-  const xml = isBehind(facts, drawn.marked) ? await followAside(drawn.xml, facts) : drawn.xml;
+  const xml = isOutdated(facts, drawn.marked) ? await updateDrawing(drawn.xml, facts) : drawn.xml;
   const thumbnail = drawn.thumbnail === null ? {} : { thumbnail: drawn.thumbnail };
   return JSON.stringify({ ...diagram, data: { ...drawn.settings, xml, ...thumbnail } });
 }
 
-/** What is drawn, with what has become of its cards: of those that the caller does not see nothing is told. */
+/** The stored drawing, with the current state of those of its cards that the caller sees. */
 function stored(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
   return {

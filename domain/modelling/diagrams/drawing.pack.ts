@@ -1,16 +1,21 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** @throws Error for what is no packed page, or has more characters than `most`. */
+/**
+ * Unpacks a page in the packed form of draw.io.
+ * @throws Error for an invalid page, and one with more than `most` characters.
+ */
 export function unpackPage(packed: string, most: number): string {
   const compact = packed.replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) throw new Error('a page is neither XML nor packed');
   let encoded: string;
   try {
-    // a character takes up to nine signs in the encoding
+    // the bound allows for URI encoding
     encoded = inflateRawSync(Buffer.from(compact, 'base64'), { maxOutputLength: most * 3 }).toString('utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(code === 'ERR_BUFFER_TOO_LARGE' ? 'it unpacks to too much' : 'a page cannot be unpacked');
+    throw new Error(
+      code === 'ERR_BUFFER_TOO_LARGE' ? 'it is too large when unpacked' : 'a page cannot be unpacked',
+    );
   }
   let xml: string;
   try {
@@ -18,7 +23,7 @@ export function unpackPage(packed: string, most: number): string {
   } catch {
     throw new Error('a page cannot be unpacked');
   }
-  if (xml.length > most) throw new Error('it unpacks to too much');
+  if (xml.length > most) throw new Error('it is too large when unpacked');
   return xml;
 }
 

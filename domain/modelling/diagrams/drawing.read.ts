@@ -6,18 +6,18 @@ import { CARD_ID, type CardCell, type Drawing, MAX_DRAWING, MAX_UNPACKED } from 
 const LIMITS = { depth: 64, elements: 200_000 };
 const MAX_PAGES = 500;
 const MAX_CARDS = 5_000;
-/** An address that leads to a card, here or wherever the client is served. */
+/** A URL of a card, on any host. */
 const LINK = /\/cards\/([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?=$|[/?#])/i;
 
-/** The card that the link leads to. */
+/** The id of the card that a link refers to. */
 export function linkedCard(link: string): string | undefined {
   return LINK.exec(link.slice(0, 2_000))?.[1]?.toLowerCase();
 }
 
 /**
- * Reads a drawing of draw.io (a plain model, or a file of several pages, each plain or packed), and finds the cells that
- * name cards: by an attribute `cardId`, or by a `link` to `/cards/{id}`.
- * @throws Error saying why it is none, or too large: in a time that its size bounds.
+ * Reads a drawing of draw.io (a plain model, or a file of pages, each plain or packed), and finds the cells that refer to
+ * cards, by an attribute `cardId` or by a `link` to `/cards/{id}`. Time and memory are bounded by its size.
+ * @throws Error with the reason, if it is invalid or too large.
  */
 export function readDrawing(xml: string): Drawing {
   if (xml.length > MAX_DRAWING) throw new Error(`it has more than ${MAX_DRAWING} characters`);
@@ -55,7 +55,7 @@ export function readDrawing(xml: string): Drawing {
     },
     LIMITS,
   );
-  if (cardsOf(drawing).length > MAX_CARDS) throw new Error(`it names more than ${MAX_CARDS} cards`);
+  if (cardsOf(drawing).length > MAX_CARDS) throw new Error(`it contains more than ${MAX_CARDS} cards`);
   return drawing;
 }
 
@@ -69,7 +69,8 @@ function readPacked(text: string, budget: { characters: number; elements: number
     {
       open(tag) {
         budget.elements -= 1;
-        if (tag.depth === 1 && tag.name !== 'mxGraphModel') throw new Error('a page holds no mxGraphModel');
+        if (tag.depth === 1 && tag.name !== 'mxGraphModel')
+          throw new Error('a page contains no mxGraphModel');
         cells.open(tag);
       },
       close: cells.close,
@@ -79,7 +80,7 @@ function readPacked(text: string, budget: { characters: number; elements: number
   return { xml, cells: found };
 }
 
-/** Gathers the cells that name cards; an object is styled by the cell within it. */
+/** Collects the cells that refer to cards; the style of an object is that of the cell within it. */
 function createCells(found: CardCell[]): { open(tag: XmlTag): void; close(name: string): void } {
   let object: CardCell | undefined;
   return {
@@ -106,12 +107,12 @@ function cardOf({ name, attributes }: XmlTag): string | undefined {
   return attributes.link === undefined ? undefined : linkedCard(attributes.link);
 }
 
-/** Every cell that names a card. */
+/** Every cell that refers to a card. */
 export function cellsOf({ cells, packed }: Drawing): CardCell[] {
   return [...cells, ...packed.flatMap((page) => page.cells)];
 }
 
-/** The ids of the cards that a drawing names, each once. */
+/** The ids of the cards in a drawing, each once. */
 export function cardsOf(drawing: Drawing): string[] {
   return [...new Set(cellsOf(drawing).map(({ cardId }) => cardId))];
 }

@@ -1,17 +1,17 @@
-/** How large a drawing may be: characters as it is sent, and of all its pages unpacked. */
+/** The largest drawing in characters, as it is sent and with all pages unpacked. */
 export const MAX_DRAWING = 4 * 1024 * 1024;
 export const MAX_UNPACKED = 16 * 1024 * 1024;
 
-/** The attribute by which a cell names its card. */
+/** The attribute of a cell with the id of its card. */
 export const CARD_ID = 'cardId';
 /** The attribute that marks a cell whose card is archived or deleted. */
 export const CARD_STATE = 'cardState';
 
-/** A drawing without any cell. */
+/** A drawing without cells. */
 export const EMPTY_DRAWING =
   '<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/></root></mxGraphModel>';
 
-/** A start tag that names a card. */
+/** The start tag of a cell that refers to a card. */
 export interface CardCell {
   name: string;
   attributes: Record<string, string>;
@@ -23,7 +23,7 @@ export interface CardCell {
   cardId: string;
 }
 
-/** A packed page: where it stands in the drawing, what it says, and its cells with places in that. */
+/** A packed page: its offsets in the drawing, its unpacked XML, and its cells with offsets in that. */
 interface PackedPage {
   start: number;
   end: number;
@@ -31,7 +31,7 @@ interface PackedPage {
   cells: CardCell[];
 }
 
-/** A drawing as far as cards go. */
+/** A drawing with the cells that refer to cards. */
 export interface Drawing {
   xml: string;
   /** Cells that are not in a packed page. */
@@ -39,20 +39,20 @@ export interface Drawing {
   packed: PackedPage[];
 }
 
-/** What is kept of a drawing: the cards that it names, and whether some cell says that its card is archived or deleted. */
+/** What is stored of a drawing: the ids of its cards, and whether a cell is marked with `cardState`. */
 export interface ReadDrawing {
   xml: string;
   ids: string[];
   marked: boolean;
 }
 
-/** What has become of a card that a drawing names. */
+/** The current state of a card in a drawing. */
 export interface CardFact {
-  /** The id as it is drawn. */
+  /** The id in the drawing. */
   id: string;
-  /** The id of the card as it is now: another one where the card was merged. */
+  /** The current id, which differs after a merge. */
   now: string;
-  /** Its name when the drawing was saved, and at present. */
+  /** Its name when the drawing was saved, and its current name. */
   was: string | null;
   name: string;
   state: 'active' | 'archived' | 'deleted';

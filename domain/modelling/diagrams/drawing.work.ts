@@ -1,16 +1,16 @@
-import { followCards } from './drawing.follow.ts';
 import { cardsOf, cellsOf, readDrawing } from './drawing.read.ts';
 import { CARD_STATE, type CardFact, type ReadDrawing } from './drawing.types.ts';
+import { updateCards } from './drawing.update.ts';
 
-/** What is asked about a drawing: what it names, or how it reads in step with its cards. */
-export type DrawingQuestion = { xml: string; facts?: readonly CardFact[] };
+/** A drawing that is to be read or, with `facts`, updated. */
+export type DrawingRequest = { xml: string; facts?: readonly CardFact[] };
 
-/** What a drawing names, why it is none, or the drawing in step. */
-export type DrawingAnswer = { read: ReadDrawing } | { fault: string } | { xml: string };
+/** The drawing as it was read, the reason why it is invalid, or the updated XML. */
+export type DrawingResult = { read: ReadDrawing } | { fault: string } | { xml: string };
 
-/** Reads a drawing through. It takes the time that its size asks for. */
-export function workOn({ xml, facts }: DrawingQuestion): DrawingAnswer {
-  if (facts) return { xml: followCards(xml, facts) };
+/** Reads or updates a drawing; large ones block the thread. */
+export function processDrawing({ xml, facts }: DrawingRequest): DrawingResult {
+  if (facts) return { xml: updateCards(xml, facts) };
   try {
     const drawing = readDrawing(xml);
     const marked = cellsOf(drawing).some(({ attributes }) => attributes[CARD_STATE] !== undefined);

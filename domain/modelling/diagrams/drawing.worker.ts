@@ -1,12 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 import type { Answered } from '../../../platform/worker-threads.ts';
-import { type DrawingAnswer, type DrawingQuestion, workOn } from './drawing.work.ts';
+import { type DrawingRequest, type DrawingResult, processDrawing } from './drawing.work.ts';
 
-/** Reads drawings beside the thread that answers requests. */
-parentPort!.on('message', (question: DrawingQuestion) => {
-  let answered: Answered<DrawingAnswer>;
+parentPort!.on('message', (request: DrawingRequest) => {
+  let answered: Answered<DrawingResult>;
   try {
-    answered = { answer: workOn(question) };
+    answered = { answer: processDrawing(request) };
   } catch (error) {
     answered = { error: error instanceof Error ? error.message : String(error) };
   }

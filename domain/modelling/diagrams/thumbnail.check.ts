@@ -1,7 +1,7 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { checkSvgAside } from '../../collaboration/files/svg.thread.ts';
 
-/** Characters of a thumbnail as a `data:` address. */
+/** The largest thumbnail, in characters of its `data:` URL. */
 export const MAX_THUMBNAIL = 300_000;
 
 const MAX_HEAD = 100;
@@ -14,23 +14,23 @@ const magic: Record<string, (bytes: Buffer) => boolean> = {
 };
 
 /**
- * Looks at a picture as a `data:` address: its bytes are what it says, and an SVG runs nothing. It is only ever sent within
- * JSON, and a browser that shows the address as an image loads nothing from elsewhere.
+ * Checks a picture as a `data:` URL: its bytes match its type, and an SVG contains no scripts. Thumbnails are only sent
+ * within JSON, and a browser that shows such a URL as an image loads no other resources.
  * @throws EstateError `validation_failed`; `unavailable`, `query_too_heavy` for a large SVG.
  */
 export async function checkThumbnail(text: string, field = 'data.thumbnail'): Promise<string> {
-  const refuse = (why: string) => invalidField(field, 'bad_thumbnail', why);
+  const refuse = (reason: string) => invalidField(field, 'bad_thumbnail', reason);
   if (text.length > MAX_THUMBNAIL) throw refuse(`is longer than ${MAX_THUMBNAIL} characters`);
   const head = text.slice(0, MAX_HEAD).split(',', 1)[0]!;
   const content = text.slice(head.length + 1);
   const [, kind, parameters = ''] = HEAD.exec(head) ?? [];
-  if (kind === undefined) throw refuse('is no data: address of a PNG, JPEG, WebP or SVG picture');
+  if (kind === undefined) throw refuse('is no data: URL of a PNG, JPEG, WebP or SVG picture');
   const isBase64 = /;base64$/i.test(parameters);
   if (isBase64 && !/^[A-Za-z0-9+/]+={0,2}$/.test(content)) throw refuse('is not base64');
   const type = kind.toLowerCase();
   if (type !== 'svg+xml') {
     if (isBase64 && magic[type]!(Buffer.from(content, 'base64'))) return text;
-    throw refuse(`holds no ${type.toUpperCase()} picture`);
+    throw refuse(`contains no ${type.toUpperCase()} picture`);
   }
   try {
     await checkSvgAside(
@@ -38,7 +38,7 @@ export async function checkThumbnail(text: string, field = 'data.thumbnail'): Pr
     );
   } catch (error) {
     if (error instanceof EstateError) throw error;
-    throw refuse(`holds no safe SVG picture: ${(error as Error).message.slice(0, 200)}`);
+    throw refuse(`contains no safe SVG picture: ${(error as Error).message.slice(0, 200)}`);
   }
   return text;
 }

@@ -245,10 +245,10 @@ describe('a flow', () => {
     ).toEqual([412, 'precondition_failed']);
     await does(member, process, id, 'submit');
     await admin.post(`/api/v1/cards/${crm}/archive`);
-    const unfit = await does(approver, process, id, 'approve');
-    expect(unfit.body).toMatchObject({
+    const refused = await does(approver, process, id, 'approve');
+    expect(refused.body).toMatchObject({
       code: 'wrong_state',
-      unfit: [{ bpmn_element_id: 'a', card_id: crm }],
+      inactive: [{ bpmn_element_id: 'a', card_id: crm }],
     });
   });
 

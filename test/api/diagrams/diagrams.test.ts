@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { packPage, unpackPage } from '../../../domain/modelling/diagrams/drawing.pack.ts';
-import { removeLeftDrawings } from '../../../domain/modelling/diagrams/drawings.store.ts';
+import { deleteUnusedDrawings } from '../../../domain/modelling/diagrams/drawings.store.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 import { diagramWorld, drawn, kinds, refusal, url } from './diagrams.fixture.ts';
@@ -321,11 +321,11 @@ it('drawings that no diagram shows are kept for as long as a batch can bring the
   const { drawing } = await t.services.db('diagrams').where({ id }).first('drawing');
   await admin.delete(`${url}/${id}`);
   const { db } = t.services;
-  await removeLeftDrawings(db, 15, 100);
+  await deleteUnusedDrawings(db, 15, 100);
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(1);
   await db('diagram_drawings')
     .where({ id: drawing })
     .update({ left_at: db.raw("now() - interval '16 days'") });
-  expect(await removeLeftDrawings(db, 15, 100)).toBe(1);
+  expect(await deleteUnusedDrawings(db, 15, 100)).toBe(1);
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(0);
 });

@@ -1,6 +1,6 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
-import type { ModelElement } from '../../../../domain/modelling/bpm/bpm.types.ts';
+import type { ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
 import { decodeXml } from '../../../../domain/modelling/bpm/bpmn.encoding.ts';
 import { modelLimits } from '../../../../domain/modelling/bpm/bpmn.guard.ts';
 import { readModelFile, readModelText, readThumbnail } from '../../../../domain/modelling/bpm/bpmn.read.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { clamp } from '../../../../domain/modelling/bpm/assessments.ts';
-import { flowStatuses, type ModelElement } from '../../../../domain/modelling/bpm/bpm.types.ts';
+import type { ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
+import { flowStatuses } from '../../../../domain/modelling/bpm/bpm.types.ts';
 import { readModelText } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import {
   approversToAsk,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LinkTargets } from '../../../../domain/modelling/bpm/bpm.types.ts';
+import type { LinkTargets } from '../../../../domain/modelling/bpm/bpm.model.ts';
 import {
+  type LinkRelation,
   linkedCards,
-  type MadeRelation,
   pairKey,
   planRelations,
 } from '../../../../domain/modelling/bpm/links.plan.ts';
@@ -15,7 +15,7 @@ const to = (application_id: string | null, data_object_id: string | null = null)
   custom_fields: null,
 });
 const links = (of: Record<string, LinkTargets>) => new Map(Object.entries(of));
-const made = (id: string, card_id: string, is_untouched = true): MadeRelation => ({
+const made = (id: string, card_id: string, is_untouched = true): LinkRelation => ({
   id,
   column: 'application_id',
   card_id,
@@ -33,7 +33,7 @@ describe('relations that follow from links', () => {
     expect(planRelations(two, links({ b: to('crm') }), [made('r', 'crm')])).toEqual({
       wanted: [],
       removed: [],
-      kept: new Map([['b', ['r']]]),
+      retained: new Map([['b', ['r']]]),
     });
     expect(planRelations(one, links({}), [made('r', 'crm')]).removed).toHaveLength(1);
   });
@@ -43,7 +43,7 @@ describe('relations that follow from links', () => {
     expect(planRelations(links({ a: to('crm') }), links({}), [made('r', 'crm', false)]).removed).toEqual([]);
   });
 
-  it('are each kept, removed or let go, whatever changes', () => {
+  it('are each retained, removed or let go, whatever changes', () => {
     const card = fc.constantFrom(null, 'x', 'y', 'z');
     const all = fc
       .dictionary(fc.constantFrom('a', 'b', 'c'), fc.tuple(card, card))
@@ -58,7 +58,9 @@ describe('relations that follow from links', () => {
         const has = linkedCards(after);
         for (const { id, is_untouched, ...pair } of there) {
           const needed = has.has(pairKey(pair));
-          expect([...plan.kept.values()].flat().filter((known) => known === id)).toHaveLength(needed ? 1 : 0);
+          expect([...plan.retained.values()].flat().filter((known) => known === id)).toHaveLength(
+            needed ? 1 : 0,
+          );
           expect(plan.removed.some((gone) => gone.id === id)).toBe(!needed && is_untouched);
         }
         for (const wanted of plan.wanted) expect(linkedCards(before).has(pairKey(wanted))).toBe(false);

@@ -1,12 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  followCards,
-  htmlText,
-  isBehind,
-  renamed,
-} from '../../../../domain/modelling/diagrams/drawing.follow.ts';
 import { packPage, unpackPage } from '../../../../domain/modelling/diagrams/drawing.pack.ts';
 import {
   cardsOf,
@@ -15,6 +9,12 @@ import {
   readDrawing,
 } from '../../../../domain/modelling/diagrams/drawing.read.ts';
 import { type CardFact, MAX_DRAWING } from '../../../../domain/modelling/diagrams/drawing.types.ts';
+import {
+  htmlText,
+  isOutdated,
+  renamed,
+  updateCards,
+} from '../../../../domain/modelling/diagrams/drawing.update.ts';
 import { checkThumbnail } from '../../../../domain/modelling/diagrams/thumbnail.check.ts';
 import { xmlAttribute } from '../../../../platform/xml.ts';
 
@@ -80,7 +80,7 @@ describe('a drawing', () => {
     expect(refused(page(packPage('<svg/>')))).toMatch(/mxGraphModel/);
     expect(refused(page(packPage('<!DOCTYPE a><mxGraphModel/>')))).toMatch(/document type/);
     const bomb = deflateRawSync('a'.repeat(100_000_000)).toString('base64');
-    expect(refused(page(bomb))).toMatch(/too much/);
+    expect(refused(page(bomb))).toMatch(/too large when unpacked/);
     const half = packPage(model('<mxCell/>'.repeat(900_000)));
     expect(refused(page(half))).toMatch(/elements/);
     expect(refused(`<mxfile>${'<diagram/>'.repeat(501)}</mxfile>`)).toMatch(/pages/);
@@ -88,7 +88,7 @@ describe('a drawing', () => {
 
   it('is packed as draw.io does it', () => {
     expect(unpackPage(packPage('<a b="ü 😀 %41">'), 100)).toBe('<a b="ü 😀 %41">');
-    expect(() => unpackPage(packPage('x'.repeat(101)), 100)).toThrow('too much');
+    expect(() => unpackPage(packPage('x'.repeat(101)), 100)).toThrow('too large when unpacked');
   });
 });
 
@@ -100,8 +100,8 @@ describe('following cards', () => {
       `<mxfile a='1'><diagram>${model(cell('2', `label="${label}" cardId="${A}"`), own)}</diagram><diagram name="p">${page}</diagram></mxfile>`;
     const before = file('Payroll', packPage(packed));
     const facts = [fact({ name: 'Pay & "roll"' })];
-    expect(isBehind(facts, false)).toBe(true);
-    const after = followCards(before, facts);
+    expect(isOutdated(facts, false)).toBe(true);
+    const after = updateCards(before, facts);
     const [first, second, third] = cellsOf(readDrawing(after));
     expect(first!.attributes).toEqual({ id: '2', label: 'Pay & "roll"', cardId: A });
     expect(second!.attributes.label).toBe('Our payroll');
@@ -109,7 +109,7 @@ describe('following cards', () => {
     expect(after).toContain(own);
     expect(after.replace(/<UserObject id="2"[^>]*>/, '').length).toBeGreaterThan(before.length - 200);
     // and back
-    const back = followCards(after, [fact({ was: 'Pay & "roll"', name: 'Payroll' })]);
+    const back = updateCards(after, [fact({ was: 'Pay & "roll"', name: 'Payroll' })]);
     expect(cellsOf(readDrawing(back)).map(({ attributes }) => attributes.label)).toEqual([
       'Payroll',
       'Our payroll',
@@ -119,15 +119,15 @@ describe('following cards', () => {
 
   it('names the card that stayed of a merged one, and marks archived and deleted ones', () => {
     const xml = model(cell('2', `label="Payroll" cardId="${A}" link="/cards/${A}"`));
-    const [merged] = readDrawing(followCards(xml, [fact({ now: B, name: 'Wages' })])).cells;
+    const [merged] = readDrawing(updateCards(xml, [fact({ now: B, name: 'Wages' })])).cells;
     expect(merged!.attributes).toEqual({ id: '2', label: 'Wages', cardId: B, link: `/cards/${B}` });
-    const gone = followCards(xml, [fact({ state: 'deleted' })]);
+    const gone = updateCards(xml, [fact({ state: 'deleted' })]);
     expect(readDrawing(gone).cells[0]!.attributes.cardState).toBe('deleted');
-    expect(isBehind([fact()], true)).toBe(true);
-    expect(followCards(gone, [fact()])).toBe(xml.replace('<UserObject  ', '<UserObject '));
-    expect(isBehind([fact()], false)).toBe(false);
-    expect(followCards(xml, [fact()])).toBe(xml);
-    expect(followCards(xml, [])).toBe(xml);
+    expect(isOutdated([fact()], true)).toBe(true);
+    expect(updateCards(gone, [fact()])).toBe(xml.replace('<UserObject  ', '<UserObject '));
+    expect(isOutdated([fact()], false)).toBe(false);
+    expect(updateCards(xml, [fact()])).toBe(xml);
+    expect(updateCards(xml, [])).toBe(xml);
   });
 
   it('finds a name in whatever HTML it stands, and only alone', () => {
@@ -151,9 +151,9 @@ describe('following cards', () => {
       fc.property(name, name, fc.boolean(), (was, next, html) => {
         const label = html ? `<i>${htmlText(was)}</i>` : was;
         const xml = model(cell('2', `label="${xmlAttribute(label)}" cardId="${A}"`, html ? 'html=1' : ''));
-        const there = followCards(xml, [fact({ was, name: next })]);
+        const there = updateCards(xml, [fact({ was, name: next })]);
         expect(readDrawing(there).cells[0]!.attributes.label).toBe(html ? `<i>${htmlText(next)}</i>` : next);
-        const back = followCards(there, [fact({ was: next, name: was })]);
+        const back = updateCards(there, [fact({ was: next, name: was })]);
         expect(readDrawing(back).cells[0]!.attributes.label).toBe(label);
       }),
       { numRuns: 60 },

@@ -1,0 +1,135 @@
+import Type from 'typebox';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { elementTypes, flowStatuses, type LinkColumn } from './bpm.types.ts';
+
+/** The steps that follow from an assessment. */
+export const ActionItems = Type.Array(
+  Type.Record(
+    Type.String({ maxLength: 100 }),
+    Type.Union([Type.String({ maxLength: 2000 }), Type.Number(), Type.Boolean(), Type.Null()]),
+  ),
+  { maxItems: 100, description: 'What is to be done, with members of your choice' },
+);
+
+/** Notes about an element beside its links. */
+export const CustomFields = Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+  description: 'Members of your choice; at most 16 KiB as JSON',
+});
+
+/** A BPMN model or an SVG picture, by the hash of its content; contents are never changed. */
+export class ProcessContent extends rowModel(
+  'process_contents',
+  {
+    id: Type.String(),
+    kind: Choice(['bpmn', 'svg']),
+    text: Type.String(),
+    original: Nullable(Type.String()),
+    encoding: Type.String(),
+    size: Type.Integer(),
+    warnings: Type.Array(Type.String()),
+    picture: Nullable(Type.String()),
+    used_at: Timestamp,
+  },
+  ['warnings'],
+) {}
+
+/** An element of a model. */
+export class ContentElement extends rowModel('process_content_elements', {
+  id: Uuid,
+  content_id: Type.String(),
+  bpmn_element_id: Type.String({ description: 'As in the model' }),
+  sequence_order: Type.Integer({ minimum: 0, description: 'Position in the document' }),
+  element_type: Choice(elementTypes),
+  name: Type.String({ description: 'Empty where the element has none' }),
+  documentation: Nullable(Type.String()),
+  lane_name: Nullable(
+    Type.String({
+      description: 'The innermost lane; for elements in a subprocess, the lane of the subprocess',
+    }),
+  ),
+  pool_name: Nullable(Type.String()),
+  parent_element_id: Nullable(Type.String({ description: 'The subprocess that contains it' })),
+  is_automated: Type.Boolean({ description: 'A service, script or business rule task' }),
+  next_element_ids: Type.Array(Type.String(), { description: 'The targets of its sequence flows' }),
+}) {}
+/** An element as a model contains it. */
+export type ModelElement = Omit<RowOf<typeof ContentElement>, 'id' | 'content_id'>;
+
+/** A saved version of the diagram of a process. */
+export class ProcessDiagram extends rowModel('process_diagrams', {
+  id: Uuid,
+  process_id: Uuid,
+  lineage_id: Uuid,
+  version: Type.Integer({ minimum: 1 }),
+  content_id: Type.String(),
+  thumbnail_id: Nullable(Type.String()),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+}) {}
+export type DiagramRow = RowOf<typeof ProcessDiagram>;
+
+export class FlowVersion extends rowModel('process_flow_versions', {
+  id: Uuid,
+  process_id: Uuid,
+  status: Choice(flowStatuses),
+  revision: Type.Integer({ minimum: 1, description: 'Consecutive within a process' }),
+  content_id: Type.String(),
+  thumbnail_id: Nullable(Type.String()),
+  based_on_id: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  submitted_by: Nullable(Uuid),
+  submitted_at: Nullable(Timestamp),
+  approved_by: Nullable(Uuid),
+  approved_at: Nullable(Timestamp),
+  archived_at: Nullable(Timestamp),
+  updated_at: Timestamp,
+}) {}
+export type FlowRow = RowOf<typeof FlowVersion>;
+
+/** The links of an element to cards: in force or, with a flow version, planned. */
+export class ElementLink extends rowModel(
+  'process_element_links',
+  {
+    id: Uuid,
+    process_id: Uuid,
+    lineage_id: Uuid,
+    flow_version_id: Nullable(Uuid),
+    bpmn_element_id: Type.String(),
+    application_id: Nullable(Uuid),
+    data_object_id: Nullable(Uuid),
+    it_component_id: Nullable(Uuid),
+    custom_fields: Nullable(CustomFields),
+    relation_ids: Type.Array(Uuid),
+    updated_at: Timestamp,
+  },
+  ['custom_fields'],
+) {}
+export type LinkRow = RowOf<typeof ElementLink>;
+/** What an element is linked to. */
+export type LinkTargets = Pick<LinkRow, LinkColumn | 'custom_fields'>;
+
+/** From 1 to 5; the range is left out because writes limit other values to it instead of refusing them. */
+const Score = Type.Integer();
+
+export class ProcessAssessment extends rowModel(
+  'process_assessments',
+  {
+    id: Uuid,
+    process_id: Uuid,
+    assessor_id: Nullable(Uuid),
+    assessment_date: DateOnly,
+    overall_score: Score,
+    efficiency: Score,
+    effectiveness: Score,
+    compliance: Score,
+    automation: Score,
+    notes: Nullable(Type.String({ maxLength: 10_000 })),
+    action_items: ActionItems,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  ['action_items'],
+) {}
+export type AssessmentRow = RowOf<typeof ProcessAssessment>;
