@@ -34,9 +34,9 @@ export interface Booted {
 }
 
 /**
- * What every process does first: settings, database (its own or a given one), schema, and the services that all
- * code is handed. Everything opened is registered to be closed again.
- * @param exclusive whether no second process of this kind may use the data folder.
+ * Starts what every process needs: configuration, database (embedded or given), schema and services. The lifecycle closes
+ * everything that is opened here.
+ * @param exclusive refuses to start if another process of this kind uses the data folder.
  * @throws StartupError with one sentence for the user.
  */
 export async function boot(processName: string, { exclusive }: { exclusive: boolean }): Promise<Booted> {
@@ -55,13 +55,16 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   }
   const db = openDatabase({ url: databaseUrl, name: `estate ${processName}` });
   lifecycle.onClose('database connections', () => db.destroy());
-  // a server that does not answer at first ends the start; later losses are waited for
-  const contact = async () => await db.raw('select 1');
   const place = placeOf({ log, config });
-  await startStep(place, contact, (error) => startupSentence(error) !== undefined);
+  // a server that does not answer at first ends the start; later steps wait until a lost connection is back
+  await startStep(
+    place,
+    () => db.raw('select 1'),
+    (error) => startupSentence(error) !== undefined,
+  );
   const applied = await startStep(place, () => prepareDatabase(db));
   await startStep(place, () => seedFacts(db));
-  if (applied.length > 0) log.info({ steps: applied }, 'the schema was brought up to date');
+  if (applied.length > 0) log.info({ steps: applied }, 'the schema was migrated');
 
   const cache = config.redisUrl
     ? createRedisCache(config.redisUrl, await startStep(place, () => installation(db)), log)
@@ -96,20 +99,20 @@ const placeOf = ({ log, config }: Pick<Services, 'log' | 'config'>) => ({
 
 export interface FirstAdministrator {
   email: string;
-  /** Only where it was made up here. */
+  /** Set if it was generated here. */
   password?: string;
 }
 
 /**
- * Sees to the first administrator of a workspace without users: the given one, in the embedded default one with
- * a made-up password that is kept in the data folder, else a set-up token in the log.
- * @returns who was made now.
+ * Creates the first administrator of a workspace without users: the configured one, in the embedded default one with a
+ * generated password, which is stored in the data folder. Otherwise it logs a set-up token.
+ * @returns the administrator if one was created.
  */
-export async function welcomeFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
-  return await startStep(placeOf(services), () => ensureFirstAdministrator(services));
+export async function ensureFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
+  return await startStep(placeOf(services), () => createAdministratorOrToken(services));
 }
 
-async function ensureFirstAdministrator(services: Services): Promise<FirstAdministrator | undefined> {
+async function createAdministratorOrToken(services: Services): Promise<FirstAdministrator | undefined> {
   const { config, log } = services;
   const ctx = await createContext(services, systemCaller, {
     requestId: randomUUID(),
@@ -117,12 +120,12 @@ async function ensureFirstAdministrator(services: Services): Promise<FirstAdmini
     tool: 'first start',
   });
   if (config.adminEmail && config.adminPassword) {
-    const made = await createFirstAdministrator(ctx, config.adminEmail, config.adminPassword);
-    return made ? { email: config.adminEmail } : undefined;
+    const created = await createFirstAdministrator(ctx, config.adminEmail, config.adminPassword);
+    return created ? { email: config.adminEmail } : undefined;
   }
   if (config.embedded) {
     const email = 'admin@estate.local';
-    const password = keptPassword(path.join(config.dataDir, 'first-administrator.txt'), email);
+    const password = storedPassword(path.join(config.dataDir, 'first-administrator.txt'), email);
     return (await createFirstAdministrator(ctx, email, password)) ? { email, password } : undefined;
   }
   const token = await issueSetupToken(services.db);
@@ -135,8 +138,8 @@ async function ensureFirstAdministrator(services: Services): Promise<FirstAdmini
   return undefined;
 }
 
-/** Fills the empty workspace of the embedded default, unless DEMO says otherwise. */
-export async function welcomeNewcomer(services: Services): Promise<void> {
+/** Loads the demo landscape into an empty workspace, if it is configured. */
+export async function loadDemoLandscape(services: Services): Promise<void> {
   if (!services.config.demo) return;
   const ctx = await createContext(services, systemCaller, {
     requestId: randomUUID(),
@@ -152,8 +155,8 @@ export async function welcomeNewcomer(services: Services): Promise<void> {
   if (loaded) services.log.info(loaded, 'the demo landscape was loaded');
 }
 
-/** Written before the account is made, so that a crash in between never leaves an unknown password. */
-function keptPassword(file: string, email: string): string {
+/** Writes the password before the account is created, so that a crash in between never leaves an unknown password. */
+function storedPassword(file: string, email: string): string {
   if (!existsSync(file)) {
     const password = randomBytes(15).toString('base64url');
     writeFileSync(file, `${email}\n${password}\n`, { mode: 0o600 });

@@ -1,14 +1,14 @@
 import { serve } from './api/serve.ts';
-import { boot, welcomeFirstAdministrator, welcomeNewcomer } from './boot.ts';
+import { boot, ensureFirstAdministrator, loadDemoLandscape } from './boot.ts';
 import { failStartup } from './platform/startup.ts';
 import { startWorkers } from './workers/runtime.ts';
 
 try {
   const { services, lifecycle } = await boot('estate', { exclusive: true });
   const { config } = services;
-  const admin = await welcomeFirstAdministrator(services);
+  const admin = await ensureFirstAdministrator(services);
   if (admin?.password) {
-    // told before anything else can fail, since it is told only once
+    // before anything else can fail, since it is printed only once
     console.info(
       [
         `Administrator  ${admin.email}`,
@@ -18,7 +18,7 @@ try {
       ].join('\n'),
     );
   }
-  await welcomeNewcomer(services);
+  await loadDemoLandscape(services);
   const workers = await startWorkers(services);
   lifecycle.onClose('workers', (remainingMs) => workers.close(remainingMs));
   const api = await serve(services);

@@ -83,7 +83,7 @@ export async function command<T>(
 
 /** The metamodel's version, which stays as it is until the transaction ends. @throws MetamodelLocked */
 async function lockMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
-  const held = sql.raw('select hold_metamodel(?) as version', [changing]);
+  const held = sql.raw('select lock_metamodel(?) as version', [changing]);
   const { rows } = await held.catch((error: unknown) => {
     throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MetamodelLocked('in use', { cause: error }) : error;
   });
@@ -141,7 +141,7 @@ export async function recordEvents(
 const outsideBatches = /^auth\.|^mutation_batch\.|^notification\.(created|updated)$/;
 const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event_type);
 
-/** The context's batch as `record_events` and `note_batch` take it. */
+/** The context's batch as `record_events` and `record_batch` take it. */
 export function batchRow(ctx: Ctx): string {
   const { id, toolName, rowCount } = ctx.batch;
   return JSON.stringify({

@@ -95,7 +95,7 @@ create table mutation_batches (
 create index mutation_batches_created on mutation_batches (created_at desc, id);
 create index mutation_batches_rolled_back on mutation_batches (rolled_back_by) where rolled_back_by is not null;
 
-create function note_batch(batch jsonb) returns void language sql as $$
+create function record_batch(batch jsonb) returns void language sql as $$
   insert into mutation_batches (id, tool_name, actor_user_id, origin, row_count, committed_at)
   select (batch ->> 'id')::uuid, batch ->> 'tool_name', (batch ->> 'actor_user_id')::uuid, batch ->> 'origin',
          coalesce((batch ->> 'row_count')::integer, 0), now()
@@ -113,7 +113,7 @@ declare
   last bigint;
 begin
   -- before the lock of the feed: the first transaction of a batch inserts its row
-  perform note_batch(batch);
+  perform record_batch(batch);
   perform pg_advisory_xact_lock(7203001);
   insert into events (position, event_type, scope, user_id, card_id, card_type, peer_card_id, peer_card_type,
                       relation_id, relation_type, recipient_id, batch_id, job_id, request_id, origin,

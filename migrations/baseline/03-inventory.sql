@@ -3,7 +3,7 @@
 -- Locks the metamodel until the transaction ends: shared, or exclusively for a change. Returns its version, read after the
 -- lock is held, so that it includes what was committed in between. A shared lock is not waited for: null means that the
 -- metamodel is being changed, and the caller tries again instead of occupying a connection.
-create function hold_metamodel(changing boolean) returns bigint language plpgsql as $$
+create function lock_metamodel(changing boolean) returns bigint language plpgsql as $$
 declare
   given text := current_setting('lock_timeout');
 begin
@@ -309,13 +309,13 @@ create table relation_old_values (
 create index relation_old_values_gone on relation_old_values (position) include (relation_id) where act <> 'c';
 
 -- Older values take precedence.
-create function told_first(older jsonb, newer jsonb) returns jsonb
+create function older_values(older jsonb, newer jsonb) returns jsonb
   language sql immutable strict parallel safe
   return newer || older;
 
-create aggregate first_values (jsonb) (sfunc = told_first, stype = jsonb, parallel = safe);
+create aggregate first_values (jsonb) (sfunc = older_values, stype = jsonb, parallel = safe);
 
-create function note_old_values() returns trigger language plpgsql as $$
+create function record_old_values() returns trigger language plpgsql as $$
 begin
   insert into card_old_values
   select e.position, e.card_id, e.card_type, e.act,
@@ -344,7 +344,7 @@ begin
       (case event_type when 'card.created' then 'c' when 'card.deleted' then 'd' else 'u' end)::"char" as act,
       -- a created card has no old values
       case when event_type <> 'card.created' then data -> 'changes' end as changes
-    from told
+    from new_events
     where event_type in ('card.created', 'card.updated', 'card.archived', 'card.restored', 'card.deleted',
       'card.approval_status.approve', 'card.approval_status.reject', 'card.approval_status.reset')
   ) e
@@ -360,7 +360,7 @@ begin
     select position, relation_id, relation_type,
       (case event_type when 'relation.created' then 'c' when 'relation.deleted' then 'd' else 'u' end)::"char" as act,
       data -> 'changes' as changes
-    from told
+    from new_events
     where event_type in ('relation.created', 'relation.updated', 'relation.deleted')
   ) e
   where e.act <> 'u' or e.changes ?| array['source_id', 'target_id']
@@ -368,13 +368,13 @@ begin
   return null;
 end $$;
 
-create trigger old_values after insert on events referencing new table as told
-  for each statement execute function note_old_values();
+create trigger old_values after insert on events referencing new table as new_events
+  for each statement execute function record_old_values();
 
 -- The changes of one row, given newest first, merged: the oldest change of each field.
 -- parallel = safe: otherwise the whole query runs in one process.
 create aggregate first_changes (jsonb) (sfunc = jsonb_concat, stype = jsonb, parallel = safe);
 
--- The first value that is not null, in input order. any_value may return any of them, and merges parallel partial
--- results in any order.
-create aggregate first_told (anyelement) (sfunc = any_value_transfn, stype = anyelement, parallel = safe);
+-- The first value that is not null, in input order. any_value() may return any of them, since it combines the partial
+-- results of parallel workers in any order.
+create aggregate first_not_null (anyelement) (sfunc = any_value_transfn, stype = anyelement, parallel = safe);

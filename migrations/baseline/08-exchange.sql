@@ -97,7 +97,7 @@ create table extraction_schedules (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- when the last failure was notified; null: the last run succeeded
-  failure_told_at timestamptz
+  failure_notified_at timestamptz
 );
 
 create table extraction_runs (

@@ -40,7 +40,7 @@ export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents
     flush,
     async record() {
       await flush();
-      await sql.raw('select note_batch(?::jsonb)', [batchRow(ctx)]);
+      await sql.raw('select record_batch(?::jsonb)', [batchRow(ctx)]);
       await sql.raw(`select pg_advisory_xact_lock(7203001)`);
       await sql.raw(
         `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}

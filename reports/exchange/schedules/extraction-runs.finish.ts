@@ -19,7 +19,7 @@ export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: Extractio
     [run.id],
   );
   const { rows: told } = await sql.raw(
-    'update extraction_schedules set failure_told_at = null where id = ? and failure_told_at is not null returning id',
+    'update extraction_schedules set failure_notified_at = null where id = ? and failure_notified_at is not null returning id',
     [run.schedule_id],
   );
   const recovery = told[0]
@@ -68,8 +68,8 @@ export async function failRun(
     await sql('extraction_schedules').where({ id: run.schedule_id }).update({ paused_reason: error.message });
   }
   const { rows: tell } = await sql.raw(
-    `update extraction_schedules set failure_told_at = now()
-     where id = ? and (? or failure_told_at is null or failure_told_at <= now() - interval '1 day') returning id`,
+    `update extraction_schedules set failure_notified_at = now()
+     where id = ? and (? or failure_notified_at is null or failure_notified_at <= now() - interval '1 day') returning id`,
     [run.schedule_id, paused],
   );
   const events = [

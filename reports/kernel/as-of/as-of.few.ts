@@ -33,7 +33,7 @@ export function partOfFew(
      select ${['number', 'id', 'existed', 'existed and deleted as gone', 'told', ...columns].join(', ')}
      from (
        select e.number, e.id, ${EXISTED} as existed, ${DELETED} as deleted,
-         ${['first_told(e.told) as told', ...fields.map((field) => `first_told(e.changes -> ${literal(field)}) as ${fieldColumn(field)}`)].join(', ')}
+         ${['first_not_null(e.told) as told', ...fields.map((field) => `first_not_null(e.changes -> ${literal(field)}) as ${fieldColumn(field)}`)].join(', ')}
        from (
          select e.position, case when e.relation_id is null then ${CARDS} else ${RELATIONS} end::smallint as number,
            ${ROW_ID} as id,

@@ -59,7 +59,7 @@ export async function collectKept(
   const columns = kept.plain.filter((field) => fields.includes(field));
   if (kept.optional.some((field) => fields.includes(field))) columns.push('optional');
   const first = (column: string) =>
-    `, ${column === 'optional' ? 'first_values' : 'first_told'}(e.${column}) as ${column}`;
+    `, ${column === 'optional' ? 'first_values' : 'first_not_null'}(e.${column}) as ${column}`;
   const told = columns.map((column) => `or ${column} is not null`);
   await gather(sql, kept.rows, {
     // the aggregates see the values oldest first, as the inner query orders them

@@ -94,7 +94,7 @@ function viewOf(
     if (!sought.includes(name)) return `t.${name}`;
     return `coalesce(${ends.includes(name) ? `v.${name}, ` : ''}t.${name}, (d.data ->> '${name}')::${type})`;
   });
-  const first = ends.map((end) => `, first_told(${end} order by position) as ${end}`).join('');
+  const first = ends.map((end) => `, first_not_null(${end} order by position) as ${end}`).join('');
   return [
     `create temporary table ${gone} as select *, true as lost from public.${table} with no data`,
     `insert into ${gone} (${names}, lost) select ${filled.join(', ')}, t.id is null

@@ -45,7 +45,7 @@ it('are told at the first, once a day while they go on, and when they are over',
   const id = await make('Each minute');
   const owner = [member.userId];
   expect([await told(id, 'failed'), await told(id, 'failed')]).toEqual([owner, []]);
-  await db('extraction_schedules').update({ failure_told_at: db.raw(`now() - interval '25 hours'`) });
+  await db('extraction_schedules').update({ failure_notified_at: db.raw(`now() - interval '25 hours'`) });
   expect([await told(id, 'failed'), await told(id, 'failed')]).toEqual([owner, []]);
   await member.patch(`${base}/${id}`, { destination: { kind: 'disk' } });
   expect([await told(id, 'succeeded'), await told(id, 'succeeded')]).toEqual([owner, []]);

@@ -93,7 +93,7 @@ it('gives way to a long write, and lets others write meanwhile', async () => {
   const card = await make(member, { type });
   await db.transaction(async (long) => {
     await mayBeSilent(long);
-    await long.raw('select hold_metamodel(false)');
+    await long.raw('select lock_metamodel(false)');
     const busy = refused(t, () => admin.patch(`${types}/${type}`, { label: 'Later' }));
     expect(await busy).toMatchObject({ status: 409, code: 'metamodel_busy' });
     expect((await member.patch(`/api/v1/cards/${card.id}`, { alias: 'Meanwhile' })).status).toBe(200);
@@ -108,7 +108,7 @@ it('a long change keeps writers waiting, not readers', async () => {
   const cards = await Promise.all(times(5, () => make(member)));
   const { writes } = await db.transaction(async (long) => {
     await mayBeSilent(long);
-    await long.raw('select hold_metamodel(true)');
+    await long.raw('select lock_metamodel(true)');
     // more than the process has connections
     const waiting = times(40, (n) =>
       member.patch(`/api/v1/cards/${cards[n % 5]!.id}`, { alias: `Alias ${n}` }),

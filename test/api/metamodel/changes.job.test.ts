@@ -94,7 +94,7 @@ it('deletes many relations in the same way, waiting for a long write', async () 
   );
   const job = await db.transaction(async (long) => {
     await mayBeSilent(long);
-    await long.raw('select hold_metamodel(false)');
+    await long.raw('select lock_metamodel(false)');
     // asked for by hand: a request would be refused as busy
     const { rows } = await db.raw(
       `insert into jobs (kind, queue, payload, owner_id, rights) values ('metamodel_change', 'bulk', ?, ?, ?)
