@@ -4,7 +4,7 @@ import {
   deleteComment,
   editComment,
 } from '../../domain/collaboration/comments/comments.commands.ts';
-import { listComments } from '../../domain/collaboration/comments/comments.list.ts';
+import { commentSorts, listComments } from '../../domain/collaboration/comments/comments.list.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/collaboration.ts';
@@ -20,7 +20,7 @@ const changing = {
     "comments.manage or card.manage_comments for others' comments; scope comments.create for own ones",
 } as const;
 
-/** What people say about a card. */
+/** Comments on cards. */
 export function registerCommentRoutes(app: App): void {
   app.addSchema(schemas.CommentSchema);
   app.addSchema(schemas.CommentItemSchema);
@@ -31,11 +31,11 @@ export function registerCommentRoutes(app: App): void {
     id: 'listComments',
     tag,
     summary: 'List the threads of a card',
-    description: 'A page holds comments that answer no other, each with all its replies.',
+    description: 'A page has the first comments of threads, each with all its replies.',
     permission: 'comments.view',
     permissionNote: 'inventory.view or card.view',
     params: IdParams,
-    query: listQuery(['created_at'], 'created_at', {}),
+    query: listQuery(commentSorts, 'created_at', {}),
     answers: {
       200: {
         description: 'Threads, oldest first',
@@ -53,7 +53,7 @@ export function registerCommentRoutes(app: App): void {
     id: 'createComment',
     tag,
     summary: 'Comment on a card, or reply to a comment',
-    description: 'Those who hold a role on the card are told, and whom the text names.',
+    description: 'Stakeholders of the card and mentioned users are notified.',
     permission: 'login',
     permissionNote: 'comments.create or card.create_comments',
     params: IdParams,
@@ -87,7 +87,8 @@ export function registerCommentRoutes(app: App): void {
     id: 'deleteComment',
     tag,
     summary: 'Delete a comment',
-    description: 'One with replies is emptied and marked `is_deleted`, and goes with the last of them.',
+    description:
+      'A comment with replies is emptied and marked `is_deleted`; it is deleted with its last reply.',
     ...changing,
     params: IdParams,
     headers: ['If-Match'],

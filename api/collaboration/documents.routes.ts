@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import {
   addDocument,
+  documentSorts,
   listDocuments,
   removeDocument,
 } from '../../domain/collaboration/documents/documents.ts';
@@ -30,7 +31,7 @@ export function registerDocumentRoutes(app: App): void {
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     params: IdParams,
-    query: listQuery(['created_at', 'name', 'type'], 'created_at', {}),
+    query: listQuery(documentSorts, 'created_at', {}),
     answers: { 200: { description: 'Links', schema: listAnswer(Type.Ref('DocumentItem#')) } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listDocuments(ctx, params.id, query)),

@@ -3,7 +3,7 @@ import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
 import { attachFile, deleteFile, requireUpload } from '../../domain/collaboration/files/files.attach.ts';
 import { checkFile } from '../../domain/collaboration/files/files.check.ts';
-import { attachedFile, listFiles } from '../../domain/collaboration/files/files.list.ts';
+import { attachedFile, fileSorts, listFiles } from '../../domain/collaboration/files/files.list.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../domain/collaboration/files/files.types.ts';
 import { openContent, storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';
@@ -20,7 +20,7 @@ import type { App } from '../types.ts';
 import { receiveFile } from './files.upload.ts';
 
 const tag = 'Links and files';
-const FORM_ROOM = 64 * 1024;
+const FORM_OVERHEAD = 64 * 1024;
 const managing = {
   permission: 'login',
   permissionNote: 'documents.manage or card.manage_documents',
@@ -42,7 +42,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     params: IdParams,
-    query: listQuery(['created_at', 'name', 'size', 'category'], 'created_at', {}),
+    query: listQuery(fileSorts, 'created_at', {}),
     answers: { 200: { description: 'Files', schema: listAnswer(Type.Ref('FileAttachmentItem#')) } },
     handler: async ({ ctx, params, query, reply }) => sendJson(reply, await listFiles(ctx, params.id, query)),
   });
@@ -53,7 +53,8 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     id: 'downloadFile',
     tag,
     summary: 'Download a file',
-    description: 'Always as an attachment that runs nothing. `Repr-Digest` is the SHA-256 of the whole file.',
+    description:
+      'Always sent as an attachment with a sandboxing policy. `Repr-Digest` is the SHA-256 of the whole file.',
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     params: IdParams,
@@ -75,8 +76,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     id: 'deleteFile',
     tag,
     summary: 'Delete a file',
-    description:
-      'Its content is kept for the days that the settings say, so that the deletion can be undone.',
+    description: 'Its content is retained for the days of the settings, so that the deletion can be undone.',
     ...managing,
     params: IdParams,
     answers: { 204: { description: 'Deleted' } },
@@ -86,7 +86,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     },
   });
 
-  // with a parser of its own, and the service's own checks instead of the framework's
+  // a scope of its own, because uploads need another body parser
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     registerValidation(uploads);
@@ -100,12 +100,12 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       tag,
       summary: 'Attach a file to a card',
       description:
-        'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. What it is, is found from its content; the ending of its name has to agree. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
+        'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. The type is detected from the content, and the file extension must match it. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
       ...managing,
       module: 'file_uploads',
       params: IdParams,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
-      bodyLimit: MAX_ATTACHMENT + FORM_ROOM,
+      bodyLimit: MAX_ATTACHMENT + FORM_OVERHEAD,
       ownIdempotency: true,
       errors: ['query_too_heavy'],
       answers: {
@@ -127,7 +127,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
           const { text } = await attachFile(ctx, params.id, stored, { ...file, category });
           return sendResource(reply.code(201), text);
         } catch (error) {
-          // after any other error the file may have been attached nevertheless
+          // after other errors the transaction may have been committed
           if (error instanceof EstateError) await blobs.remove(stored.id);
           throw error;
         }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { MAX_ATTACHMENT } from '../../domain/collaboration/files/files.types.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 
-/** A form as it came in. */
+/** The fields of an upload form. */
 export interface FileUpload {
   name: string;
   content: Buffer;
@@ -10,7 +10,7 @@ export interface FileUpload {
 }
 
 /**
- * Reads the form of an upload: one `file` and perhaps a `category`. The file is small enough to be looked at as a whole.
+ * Reads an upload form: one `file`, whose size allows to keep it in memory, and optionally a `category`.
  * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
  */
 export async function receiveFile(request: FastifyRequest): Promise<FileUpload> {
@@ -32,11 +32,11 @@ export async function receiveFile(request: FastifyRequest): Promise<FileUpload> 
       throw invalidField(
         part.fieldname,
         'unknown_field',
-        'the form holds one `file` and perhaps a `category`',
+        'the form has one `file` and optionally a `category`',
       );
     }
   }
-  if (!file) throw invalidField('file', 'required', 'the form holds no file');
+  if (!file) throw invalidField('file', 'required', 'the form has no file');
   return { ...file, category: category ?? null };
 }
 

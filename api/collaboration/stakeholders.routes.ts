@@ -8,6 +8,7 @@ import {
 import {
   listStakeholderRoles,
   listStakeholders,
+  stakeholderSorts,
 } from '../../domain/collaboration/stakeholders/stakeholders.list.ts';
 import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import { sendJson, sendResource } from '../json.ts';
@@ -26,7 +27,7 @@ const managing = {
 } as const;
 const observing = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
 
-/** Who holds which role on a card, and following cards. */
+/** The stakeholders of cards, and following cards. */
 export function registerStakeholderRoutes(app: App): void {
   for (const schema of [schemas.StakeholderSchema, schemas.StakeholderItemSchema, schemas.RoleKeySchema]) {
     app.addSchema(schema);
@@ -63,11 +64,11 @@ export function registerStakeholderRoutes(app: App): void {
     url: '/api/v1/stakeholder-roles/permissions-schema',
     id: 'readCardPermissions',
     tag,
-    summary: 'Read every right that a role may give on a card',
+    summary: 'Read the permissions that a role can give on a card',
     permission: 'login',
     answers: {
       200: {
-        description: 'What each right allows, by its key',
+        description: 'What each permission allows, by its key',
         schema: Type.Record(Type.String(), Type.String()),
         example: { 'card.view': cardPermissions['card.view'] },
       },
@@ -80,11 +81,11 @@ export function registerStakeholderRoutes(app: App): void {
     url: '/api/v1/cards/:id/stakeholders',
     id: 'listStakeholders',
     tag,
-    summary: 'List who holds a role on a card',
+    summary: 'List the stakeholders of a card',
     permission: 'stakeholders.view',
     permissionNote: 'inventory.view or card.view',
     params: IdParams,
-    query: listQuery(['role', 'user_display_name', 'created_at'], 'role', {}),
+    query: listQuery(stakeholderSorts, 'role', {}),
     answers: {
       200: { description: 'Assignments', schema: listAnswer(Type.Ref('StakeholderItem#')) },
     },
@@ -130,7 +131,7 @@ export function registerStakeholderRoutes(app: App): void {
     url: '/api/v1/stakeholders/:id',
     id: 'removeStakeholder',
     tag,
-    summary: 'Take a role from its holder',
+    summary: 'Remove a stakeholder from a card',
     ...managing,
     params: IdParams,
     headers: ['If-Match'],
@@ -146,12 +147,12 @@ export function registerStakeholderRoutes(app: App): void {
     url: '/api/v1/cards/:id/me/observe',
     id: 'readObserving',
     tag,
-    summary: 'Ask whether I follow a card',
+    summary: 'Read whether the caller follows a card',
     ...observing,
     params: IdParams,
     answers: {
       200: {
-        description: 'Whether I am an observer of it',
+        description: 'Whether the caller is an observer of the card',
         schema: schemas.ObservingSchema,
         example: { is_observer: true, observer_role_available: true },
       },
@@ -165,7 +166,7 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'observeCard',
     tag,
     summary: 'Follow a card',
-    description: 'Gives the caller the role `observer`, which tells of its changes.',
+    description: 'Gives the caller the role `observer`, so that changes of the card are notified.',
     ...observing,
     params: IdParams,
     answers: {
@@ -186,7 +187,7 @@ export function registerStakeholderRoutes(app: App): void {
     url: '/api/v1/cards/:id/me/observe',
     id: 'stopObservingCard',
     tag,
-    summary: 'Follow a card no longer',
+    summary: 'Stop following a card',
     ...observing,
     params: IdParams,
     answers: { 204: { description: 'Not followed, whether or not it was before' } },

@@ -5,8 +5,13 @@ import {
   patchTodo,
   promoteTodo,
 } from '../../domain/collaboration/todos/todos.commands.ts';
-import { listCardTodos, listTodos } from '../../domain/collaboration/todos/todos.list.ts';
-import { Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  cardTodoFilters,
+  listCardTodos,
+  listTodos,
+  todoFilters,
+  todoSorts,
+} from '../../domain/collaboration/todos/todos.list.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/collaboration.ts';
@@ -16,14 +21,13 @@ import type { App } from '../types.ts';
 const tag = 'To-dos';
 const todo = Type.Ref('Todo#');
 const example = schemas.todoExample;
-const sorts = ['created_at', 'due_date', 'status', 'description'];
 const changing = {
   permission: 'login',
-  permissionNote: 'admin.todos, or scope account for those assigned to or made by the caller',
+  permissionNote: 'admin.todos, or scope account for those assigned to or created by the caller',
 } as const;
 const seeing = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
 
-/** What people have to do. */
+/** To-dos of users. */
 export function registerTodoRoutes(app: App): void {
   app.addSchema(schemas.TodoSchema);
   app.addSchema(schemas.TodoItemSchema);
@@ -34,16 +38,10 @@ export function registerTodoRoutes(app: App): void {
     id: 'listTodos',
     tag,
     summary: 'List to-dos',
-    description: 'Those assigned to or made by the caller, unless asked otherwise.',
+    description: 'By default those assigned to or created by the caller.',
     permission: 'login',
     permissionNote: "admin.todos, or scope account for the caller's own to-dos",
-    query: listQuery(sorts, 'created_at', {
-      status: schemas.TodoState,
-      assigned_to: Type.Optional(Type.String({ ...Uuid, description: 'Those of this user' })),
-      mine: Type.Boolean({ default: true, description: '`false`: of everybody' }),
-      assigned_only: Type.Boolean({ default: false, description: 'Only those assigned to the caller' }),
-      created_only: Type.Boolean({ default: false, description: 'Only those made by the caller' }),
-    }),
+    query: listQuery(todoSorts, 'created_at', todoFilters),
     answers: {
       200: { description: 'To-dos, newest first', schema: listAnswer(Type.Ref('TodoItem#')) },
     },
@@ -58,7 +56,7 @@ export function registerTodoRoutes(app: App): void {
     summary: 'List the to-dos of a card',
     ...seeing,
     params: IdParams,
-    query: listQuery(sorts, 'created_at', { status: schemas.TodoState }),
+    query: listQuery(todoSorts, 'created_at', cardTodoFilters),
     answers: {
       200: { description: 'To-dos, newest first', schema: listAnswer(Type.Ref('TodoItem#')) },
     },
@@ -71,8 +69,8 @@ export function registerTodoRoutes(app: App): void {
     url: '/api/v1/cards/:id/todos',
     id: 'createTodo',
     tag,
-    summary: 'Make a to-do on a card',
-    description: 'It is open at once. A recurring one comes again when it is done.',
+    summary: 'Create a to-do on a card',
+    description: 'It is open at once. When a recurring one is done, the next one is created.',
     ...seeing,
     params: IdParams,
     body: schemas.TodoBody,
@@ -95,7 +93,7 @@ export function registerTodoRoutes(app: App): void {
     tag,
     summary: 'Change a to-do, or mark it as done',
     description:
-      'Done, a recurring one makes the next: due an interval later, open when that is within its lead time, else scheduled. What the service itself opened cannot be changed by hand.',
+      'When a recurring to-do is done, the next one is created: due one interval later, open within its lead time, otherwise scheduled. System to-dos cannot be changed.',
     ...changing,
     params: IdParams,
     headers: ['If-Match'],
@@ -113,7 +111,7 @@ export function registerTodoRoutes(app: App): void {
     id: 'deleteTodo',
     tag,
     summary: 'Delete a to-do',
-    description: 'A recurring one does not come again.',
+    description: 'A recurring to-do ends with it.',
     ...changing,
     params: IdParams,
     headers: ['If-Match'],
@@ -129,7 +127,7 @@ export function registerTodoRoutes(app: App): void {
     url: '/api/v1/todos/:id/promote',
     id: 'promoteTodo',
     tag,
-    summary: 'Open a scheduled to-do before its time',
+    summary: 'Open a scheduled to-do early',
     ...changing,
     params: IdParams,
     headers: ['If-Match'],

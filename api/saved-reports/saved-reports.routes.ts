@@ -4,9 +4,12 @@ import {
   deleteSavedReport,
   patchSavedReport,
   readSavedReport,
-  type SavedReportInput,
 } from '../../domain/collaboration/saved-reports/saved-reports.commands.ts';
-import { listSavedReports } from '../../domain/collaboration/saved-reports/saved-reports.list.ts';
+import {
+  listSavedReports,
+  savedReportFilters,
+  savedReportSorts,
+} from '../../domain/collaboration/saved-reports/saved-reports.list.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -19,7 +22,7 @@ const url = '/api/v1/saved-reports';
 const ReportParams = Type.Object({ report_id: Uuid }, closed);
 const answer = { description: 'The saved report', schema: Type.Ref('SavedReport#') };
 
-/** How people want to see reports, kept and shared. */
+/** Saved reports, which users may share. */
 export function registerSavedReportRoutes(app: App): void {
   const shared: TSchema[] = [schemas.SavedReportSchema, schemas.SavedReportItemSchema];
   for (const schema of shared) app.addSchema(schema);
@@ -32,15 +35,7 @@ export function registerSavedReportRoutes(app: App): void {
     summary: 'List your saved reports, those shared with you, and public ones',
     permission: 'login',
     scope: 'saved_reports.create',
-    query: listQuery(['name', 'created_at', 'updated_at'], 'name', {
-      filter: Type.Union(
-        [Type.Literal('all'), Type.Literal('my'), Type.Literal('shared'), Type.Literal('public')],
-        { default: 'all', description: 'Only your own, those shared with you, or public ones' },
-      ),
-      report_type: Type.Optional(
-        Type.Union(schemas.SavedReportType.anyOf, { description: 'Only reports of this type' }),
-      ),
-    }),
+    query: listQuery(savedReportSorts, 'name', savedReportFilters),
     answers: { 200: { description: 'Saved reports', schema: listAnswer(Type.Ref('SavedReportItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listSavedReports(ctx, query)),
   });
@@ -50,7 +45,7 @@ export function registerSavedReportRoutes(app: App): void {
     url,
     id: 'createSavedReport',
     tag,
-    summary: 'Save how a report is asked for and shown',
+    summary: 'Save the parameters and the presentation of a report',
     permission: 'saved_reports.create',
     body: schemas.SavedReportCreateBody,
     bodyExample: {
@@ -60,7 +55,7 @@ export function registerSavedReportRoutes(app: App): void {
     },
     answers: { 201: { ...answer, headers: ['ETag'] } },
     handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createSavedReport(ctx, body as SavedReportInput)),
+      sendResource(reply.code(201), await createSavedReport(ctx, body)),
   });
 
   operation(app, {
@@ -93,7 +88,7 @@ export function registerSavedReportRoutes(app: App): void {
     headers: ['If-Match'],
     answers: { 200: answer },
     handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchSavedReport(ctx, params.report_id, body as SavedReportInput)),
+      sendResource(reply, await patchSavedReport(ctx, params.report_id, body)),
   });
 
   operation(app, {

@@ -1,56 +1,32 @@
 import Type from 'typebox';
-import {
-  ViewColumns,
-  ViewFilters,
-  ViewShares,
-  ViewSort,
-} from '../../domain/collaboration/views/bookmarks.input.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { bookmarkInput } from '../../domain/collaboration/views/bookmarks.input.ts';
+import { Bookmark, Favorite } from '../../domain/collaboration/views/views.model.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
-const Visibility = oneOf('private', 'shared', 'public');
-const Name = Type.String({ minLength: 1, maxLength: 200 });
-
-const members = {
-  card_type: Type.Optional(Nullable(Key)),
-  filters: Type.Optional(Nullable(ViewFilters)),
-  columns: Type.Optional(Nullable(ViewColumns)),
-  sort: Type.Optional(Nullable(ViewSort)),
-  is_default: Type.Optional(
-    Type.Boolean({ description: 'Your default view of the card type; ends what was it before' }),
-  ),
-  visibility: Type.Optional(Visibility),
-  odata_enabled: Type.Optional(Type.Boolean()),
-  shared_with: Type.Optional(Nullable(ViewShares)),
-};
-export const BookmarkCreateBody = Type.Object({ name: Name, ...members }, closed);
-export const BookmarkPatchBody = Type.Object({ name: Type.Optional(Name), ...members }, closed);
+export const BookmarkCreateBody = Type.Object({ ...bookmarkInput, name: Bookmark.columns.name }, closed);
+export const BookmarkPatchBody = Type.Object(bookmarkInput, closed);
 
 export const BookmarkSchema = Type.Object(
   {
-    id: Uuid,
-    name: Type.String(),
-    card_type: Nullable(Type.String()),
-    filters: Nullable(OpenObject),
-    columns: Nullable(Type.Array(Type.String())),
-    sort: Nullable(OpenObject),
-    is_default: Type.Boolean(),
-    visibility: Visibility,
-    odata_enabled: Type.Boolean(),
-    owner_id: Uuid,
+    ...Bookmark.columns,
     owner_name: Nullable(Type.String()),
     is_owner: Type.Boolean(),
     can_edit: Type.Boolean(),
     shared_with: Type.Array(
       Type.Object({ user_id: Uuid, can_edit: Type.Boolean(), display_name: Nullable(Type.String()) }, closed),
     ),
-    created_at: Timestamp,
-    updated_at: Timestamp,
     odata_url: Nullable(Type.String()),
   },
   { $id: 'Bookmark', ...closed },
 );
-/** A bookmark in a list, cut to the members that were asked for. */
+/** A bookmark in a list, cut to the requested members. */
 export const BookmarkItemSchema = Type.Partial(BookmarkSchema, { $id: 'BookmarkItem', ...closed });
+
+const { user_id: _userId, ...favoriteColumns } = Favorite.columns;
+export const FavoriteSchema = Type.Partial(
+  Type.Object({ ...favoriteColumns, card_name: Type.String(), card_type: Type.String() }),
+  { $id: 'Favorite', ...closed },
+);
 
 export const BookmarkFeedSchema = Type.Object(
   {

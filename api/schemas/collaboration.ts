@@ -1,16 +1,19 @@
 import Type from 'typebox';
-import { recurrenceUnits, todoStates } from '../../domain/collaboration/todos/todos.rules.ts';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Comment,
+  Document,
+  FileAttachment,
+  Stakeholder,
+  Todo,
+} from '../../domain/collaboration/collaboration.model.ts';
+import { recurrenceUnits } from '../../domain/collaboration/todos/todos.rules.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
 const stakeholder = {
-  id: Uuid,
-  card_id: Uuid,
-  user_id: Uuid,
+  ...Stakeholder.columns,
   user_display_name: Type.String(),
   user_email: Type.String(),
-  role: Type.String(),
   role_label: Type.String({ description: 'The key where the type no longer has the role' }),
-  created_at: Timestamp,
 };
 export const StakeholderSchema = Type.Object(stakeholder, { $id: 'Stakeholder', ...closed });
 export const StakeholderItemSchema = Type.Partial(Type.Object(stakeholder), {
@@ -31,7 +34,7 @@ const RoleKey = Type.String({ minLength: 1, maxLength: 100 });
 export const StakeholderBody = Type.Object({ user_id: Uuid, role: RoleKey }, closed);
 export const StakeholderPatchBody = Type.Object(
   {
-    user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent along, but stays' })),
+    user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent, but must be unchanged' })),
     role: RoleKey,
   },
   closed,
@@ -42,18 +45,12 @@ export const ObservingSchema = Type.Object(
   closed,
 );
 
+const { thread_id: _threadId, depth: _depth, deleted_at: _deletedAt, ...commentColumns } = Comment.columns;
 const comment = {
-  id: Uuid,
-  card_id: Uuid,
-  user_id: Uuid,
+  ...commentColumns,
   user_display_name: Type.String(),
-  content: Type.String({ description: 'As it was typed: a text, not markup' }),
-  mentions: Type.Array(Uuid, { description: 'The users whom it names' }),
-  parent_id: Nullable(Uuid),
-  is_deleted: Type.Boolean({ description: 'Deleted, and kept empty for its replies' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  replies: Type.Array(Type.Ref('Comment#'), { description: 'Oldest first, each with its own' }),
+  is_deleted: Type.Boolean({ description: 'Deleted and empty, but retained for its replies' }),
+  replies: Type.Array(Type.Ref('Comment#'), { description: 'Oldest first, each with its own replies' }),
 };
 export const CommentSchema = Type.Object(comment, { $id: 'Comment', ...closed });
 export const CommentItemSchema = Type.Partial(Type.Object(comment), { $id: 'CommentItem', ...closed });
@@ -61,7 +58,7 @@ export const CommentItemSchema = Type.Partial(Type.Object(comment), { $id: 'Comm
 const Content = Type.String({
   minLength: 1,
   maxLength: 10_000,
-  description: 'A text. `@[Name](user:<id>)` names a user, who is told.',
+  description: 'Plain text. `@[Name](user:<id>)` mentions a user, who is notified.',
 });
 export const CommentBody = Type.Object(
   {
@@ -70,7 +67,7 @@ export const CommentBody = Type.Object(
       Type.Unsafe<string | null>({
         ...Uuid,
         type: ['string', 'null'],
-        description: 'The comment it answers',
+        description: 'The comment to which it replies',
       }),
     ),
   },
@@ -78,31 +75,23 @@ export const CommentBody = Type.Object(
 );
 export const CommentPatchBody = Type.Object({ content: Type.Optional(Content) }, closed);
 
-const literals = (keys: readonly string[]) => Type.Union(keys.map((key) => Type.Literal(key)));
-
+const {
+  topic: _topic,
+  subject_id: _subjectId,
+  recurrence_day: _recurrenceDay,
+  updated_at: _updatedAt,
+  ...todoColumns
+} = Todo.columns;
 const todo = {
-  id: Uuid,
-  card_id: Nullable(Uuid),
+  ...todoColumns,
   card_name: Nullable(Type.String({ description: 'Null where the caller does not see the card' })),
   card_type: Nullable(Type.String()),
-  description: Type.String(),
-  status: literals(todoStates),
-  link: Nullable(Type.String()),
-  is_system: Type.Boolean({ description: 'Opened and closed by the service itself' }),
-  assigned_to: Nullable(Uuid),
   assignee_name: Nullable(Type.String()),
-  created_by: Nullable(Uuid),
-  due_date: Nullable(DateOnly),
-  created_at: Timestamp,
-  series_id: Nullable(Uuid),
-  recurrence_unit: literals(recurrenceUnits),
-  recurrence_interval: Type.Integer(),
-  lead_time_days: Type.Integer(),
 };
 export const TodoSchema = Type.Object(todo, { $id: 'Todo', ...closed });
 export const TodoItemSchema = Type.Partial(Type.Object(todo), { $id: 'TodoItem', ...closed });
 
-const Description = Type.String({ minLength: 1, maxLength: 5000 });
+const Description = Todo.columns.description;
 const todoInput = {
   assigned_to: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
   due_date: Type.Optional(
@@ -117,7 +106,7 @@ const todoInput = {
     Type.Unsafe<(typeof recurrenceUnits)[number] | null>({
       type: ['string', 'null'],
       enum: [...recurrenceUnits, null],
-      description: 'Comes again so many units after it was due; once by default',
+      description: 'Recurs this unit times the interval after the due date; default `none`',
     }),
   ),
   recurrence_interval: Type.Optional(
@@ -129,7 +118,7 @@ const todoInput = {
       minimum: 0,
       maximum: 3650,
       description:
-        'Opens so many days before it is due. By default 0, 1, 2, 7 or 14 for none, days, weeks, months and years, and at most half of the interval',
+        'Days before the due date at which it opens. Default: 0, 1, 2, 7 or 14 for none, days, weeks, months and years, at most half of the interval',
     }),
   ),
 };
@@ -142,28 +131,12 @@ export const TodoPatchBody = Type.Object(
   },
   closed,
 );
-export const TodoState = Type.Optional(
-  Type.Union(
-    todoStates.map((state) => Type.Literal(state)),
-    { description: 'Only those in this state' },
-  ),
-);
-
-const document = {
-  id: Uuid,
-  card_id: Uuid,
-  name: Type.String(),
-  url: Nullable(Type.String()),
-  type: Type.String(),
-  created_by: Nullable(Uuid),
-  created_at: Timestamp,
-};
-export const DocumentSchema = Type.Object(document, { $id: 'Document', ...closed });
-export const DocumentItemSchema = Type.Partial(Type.Object(document), { $id: 'DocumentItem', ...closed });
+export const DocumentSchema = Type.Object(Document.columns, { $id: 'Document', ...closed });
+export const DocumentItemSchema = Type.Partial(DocumentSchema, { $id: 'DocumentItem', ...closed });
 
 export const DocumentBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 500 }),
+    name: Document.columns.name,
     url: Type.Optional(
       Type.Unsafe<string | null>({
         type: ['string', 'null'],
@@ -174,32 +147,25 @@ export const DocumentBody = Type.Object(
       }),
     ),
     type: Type.String({
-      minLength: 1,
-      maxLength: 100,
+      ...Document.columns.type,
       default: 'link',
-      description: 'An enabled link type, or `link` for none of them',
+      description: 'An enabled link type, or `link`',
     }),
   },
   closed,
 );
 
+const { file_id: _fileId, ...fileColumns } = FileAttachment.columns;
 const file = {
-  id: Uuid,
-  card_id: Uuid,
-  name: Type.String(),
-  mime_type: Type.String(),
-  size: Type.Integer({ minimum: 0, description: 'Bytes' }),
-  category: Nullable(Type.String()),
-  created_by: Nullable(Uuid),
+  ...fileColumns,
   created_by_name: Nullable(Type.String()),
-  created_at: Timestamp,
 };
 export const FileAttachmentSchema = Type.Object(file, { $id: 'FileAttachment', ...closed });
 export const FileAttachmentItemSchema = Type.Partial(Type.Object(file), {
   $id: 'FileAttachmentItem',
   ...closed,
 });
-/** The parts of the form that uploads a file. */
+/** The fields of the upload form. */
 export const FileForm = Type.Object(
   {
     file: Type.String({ format: 'binary' }),
@@ -208,7 +174,6 @@ export const FileForm = Type.Object(
   closed,
 );
 
-/** Examples, as the API's description shows them. */
 const card_id = '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11';
 const user_id = '0199a3c4-1a10-7c3e-8a51-2f6f0e7d9b31';
 const created_at = '2026-02-03T09:15:00.000Z';

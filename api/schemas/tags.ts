@@ -1,23 +1,12 @@
 import Type from 'typebox';
 import { Tag } from '../../domain/inventory/tags/tags.model.ts';
 import { TagGroup } from '../../domain/kernel/metamodel/metamodel.model.ts';
-import { closed, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const TagSchema = Type.Object(Tag.columns, { $id: 'Tag', ...closed });
 export const TagGroupSchema = Type.Partial(
   Type.Object({ ...TagGroup.columns, tags: Type.Array(Type.Ref('Tag#')) }),
   { $id: 'TagGroup', ...closed },
-);
-
-export const FavoriteSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    card_id: Uuid,
-    card_name: Type.String(),
-    card_type: Type.String(),
-    created_at: Timestamp,
-  }),
-  { $id: 'Favorite', ...closed },
 );
 
 const { name, description, mode, mandatory, restrict_to_types } = TagGroup.columns;

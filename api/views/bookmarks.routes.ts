@@ -1,12 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import {
-  type BookmarkInput,
   createBookmark,
   deleteBookmark,
   patchBookmark,
 } from '../../domain/collaboration/views/bookmarks.commands.ts';
 import { bookmarkFeed } from '../../domain/collaboration/views/bookmarks.feed.ts';
-import { listBookmarks } from '../../domain/collaboration/views/bookmarks.list.ts';
+import { bookmarkSorts, listBookmarks } from '../../domain/collaboration/views/bookmarks.list.ts';
+import { sharedFilter } from '../../domain/kernel/lists/lists.shared.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -31,12 +31,7 @@ export function registerBookmarkRoutes(app: App): void {
     tag,
     summary: 'List your saved views, those shared with you, and public ones',
     permission,
-    query: listQuery(['name', 'created_at'], 'name', {
-      filter: Type.Union(
-        [Type.Literal('all'), Type.Literal('my'), Type.Literal('shared'), Type.Literal('public')],
-        { default: 'all', description: 'Only your own, those shared with you, or public ones' },
-      ),
-    }),
+    query: listQuery(bookmarkSorts, 'name', { filter: sharedFilter }),
     answers: { 200: { description: 'Bookmarks', schema: listAnswer(Type.Ref('BookmarkItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listBookmarks(ctx, query)),
   });
@@ -57,8 +52,7 @@ export function registerBookmarkRoutes(app: App): void {
       columns: ['name', 'approval_status'],
     },
     answers: { 201: { description: 'The bookmark', schema: Type.Ref('Bookmark#'), headers: ['ETag'] } },
-    handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createBookmark(ctx, body as BookmarkInput)),
+    handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createBookmark(ctx, body)),
   });
 
   operation(app, {
@@ -68,7 +62,7 @@ export function registerBookmarkRoutes(app: App): void {
     tag,
     summary: 'Change a saved view',
     description:
-      'Those with whom it is shared for editing change what it shows; `is_default`, `visibility`, `odata_enabled` and `shared_with` are the owner’s.',
+      'Users with whom it is shared for editing may change it; only the owner may change `is_default`, `visibility`, `odata_enabled` and `shared_with`.',
     permission,
     permissionNote,
     params: BookmarkParams,
@@ -77,7 +71,7 @@ export function registerBookmarkRoutes(app: App): void {
     headers: ['If-Match'],
     answers: { 200: { description: 'The bookmark', schema: Type.Ref('Bookmark#') } },
     handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchBookmark(ctx, params.bm_id, body as BookmarkInput)),
+      sendResource(reply, await patchBookmark(ctx, params.bm_id, body)),
   });
 
   operation(app, {
@@ -100,7 +94,7 @@ export function registerBookmarkRoutes(app: App): void {
     url: '/api/v1/bookmarks/:bm_id/odata',
     id: 'readBookmarkFeed',
     tag,
-    summary: 'Read the active cards that a saved view selects, in the form of OData',
+    summary: 'Read the active cards of a saved view, in the format of OData',
     permission: 'inventory.export',
     params: BookmarkParams,
     query: Type.Object(

@@ -1,16 +1,22 @@
 import Type from 'typebox';
-import { addFavorite, listFavorites, removeFavorite } from '../../domain/collaboration/views/favorites.ts';
+import {
+  addFavorite,
+  favoriteFilters,
+  favoriteSorts,
+  listFavorites,
+  removeFavorite,
+} from '../../domain/collaboration/views/favorites.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
+import { FavoriteSchema } from '../schemas/bookmarks.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
-import { FavoriteSchema } from '../schemas/tags.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Favorites';
 const CardParams = Type.Object({ card_id: Uuid }, closed);
 
-/** The cards that one has starred. */
+/** The cards that users have starred. */
 export function registerFavoriteRoutes(app: App): void {
   app.addSchema(FavoriteSchema);
 
@@ -22,9 +28,7 @@ export function registerFavoriteRoutes(app: App): void {
     summary: 'List the cards that you have starred',
     permission: 'login',
     scope: 'account',
-    query: listQuery(['created_at', 'card_name'], 'created_at', {
-      type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
-    }),
+    query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
     answers: { 200: { description: 'Favorites', schema: listAnswer(Type.Ref('Favorite#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listFavorites(ctx, query)),
   });

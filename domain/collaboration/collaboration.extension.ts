@@ -1,16 +1,121 @@
+import { queryRows } from '../../platform/database.ts';
 import { deleteRowsOfCards } from '../inventory/cards/cards.attached.ts';
 import { cardsTopic } from '../inventory/cards/cards.events.ts';
 import { rescoreCards } from '../inventory/cards/cards.save.ts';
 import type { Ctx, DeletedCard, DeletedUser, Work } from '../kernel/context.ts';
 import type { Extension } from '../kernel/extensions.ts';
-import { collaborationUndo } from './collaboration.undo.ts';
-import { type CommentRow, commentEvent } from './comments/comments.events.ts';
-import { type DocumentRow, documentEvent } from './documents/documents.events.ts';
+import type { Resource } from '../kernel/resources/resource.ts';
+import { needs } from '../kernel/undo/undo.types.ts';
+import {
+  type AttachmentRow,
+  Comment,
+  type CommentRow,
+  Document,
+  type DocumentRow,
+  FileAttachment,
+  Stakeholder,
+  type StakeholderRow,
+  Todo,
+  type TodoRow,
+} from './collaboration.model.ts';
+import { commentEvent } from './comments/comments.events.ts';
+import { undoComment } from './comments/comments.undo.ts';
+import { documentEvent } from './documents/documents.events.ts';
 import { expireFiles } from './files/files.attach.ts';
-import { type AttachmentRow, fileEvent } from './files/files.events.ts';
-import { type StakeholderRow, stakeholderEvent } from './stakeholders/stakeholders.events.ts';
+import { fileEvent } from './files/files.events.ts';
+import { undoFile } from './files/files.undo.ts';
+import { stakeholderEvent } from './stakeholders/stakeholders.events.ts';
+import { undoStakeholder } from './stakeholders/stakeholders.undo.ts';
 import { todosDueJob } from './todos/todos.due.job.ts';
-import { type TodoRow, todoEvent } from './todos/todos.events.ts';
+import { todoEvent } from './todos/todos.events.ts';
+import { APPROVAL_TOPIC, signatureTopics } from './todos/todos.topics.ts';
+
+const documentsRight = needs({ app: 'documents.manage', card: 'card.manage_documents' });
+const cardReferences = [{ column: 'card_id' }];
+
+const resources: readonly Resource[] = [
+  {
+    model: Stakeholder,
+    name: 'stakeholder',
+    events: {
+      created: ['stakeholder.added'],
+      updated: ['stakeholder.role_changed'],
+      deleted: ['stakeholder.removed'],
+    },
+    card: 'card_id',
+    undo: {
+      right: needs({ app: 'stakeholders.manage', card: 'card.manage_stakeholders' }),
+      undo: undoStakeholder,
+    },
+    cardReferences: [
+      {
+        column: 'card_id',
+        once: {
+          by: ['user_id', 'role'],
+          event: (card, type, row, user, gone) => {
+            const stored = row as StakeholderRow;
+            return stakeholderEvent(card, type, user, gone ? stored : null, gone ? null : stored);
+          },
+        },
+      },
+    ],
+    transfer: { matches: [['%.card_id', '%.user_id', '%.role']], label: `t.role || '/' || t.id` },
+    asOf: true,
+  },
+  {
+    model: Comment,
+    name: 'comment',
+    events: { created: ['comment.created'], updated: ['comment.updated'], deleted: ['comment.deleted'] },
+    card: 'card_id',
+    undo: {
+      right: {
+        needs: [{ app: 'comments.create', card: 'card.create_comments' }],
+        others: [{ app: 'comments.manage', card: 'card.manage_comments' }],
+      },
+      undo: undoComment,
+    },
+    cardReferences,
+    transfer: {},
+    asOf: true,
+  },
+  {
+    model: Todo,
+    name: 'todo',
+    events: { created: ['todo.created'], updated: ['todo.updated'], deleted: ['todo.deleted'] },
+    card: 'card_id',
+    undo: {
+      right: { needs: [{ app: 'inventory.view', card: 'card.view' }], others: ['admin.todos'] },
+    },
+    cardReferences,
+    transfer: {
+      // the importing service opens those again, for its own users who can sign or approve
+      where: () =>
+        `not coalesce(t.is_system and t.status <> 'done'
+           and t.topic in ('${[APPROVAL_TOPIC, ...signatureTopics].join("', '")}'), false)`,
+    },
+    asOf: true,
+  },
+  {
+    model: Document,
+    name: 'document',
+    events: { created: ['document.added'], deleted: ['document.removed'] },
+    card: 'card_id',
+    undo: { right: documentsRight },
+    cardReferences,
+    transfer: { label: 't.name' },
+    asOf: true,
+  },
+  {
+    model: FileAttachment,
+    name: 'file',
+    events: { created: ['file.uploaded'], deleted: ['file.deleted'] },
+    card: 'card_id',
+    undo: { right: documentsRight, undo: undoFile },
+    cardReferences,
+    transfer: { label: 't.name' },
+    asOf: true,
+  },
+];
 
 async function deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promise<void> {
   const byId = new Map(cards.map((card) => [card.id, card]));
@@ -21,8 +126,8 @@ async function deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promi
   for (const row of comments.sort((a, b) => b.depth - a.depth)) {
     work.emit(commentEvent(byId.get(row.card_id)!, row, null));
   }
-  for (const row of await deleteRowsOfCards<TodoRow & { card_id: string }>(work, 'todos', ids)) {
-    work.emit(todoEvent(byId.get(row.card_id)!, row, null));
+  for (const row of await deleteRowsOfCards<TodoRow>(work, 'todos', ids)) {
+    work.emit(todoEvent(byId.get(row.card_id!)!, row, null));
   }
   for (const row of await deleteRowsOfCards<DocumentRow>(work, 'documents', ids)) {
     work.emit(documentEvent(byId.get(row.card_id)!, row, true));
@@ -39,11 +144,11 @@ async function deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promi
 
 async function deleteStakeholdersOfCards(work: Work, cards: ReadonlyMap<string, DeletedCard>): Promise<void> {
   const rows = await deleteRowsOfCards<StakeholderRow>(work, 'stakeholders', [...cards.keys()]);
-  const users = await work
+  const users: DeletedUser[] = await work
     .sql('users')
     .whereIn('id', [...new Set(rows.map(({ user_id }) => user_id))])
     .select('id', 'display_name');
-  const names = new Map(users.map((user: DeletedUser) => [user.id, user.display_name]));
+  const names = new Map(users.map((user) => [user.id, user.display_name]));
   for (const row of rows) {
     const card = cards.get(row.card_id)!;
     const type = work.metamodel.cardTypes.get(card.type)!;
@@ -53,12 +158,13 @@ async function deleteStakeholdersOfCards(work: Work, cards: ReadonlyMap<string, 
 
 async function deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void> {
   const names = new Map(users.map((user) => [user.id, user.display_name]));
-  const { rows } = await work.sql.raw(
+  const deleted = await queryRows<DeletedCard & { row: StakeholderRow }>(
+    work.sql,
     `with deleted as (delete from stakeholders where user_id = any(?::uuid[]) returning *)
      select to_jsonb(d) as row, c.id, c.type, c.name from deleted d join cards c on c.id = d.card_id order by d.id`,
     [[...names.keys()]],
   );
-  for (const { row, id, type, name } of rows as (DeletedCard & { row: StakeholderRow })[]) {
+  for (const { row, id, type, name } of deleted) {
     const cardType = work.metamodel.cardTypes.get(type)!;
     work.emit(stakeholderEvent({ id, name }, cardType, names.get(row.user_id)!, row, null));
     work.raise(cardsTopic(type));
@@ -66,32 +172,14 @@ async function deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser
   await rescoreCards(
     work,
     ctx,
-    (rows as DeletedCard[]).map(({ id }) => id),
+    deleted.map(({ id }) => id),
   );
 }
 
 /** Stakeholders, comments, to-dos, documents and files of cards. */
 export const collaborationExtension: Extension = {
-  undo: collaborationUndo,
+  resources,
   jobs: [todosDueJob],
-  cardReferences: [
-    {
-      entity: 'stakeholder',
-      table: 'stakeholders',
-      column: 'card_id',
-      once: {
-        by: ['user_id', 'role'],
-        event: (card, type, row, user, gone) => {
-          const stored = row as StakeholderRow;
-          return stakeholderEvent(card, type, user, gone ? stored : null, gone ? null : stored);
-        },
-      },
-    },
-    { entity: 'comment', table: 'comments', column: 'card_id' },
-    { entity: 'todo', table: 'todos', column: 'card_id' },
-    { entity: 'document', table: 'documents', column: 'card_id' },
-    { entity: 'file', table: 'file_attachments', column: 'card_id' },
-  ],
   deleteWithCards,
   deleteWithUsers,
 };

@@ -4,7 +4,6 @@ import { needs, personal, type UndoRight } from '../../kernel/undo/undo.types.ts
 const edit: CardRight = { app: 'inventory.edit', card: 'card.edit' };
 const archive: CardRight = { app: 'inventory.archive', card: 'card.archive' };
 const approve: CardRight = { app: 'inventory.approval_status', card: 'card.approval_status' };
-const documents: CardRight = { app: 'documents.manage', card: 'card.manage_documents' };
 
 /**
  * The rights by event type or by its first part, the type first. Those of resources stand in their declarations.
@@ -22,17 +21,6 @@ export const undoRights: Record<string, UndoRight> = {
   'card.unmerged': needs(edit, archive),
   attachment: needs(edit, archive),
   relation: needs({ app: 'relations.manage', card: 'card.manage_relations' }),
-  stakeholder: needs({ app: 'stakeholders.manage', card: 'card.manage_stakeholders' }),
-  comment: {
-    needs: [{ app: 'comments.create', card: 'card.create_comments' }],
-    others: [{ app: 'comments.manage', card: 'card.manage_comments' }],
-  },
-  todo: { needs: [{ app: 'inventory.view', card: 'card.view' }], others: ['admin.todos'] },
-  document: needs(documents),
-  file: needs(documents),
-  favorite: personal('inventory.view'),
-  bookmark: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata'),
-  saved_report: personal('saved_reports.create'),
   notification: personal('notifications.manage'),
   principle: needs('admin.metamodel'),
   regulation: needs('admin.metamodel'),

@@ -25,12 +25,6 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
     implications: text(20_000),
     sort_order: order,
   },
-  // one that was deleted and has replies is empty
-  comments: { content: text(10_000) },
-  todos: { description: name(5_000) },
-  documents: { name: name(500), url: text(2_000), type: name(100) },
-  bookmarks: { name: name(200), card_type: name(100) },
-  saved_reports: { name: name(200), description: text(10_000) },
   surveys: { name: name(200), target_type_key: name(100), description: text(10_000), message: text(10_000) },
   adrs: { title: name(500) },
   soaws: { name: name(500) },

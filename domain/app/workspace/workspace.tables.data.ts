@@ -1,10 +1,5 @@
-import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
-import { signingTopics } from '../../governance/signatures/signatures.todos.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { ContentTable } from './workspace.types.ts';
-
-/** What the service asks of people by itself wherever something waits for them. */
-const askedAnew: readonly string[] = [APPROVAL_TOPIC, ...signingTopics];
 
 const moments = ['created_at', 'updated_at'] as const;
 const plain = (kind: string): ContentTable['events'] => ({
@@ -92,75 +87,14 @@ export const tableOrder: readonly (ContentTable | string)[] = [
     events: { created: 'relation.created', updated: 'relation.updated' },
   },
   'card_tags',
-  {
-    table: 'stakeholders',
-    what: 'stakeholder',
-    ...byId,
-    matches: [['%.card_id', '%.user_id', '%.role']],
-    label: `t.role || '/' || t.id`,
-    events: { created: 'stakeholder.added', updated: 'stakeholder.role_changed' },
-    card: 'card_id',
-  },
-  {
-    table: 'comments',
-    what: 'comment',
-    ...byId,
-    label: 't.id::text',
-    events: plain('comment'),
-    card: 'card_id',
-  },
-  {
-    table: 'todos',
-    what: 'to-do',
-    ...byId,
-    // who is asked to sign or approve follows from who can, where the archive goes as where it comes from
-    where: () =>
-      `not coalesce(t.is_system and t.status <> 'done' and t.topic in ('${askedAnew.join("', '")}'), false)`,
-    label: 't.id::text',
-    events: plain('todo'),
-    card: 'card_id',
-  },
-  {
-    table: 'documents',
-    what: 'link',
-    ...byId,
-    label: 't.name',
-    events: once('document.added'),
-    card: 'card_id',
-  },
-  {
-    table: 'file_attachments',
-    what: 'attached file',
-    ...byId,
-    label: 't.name',
-    events: once('file.uploaded'),
-    card: 'card_id',
-  },
-  {
-    table: 'favorites',
-    what: 'favourite',
-    ...byId,
-    matches: [['%.user_id', '%.card_id']],
-    label: 't.id::text',
-    events: once('favorite.created'),
-    recipient: 'user_id',
-  },
-  {
-    table: 'bookmarks',
-    what: 'saved view',
-    ...byId,
-    label: 't.name',
-    events: plain('bookmark'),
-    recipient: 'owner_id',
-  },
-  {
-    table: 'saved_reports',
-    what: 'saved report',
-    ...byId,
-    label: 't.name',
-    events: plain('saved_report'),
-    recipient: 'owner_id',
-  },
+  'stakeholders',
+  'comments',
+  'todos',
+  'documents',
+  'file_attachments',
+  'favorites',
+  'bookmarks',
+  'saved_reports',
   { table: 'surveys', what: 'survey', ...byId, label: 't.name', events: plain('survey') },
   {
     table: 'survey_responses',

@@ -1,14 +1,16 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, inScope, mayOnCard, requireOnCard } from '../../kernel/permissions/policy.ts';
-import { type AttendedCard, holdCard } from '../attended.card.ts';
-import { itemText, type WrittenItem } from '../items.ts';
-import { type CommentRow, commentEvent } from './comments.events.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { type CardWithAccess, lockCard, lockCardOf } from '../cards.access.ts';
+import { Comment, type CommentRow } from '../collaboration.model.ts';
+import { itemText, newId, type WrittenItem } from '../items.ts';
+import { commentEvent } from './comments.events.ts';
 import { commentList } from './comments.list.ts';
 import { MAX_DEPTH, MAX_MENTIONS, MAX_THREAD, mentionedIds } from './comments.rules.ts';
 
@@ -26,22 +28,21 @@ export async function createComment(
 ): Promise<WrittenItem> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    const card = await holdCard(sql, ctx, cardId);
+    const card = await lockCard(sql, ctx, cardId);
     requireOnCard(ctx, CREATE, card);
     const content = requireContent(input.content);
-    const { rows } = await sql.raw('select uuidv7() as id');
-    const id: string = rows[0].id;
+    const id = await newId(sql);
     const parent = input.parent_id == null ? null : await requireParent(sql, card, input.parent_id);
-    const row = (await insertRow(sql, 'comments', {
+    const row = await insertRow(sql, Comment, {
       id,
       card_id: card.id,
-      user_id: ctx.caller.userId,
+      user_id: ctx.caller.userId!,
       parent_id: parent?.id ?? null,
       thread_id: parent?.thread_id ?? id,
       depth: parent ? parent.depth + 1 : 0,
       content,
       mentions: await mentionedUsers(sql, content),
-    })) as CommentRow;
+    });
     work.emit(commentEvent(card, null, row));
     return { id, text: (await itemText(sql, commentList, id))! };
   });
@@ -57,21 +58,16 @@ export async function editComment(ctx: Ctx, id: string, input: { content?: strin
     const content = input.content === undefined ? row.content : requireContent(input.content);
     if (content !== row.content) {
       const mentions = await mentionedUsers(work.sql, content);
-      const after = await updateRow(
-        work.sql,
-        'comments',
-        { column: 'id', value: row.id },
-        { content, mentions },
-      );
-      work.emit(commentEvent(card, row, after as CommentRow));
+      const after = await updateRow(work.sql, Comment, { id: row.id }, { content, mentions });
+      work.emit(commentEvent(card, row, after));
     }
     return (await itemText(work.sql, commentList, row.id))!;
   });
 }
 
 /**
- * Deletes an own comment, or any with the right to manage them. Replies are others' words and stay: a comment that has
- * some is emptied and marked, and goes with the last of them.
+ * Deletes an own comment, or any with the right to manage them. A comment with replies is emptied and marked as
+ * deleted; deleting its last reply deletes it, too.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`.
  */
 export async function deleteComment(ctx: Ctx, id: string): Promise<void> {
@@ -79,17 +75,16 @@ export async function deleteComment(ctx: Ctx, id: string): Promise<void> {
     const { sql } = work;
     const { card, row } = await lockComment(work, ctx, id);
     if (await hasReplies(sql, row.id)) {
-      const { rows } = await sql.raw('select to_jsonb(clock_timestamp()) as now');
-      const emptied = { content: '', mentions: [], deleted_at: rows[0].now };
-      const after = await updateRow(sql, 'comments', { column: 'id', value: row.id }, emptied);
-      work.emit(commentEvent(card, row, after as CommentRow));
+      const emptied = { content: '', mentions: [], deleted_at: new Date().toISOString() };
+      work.emit(commentEvent(card, row, await updateRow(sql, Comment, { id: row.id }, emptied)));
       return;
     }
     for (let gone: CommentRow | undefined = row; gone; ) {
-      await sql('comments').where({ id: gone.id }).delete();
+      const { id, parent_id }: CommentRow = gone;
+      await deleteRows(sql, Comment, (query) => query.where({ id }));
       work.emit(commentEvent(card, gone, null));
-      const parent: CommentRow | undefined = gone.parent_id
-        ? ((await lockRow(sql, 'comments', { id: gone.parent_id })) as CommentRow | undefined)
+      const parent: CommentRow | undefined = parent_id
+        ? await lockRow(sql, Comment, { id: parent_id })
         : undefined;
       gone = parent?.deleted_at && !(await hasReplies(sql, parent.id)) ? parent : undefined;
     }
@@ -101,15 +96,13 @@ async function lockComment(
   work: Work,
   ctx: Ctx,
   id: string,
-): Promise<{ card: AttendedCard; row: CommentRow }> {
+): Promise<{ card: CardWithAccess; row: CommentRow }> {
   const { sql } = work;
-  const known = await sql('comments').where({ id }).first('card_id', 'thread_id');
+  const known = await sql('comments').where({ id }).first('id', 'card_id', 'thread_id');
   if (!known) throw notFound('comment', id);
-  const card = await holdCard(sql, ctx, known.card_id).catch((error: unknown) => {
-    throw error instanceof EstateError ? notFound('comment', id) : error;
-  });
+  const card = await lockCardOf(sql, ctx, 'comment', known);
   await lockThread(sql, known.thread_id);
-  const row = (await lockRow(sql, 'comments', { id: id.toLowerCase() })) as CommentRow | undefined;
+  const row = await lockRow(sql, Comment, { id: known.id });
   if (!row || row.deleted_at) throw notFound('comment', id);
   const own = row.user_id === ctx.caller.userId && inScope(ctx.caller, CREATE.app);
   if (!own && !mayOnCard(ctx, MANAGE, card)) throw forbidden(MANAGE.app);
@@ -117,26 +110,32 @@ async function lockComment(
   return { card, row };
 }
 
-/** Replies and deletions in a thread come one after the other, so that none loses what it hangs on. */
+/** Serialises replies and deletions in a thread, so that no reply loses its parent. */
 async function lockThread(sql: Knex.Transaction, threadId: string): Promise<void> {
   await sql.raw('select from comments where id = ? for update', [threadId]);
 }
 
-async function requireParent(sql: Knex.Transaction, card: AttendedCard, id: string): Promise<CommentRow> {
+async function requireParent(sql: Knex.Transaction, card: CardWithAccess, id: string): Promise<CommentRow> {
   const known = await sql('comments').where({ id, card_id: card.id }).first('thread_id');
   if (known) await lockThread(sql, known.thread_id);
-  const parent =
-    known && ((await lockRow(sql, 'comments', { id: id.toLowerCase() })) as CommentRow | undefined);
-  if (!parent || parent.deleted_at)
-    throw invalidField('parent_id', 'unknown_value', 'is no comment on this card');
-  if (parent.depth >= MAX_DEPTH) {
-    throw invalidField('parent_id', 'too_deep', `lies ${MAX_DEPTH} replies deep: reply further up`);
+  const parent = known && (await lockRow(sql, Comment, { id: id.toLowerCase() }));
+  if (!parent || parent.deleted_at) {
+    throw invalidField('parent_id', 'unknown_value', 'is not a comment on this card');
   }
-  const { rows } = await sql.raw('select count(*) as n from comments where thread_id = ?', [
-    parent.thread_id,
-  ]);
-  if (rows[0].n >= MAX_THREAD) {
-    throw new EstateError('thread_full', `A thread holds at most ${MAX_THREAD} comments; begin another.`);
+  if (parent.depth >= MAX_DEPTH) {
+    throw invalidField(
+      'parent_id',
+      'too_deep',
+      `is at the maximum depth of ${MAX_DEPTH} replies; reply further up`,
+    );
+  }
+  const [thread] = await queryRows<{ size: number }>(
+    sql,
+    'select count(*)::int as size from comments where thread_id = ?',
+    [parent.thread_id],
+  );
+  if (thread!.size >= MAX_THREAD) {
+    throw new EstateError('thread_full', `A thread has at most ${MAX_THREAD} comments; start another one.`);
   }
   return parent;
 }
@@ -150,11 +149,11 @@ function requireContent(content: string): string {
   return content;
 }
 
-/** Those of the named users who exist; the others stay mere text. */
+/** The mentioned users who are active; other mentions stay plain text. */
 async function mentionedUsers(sql: Knex.Transaction, content: string): Promise<string[]> {
   const named = mentionedIds(content);
   if (named.length > MAX_MENTIONS) {
-    throw invalidField('content', 'too_many_mentions', `names more than ${MAX_MENTIONS} users`);
+    throw invalidField('content', 'too_many_mentions', `mentions more than ${MAX_MENTIONS} users`);
   }
   if (named.length === 0) return [];
   const found = new Set(await sql('users').whereIn('id', named).where({ is_active: true }).pluck('id'));

@@ -1,24 +1,10 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import type { CommentRow } from '../collaboration.model.ts';
 import { excerpt } from './comments.rules.ts';
 
-/** A row of `comments` as JSON. */
-export interface CommentRow extends StoredRow {
-  id: string;
-  card_id: string;
-  user_id: string;
-  parent_id: string | null;
-  thread_id: string;
-  depth: number;
-  content: string;
-  mentions: string[];
-  deleted_at: string | null;
-  created_at: string;
-  updated_at: string;
-}
-
 /**
- * The event of one written comment. `mentions` are the users whom this write named first: those are to be told.
+ * The event of one written comment. `mentions` are the users whom this write mentioned first, who are notified.
  * Without `before` it was created, without `after` deleted.
  */
 export function commentEvent(

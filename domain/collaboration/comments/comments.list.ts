@@ -1,8 +1,21 @@
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { requireSeenCard } from '../attended.card.ts';
+import { requireVisibleCard } from '../cards.access.ts';
+import { Comment } from '../collaboration.model.ts';
+
+export const commentSorts: Record<string, SortField> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+};
+
+const {
+  thread_id: _threadId,
+  depth: _depth,
+  deleted_at: _deletedAt,
+  ...commentColumns
+} = columnMembers('t', Comment);
 
 /** Comments over the alias `t`, each with all replies below it. */
 export const commentList: ListSpec = {
@@ -10,21 +23,14 @@ export const commentList: ListSpec = {
   from: 'comments t left join users u on u.id = t.user_id',
   id: 't.id',
   idType: 'uuid',
-  sorts: { created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true } },
+  sorts: commentSorts,
   defaultSort: 'created_at',
   defaultDir: 'asc',
   search: 'fold(t.content)',
   members: {
-    id: 't.id',
-    card_id: 't.card_id',
-    user_id: 't.user_id',
+    ...commentColumns,
     user_display_name: "coalesce(u.display_name, '')",
-    content: 't.content',
-    mentions: 't.mentions',
-    parent_id: 't.parent_id',
     is_deleted: 't.deleted_at is not null',
-    created_at: 'utc(t.created_at)',
-    updated_at: 'utc(t.updated_at)',
     replies: 'comment_replies(t.id)',
   },
 };
@@ -32,7 +38,7 @@ export const commentList: ListSpec = {
 /** The threads of a card, oldest first, each with all its replies. @throws EstateError `forbidden`, `not_found`. */
 export async function listComments(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'comments.view');
-  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const threads: Condition = { sql: 't.card_id = ?::uuid and t.parent_id is null', bindings: [card.id] };
   return await runList(ctx.db, commentList, [threads], params, { owner: ctx.caller.userId });
 }

@@ -1,16 +1,6 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-
-/** A row of `documents` as JSON. */
-export interface DocumentRow extends StoredRow {
-  id: string;
-  card_id: string;
-  name: string;
-  url: string | null;
-  type: string;
-  created_by: string | null;
-  created_at: string;
-}
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import type { DocumentRow } from '../collaboration.model.ts';
 
 /** The event of a link that was added, or with `gone` removed. */
 export function documentEvent(

@@ -1,29 +1,28 @@
 import type { Knex } from 'knex';
-import { inTransaction } from '../../../platform/database.ts';
-import { EstateError, notFound } from '../../../platform/errors.ts';
+import { inTransaction, queryRows } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { insertRow, lockRow } from '../../kernel/events/stored-rows.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { requireOnCard } from '../../kernel/permissions/policy.ts';
+import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { moduleDisabled } from '../../kernel/settings/modules.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
-import { holdCard } from '../attended.card.ts';
+import { lockAttached, lockCard } from '../cards.access.ts';
+import { FileAttachment } from '../collaboration.model.ts';
 import { MANAGE_DOCUMENTS } from '../documents/documents.ts';
 import { itemText, type WrittenItem } from '../items.ts';
 import { requireResourceKey } from '../resource-keys.ts';
 import type { CheckedFile } from './files.check.ts';
-import { type AttachmentRow, fileEvent } from './files.events.ts';
+import { fileEvent } from './files.events.ts';
 import { attachmentList } from './files.list.ts';
 
 /**
- * Whether the caller may attach files to the card at all: asked before the bytes are read, and decided when they are
- * attached.
+ * Checks early, before the content is read, whether the caller may attach files to the card. {@link attachFile} checks again.
  * @throws EstateError `not_found`, `forbidden`, `module_disabled`.
  */
 export async function requireUpload(ctx: Ctx, cardId: string): Promise<void> {
   await inTransaction(ctx.db, async (sql) => {
-    requireOnCard(ctx, MANAGE_DOCUMENTS, await holdCard(sql, ctx, cardId));
+    requireOnCard(ctx, MANAGE_DOCUMENTS, await lockCard(sql, ctx, cardId));
     await requireUploadsEnabled(sql);
   });
 }
@@ -33,7 +32,7 @@ async function requireUploadsEnabled(sql: Knex.Transaction): Promise<void> {
 }
 
 /**
- * Attaches a stored content to a card.
+ * Attaches stored content to a card.
  * @throws EstateError `not_found`, `forbidden`, `module_disabled`, `validation_failed`.
  */
 export async function attachFile(
@@ -44,20 +43,20 @@ export async function attachFile(
 ): Promise<WrittenItem> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    const card = await holdCard(sql, ctx, cardId);
+    const card = await lockCard(sql, ctx, cardId);
     requireOnCard(ctx, MANAGE_DOCUMENTS, card);
     await requireUploadsEnabled(sql);
     if (file.category !== null) await requireResourceKey(sql, 'file_category', file.category, 'category');
     await recordFile(sql, content, {
       name: file.name,
       mediaType: file.kind.mimeType,
-      // it belongs to the card: who sees that opens it, nobody by owning it
+      // everyone who sees the card may open it; ownership gives no access
       ownerId: null,
       withCosts: false,
       needs: [],
       expiresAt: null,
     });
-    const row = (await insertRow(sql, 'file_attachments', {
+    const row = await insertRow(sql, FileAttachment, {
       card_id: card.id,
       file_id: content.id,
       name: file.name,
@@ -65,40 +64,33 @@ export async function attachFile(
       size: content.size,
       category: file.category,
       created_by: ctx.caller.userId,
-    })) as AttachmentRow;
+    });
     work.emit(fileEvent(card, row));
     return { id: row.id, text: (await itemText(sql, attachmentList, row.id))! };
   });
 }
 
 /**
- * Takes a file off its card. Its content is kept for the days that the settings say, so that it can be brought back.
+ * Deletes a file of a card. Its content is retained as the settings say, so that the deletion can be undone.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function deleteFile(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const { sql } = work;
-    const known = await sql('file_attachments').where({ id }).first('card_id');
-    if (!known) throw notFound('file', id);
-    const card = await holdCard(sql, ctx, known.card_id).catch((error: unknown) => {
-      throw error instanceof EstateError ? notFound('file', id) : error;
-    });
+    const { card, row } = await lockAttached(sql, ctx, FileAttachment, 'file', id);
     requireOnCard(ctx, MANAGE_DOCUMENTS, card);
-    const row = (await lockRow(sql, 'file_attachments', { id: id.toLowerCase() })) as
-      | AttachmentRow
-      | undefined;
-    if (!row) throw notFound('file', id);
-    await sql('file_attachments').where({ id: row.id }).delete();
+    await deleteRows(sql, FileAttachment, (query) => query.where({ id: row.id }));
     await expireFiles(sql, [row.file_id]);
     work.emit(fileEvent(card, row, true));
   });
 }
 
-/** Lets the contents of deleted attachments expire after the days of the settings. */
+/** Sets the contents of deleted attachments to expire after the retention period of the settings. */
 export async function expireFiles(sql: Knex.Transaction, fileIds: string[]): Promise<void> {
   const { files_days } = await readSetting(sql, 'retention');
-  await sql.raw('update files set expires_at = now() + make_interval(days => ?) where id = any(?::uuid[])', [
-    files_days,
-    fileIds,
-  ] as never);
+  await queryRows(
+    sql,
+    'update files set expires_at = now() + make_interval(days => ?) where id = any(?::uuid[])',
+    [files_days, fileIds],
+  );
 }

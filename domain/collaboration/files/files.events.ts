@@ -1,18 +1,6 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-
-/** A row of `file_attachments` as JSON. */
-export interface AttachmentRow extends StoredRow {
-  id: string;
-  card_id: string;
-  file_id: string;
-  name: string;
-  mime_type: string;
-  size: number;
-  category: string | null;
-  created_by: string | null;
-  created_at: string;
-}
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import type { AttachmentRow } from '../collaboration.model.ts';
 
 /** The event of a file that was attached to a card, or with `gone` deleted. */
 export function fileEvent(

@@ -1,11 +1,23 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { StoredFile } from '../../kernel/files/files.store.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { requireSeenCard } from '../attended.card.ts';
+import { requireVisibleCard } from '../cards.access.ts';
+import { FileAttachment } from '../collaboration.model.ts';
+
+export const fileSorts: Record<string, SortField> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+  name: { sql: 'fold(t.name)', type: 'text' },
+  size: { sql: 't.size', type: 'bigint', immutable: true },
+  category: { sql: 't.category', type: 'text' },
+};
+
+const { file_id: _fileId, ...fileColumns } = columnMembers('t', FileAttachment);
 
 /** Files of cards over the alias `t`. */
 export const attachmentList: ListSpec = {
@@ -13,32 +25,20 @@ export const attachmentList: ListSpec = {
   from: 'file_attachments t left join users u on u.id = t.created_by',
   id: 't.id',
   idType: 'uuid',
-  sorts: {
-    created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-    name: { sql: 'fold(t.name)', type: 'text' },
-    size: { sql: 't.size', type: 'bigint', immutable: true },
-    category: { sql: 't.category', type: 'text' },
-  },
+  sorts: fileSorts,
   defaultSort: 'created_at',
   defaultDir: 'asc',
   search: 'fold(t.name)',
   members: {
-    id: 't.id',
-    card_id: 't.card_id',
-    name: 't.name',
-    mime_type: 't.mime_type',
-    size: 't.size',
-    category: 't.category',
-    created_by: 't.created_by',
+    ...fileColumns,
     created_by_name: 'u.display_name',
-    created_at: 'utc(t.created_at)',
   },
 };
 
 /** The files of a card. @throws EstateError `forbidden`, `not_found`. */
 export async function listFiles(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'documents.view');
-  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const ofCard: Condition = { sql: 't.card_id = ?::uuid', bindings: [card.id] };
   return await runList(ctx.db, attachmentList, [ofCard], params, { owner: ctx.caller.userId });
 }
@@ -47,13 +47,16 @@ export async function listFiles(ctx: Ctx, cardId: string, params: ListParams): P
 export async function attachedFile(ctx: Ctx, id: string): Promise<StoredFile> {
   requirePermission(ctx.caller, 'documents.view');
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
-    `select (${visible.sql}) as seen, f.id, t.name, t.mime_type as "mediaType", f.size, f.sha256
+  const [found] = await queryRows<
+    Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'> & { isVisible: boolean }
+  >(
+    ctx.db,
+    `select (${visible.sql}) as "isVisible", f.id, t.name, t.mime_type as "mediaType", f.size, f.sha256
      from file_attachments t join files f on f.id = t.file_id join cards c on c.id = t.card_id where t.id = ?::uuid`,
-    [...visible.bindings, id] as never,
+    [...visible.bindings, id],
   );
-  if (!rows[0]) throw notFound('file', id);
-  const { seen, ...file } = rows[0];
-  if (!seen) throw unseenCard(ctx, notFound('file', id));
-  return { ...file, ownerId: null, withCosts: false, expiresAt: null };
+  if (!found) throw notFound('file', id);
+  const { isVisible, ...file } = found;
+  if (!isVisible) throw unseenCard(ctx, notFound('file', id));
+  return { ...file, ownerId: null, withCosts: false, needs: [], expiresAt: null };
 }

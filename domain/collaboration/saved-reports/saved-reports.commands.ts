@@ -1,42 +1,57 @@
+import Type from 'typebox';
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
 import { checkedPeople } from '../../access/shares.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { differing, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { OBSERVER, requirePermission } from '../../kernel/permissions/policy.ts';
-import { savedReportEvent } from './saved-reports.events.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { Nullable, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { savedReportText } from './saved-reports.list.ts';
+import { SavedReport, type SavedReportRow } from './saved-reports.model.ts';
 
 /** Characters of JSON that a configuration may have. */
 export const CONFIG_LENGTH = 100_000;
 
-export interface SavedReportInput {
-  name?: string;
-  description?: string | null;
-  /** Only at the creation. */
-  report_type?: string;
-  config?: Record<string, unknown>;
-  /** A picture as a `data:` address. */
-  thumbnail?: string | null;
-  visibility?: 'private' | 'shared' | 'public';
-  /** Ids of users, who see it while its visibility is `shared`. */
-  shared_with?: string[] | null;
-}
+/** What a user may write of a saved report; `report_type` only at the creation. */
+export const savedReportInput = {
+  name: Type.Optional(SavedReport.columns.name),
+  config: Type.Optional(SavedReport.columns.config),
+  description: Type.Optional(SavedReport.columns.description),
+  thumbnail: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 100_000,
+        pattern: '^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+=*$',
+        description: 'A small picture as a `data:` address: PNG, JPEG or WebP',
+      }),
+    ),
+  ),
+  visibility: Type.Optional(SavedReport.columns.visibility),
+  shared_with: Type.Optional(
+    Nullable(
+      Type.Array(Uuid, { maxItems: 200, description: 'Users who see it while its visibility is `shared`' }),
+    ),
+  ),
+};
+export type SavedReportInput = StaticOf<typeof savedReportInput> & {
+  report_type?: SavedReportRow['report_type'];
+};
 
-/** Saves how a report is asked for and shown. @throws EstateError `forbidden`, `validation_failed`. */
+/** Saves the parameters and the presentation of a report. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createSavedReport(ctx: Ctx, input: SavedReportInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'saved_reports.create');
   return await command(ctx, async (work) => {
     const owner = ctx.caller.userId!;
     const values = await checked(work, input, owner);
-    const defaults = { visibility: 'private', shared_with: [] };
-    const row = await insertRow(work.sql, 'saved_reports', { ...defaults, ...values, owner_id: owner });
+    const row = await insertRow(work.sql, SavedReport, { ...values, owner_id: owner });
     work.emit(savedReportEvent(null, row));
-    return (await savedReportText(work.sql, ctx, row.id as string))!;
+    return (await savedReportText(work.sql, ctx, row.id))!;
   });
 }
 
@@ -56,10 +71,9 @@ export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportI
   return await command(ctx, async (work) => {
     const { row: before, text } = await lockedOwn(work, ctx, id);
     checkIfMatch(ctx, text);
-    const changed = differing(before, await checked(work, input, before.owner_id as string));
+    const changed = differing(before, await checked(work, input, before.owner_id));
     if (Object.keys(changed).length > 0) {
-      const key = { column: 'id', value: before.id as string };
-      work.emit(savedReportEvent(before, await updateRow(work.sql, 'saved_reports', key, changed)));
+      work.emit(savedReportEvent(before, await updateRow(work.sql, SavedReport, { id: before.id }, changed)));
     }
     return (await savedReportText(work.sql, ctx, id))!;
   });
@@ -70,16 +84,13 @@ export async function deleteSavedReport(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const { row, text } = await lockedOwn(work, ctx, id);
     checkIfMatch(ctx, text);
-    await work
-      .sql('saved_reports')
-      .where({ id: row.id as string })
-      .delete();
+    await deleteRows(work.sql, SavedReport, (query) => query.where({ id: row.id }));
     work.emit(savedReportEvent(row, null));
   });
 }
 
-async function lockedOwn(work: Work, ctx: Ctx, id: string): Promise<{ row: StoredRow; text: JsonText }> {
-  const row = await lockRow(work.sql, 'saved_reports', { id: id.toLowerCase() });
+async function lockedOwn(work: Work, ctx: Ctx, id: string): Promise<{ row: SavedReportRow; text: JsonText }> {
+  const row = await lockRow(work.sql, SavedReport, { id: id.toLowerCase() });
   const text = row && (await savedReportText(work.sql, ctx, id));
   if (!row || !text) throw notFound('saved report', id);
   if (row.owner_id !== ctx.caller.userId) {
@@ -88,9 +99,24 @@ async function lockedOwn(work: Work, ctx: Ctx, id: string): Promise<{ row: Store
   return { row, text };
 }
 
-/** The input as it is stored. */
-async function checked(work: Work, input: SavedReportInput, owner: string): Promise<StoredRow> {
-  const values: StoredRow = { ...input };
+/** A write of a saved report, which only its owner may read because it may be private. */
+function savedReportEvent(before: SavedReportRow | null, after: SavedReportRow | null): EventDraft {
+  const { id, owner_id, name } = (after ?? before)!;
+  const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
+  return {
+    event_type: `saved_report.${kind}`,
+    recipient_id: owner_id,
+    data: { id, name, changes: rowChanges(before, after) },
+  };
+}
+
+/** The checked input as it is stored. */
+async function checked(
+  work: Work,
+  { shared_with, ...input }: SavedReportInput,
+  owner: string,
+): Promise<Partial<SavedReportRow>> {
+  const values: Partial<SavedReportRow> = { ...input };
   if (input.name !== undefined) {
     values.name = input.name.trim();
     if (values.name === '') throw invalidField('name', 'required', 'must not be blank');
@@ -99,21 +125,21 @@ async function checked(work: Work, input: SavedReportInput, owner: string): Prom
     throw invalidField('config', 'too_long', `must not be longer than ${CONFIG_LENGTH} characters of JSON`);
   }
   if (input.thumbnail) values.thumbnail_with_costs = await seesAnyCosts(work, owner);
-  if (input.shared_with !== undefined) {
+  if (shared_with !== undefined) {
     const sharedBy = { id: owner, called: 'the owner' } as const;
-    const people = input.shared_with ?? [];
-    values.shared_with = await checkedPeople(work, people, sharedBy, (n) => `shared_with.${n}`);
+    values.shared_with = await checkedPeople(work, shared_with ?? [], sharedBy, (n) => `shared_with.${n}`);
   }
   return values;
 }
 
-/** Whether the user sees the costs of any card. A picture may come from another login, so its token's scopes do not count. */
+/** Whether the user sees the costs of any card. The scopes of the present token do not count: the picture may be older. */
 async function seesAnyCosts({ sql }: Work, userId: string): Promise<boolean> {
-  const { rows } = await sql.raw(
+  const [rights] = await queryRows<{ permissions: Record<string, boolean>; holds_role: boolean }>(
+    sql,
     `select r.permissions, exists (select from stakeholders h where h.user_id = u.id and h.role <> ?) as holds_role
      from users u join roles r on r.key = u.role where u.id = ?::uuid`,
     [OBSERVER, userId],
   );
-  const held = permissionSet(rows[0].permissions);
-  return rows[0].holds_role || held === '*' || held.has('costs.view');
+  const held = permissionSet(rights!.permissions);
+  return rights!.holds_role || held === '*' || held.has('costs.view');
 }

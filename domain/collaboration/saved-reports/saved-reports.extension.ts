@@ -1,7 +1,20 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { savedReportUndo } from './saved-reports.events.ts';
+import { personal } from '../../kernel/undo/undo.types.ts';
+import { SavedReport } from './saved-reports.model.ts';
 
 /** Saved reports. */
 export const savedReportsExtension: Extension = {
-  undo: savedReportUndo,
+  resources: [
+    {
+      model: SavedReport,
+      name: 'saved report',
+      events: {
+        created: ['saved_report.created'],
+        updated: ['saved_report.updated'],
+        deleted: ['saved_report.deleted'],
+      },
+      undo: { right: personal('saved_reports.create') },
+      transfer: { label: 't.name', recipient: 'owner_id' },
+    },
+  ],
 };

@@ -1,17 +1,38 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { ofSharedKind, type SharedKind, visibleShared } from '../../kernel/lists/lists.shared.ts';
+import { ofSharedKind, sharedFilter, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { SavedReport, savedReportTypes } from './saved-reports.model.ts';
+
+export const savedReportSorts: Record<string, SortField> = {
+  name: { sql: 'lower(s.name)', type: 'text', filled: true },
+  created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 's.updated_at', type: 'timestamptz', filled: true },
+};
+export const savedReportFilters = {
+  filter: sharedFilter,
+  report_type: Type.Optional(Choice(savedReportTypes, 'Only reports of this type')),
+};
 
 const sharedWithMe = (ctx: Ctx): Fragment => ({
   sql: `(s.visibility = 'shared' and s.shared_with \\? ?::text)`,
   bindings: [ctx.caller.userId],
 });
 
-/** The saved reports that the caller sees, over the alias `s`: the own ones, public ones and those shared with the caller. */
+/** The saved reports that the caller sees, over the alias `s`: own and public ones, and those shared with the caller. */
 const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
 
 /** The users with whom it is shared, over the alias `u`; only the owner sees the others. */
@@ -20,7 +41,7 @@ const shares = (item: string, order: string) =>
     from jsonb_array_elements_text(s.shared_with) i(id) join users u on u.id::text = i.id
     where s.owner_id = ?::uuid or u.id = ?::uuid)`;
 
-/** The picture; one whose maker saw costs is for the owner and for those with `costs.view`. */
+/** The picture; one that may show costs is visible to the owner and to callers with `costs.view`. */
 const thumbnail = (ctx: Ctx): string | Fragment =>
   may(ctx.caller, 'costs.view')
     ? 's.thumbnail'
@@ -29,6 +50,8 @@ const thumbnail = (ctx: Ctx): string | Fragment =>
         bindings: [ctx.caller.userId],
       };
 
+const { thumbnail_with_costs: _withCosts, ...savedReportColumns } = columnMembers('s', SavedReport);
+
 function savedReportList(ctx: Ctx): ListSpec {
   const me = ctx.caller.userId;
   return {
@@ -36,24 +59,14 @@ function savedReportList(ctx: Ctx): ListSpec {
     from: 'saved_reports s join users o on o.id = s.owner_id',
     id: 's.id',
     idType: 'uuid',
-    sorts: {
-      name: { sql: 'lower(s.name)', type: 'text', filled: true },
-      created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
-      updated_at: { sql: 's.updated_at', type: 'timestamptz', filled: true },
-    },
+    sorts: savedReportSorts,
     defaultSort: 'name',
     defaultDir: 'asc',
     search: 'fold(s.name)',
     members: {
-      id: 's.id',
-      owner_id: 's.owner_id',
+      ...savedReportColumns,
       owner_name: 'o.display_name',
-      name: 's.name',
-      description: 's.description',
-      report_type: 's.report_type',
-      config: 's.config',
       thumbnail: thumbnail(ctx),
-      visibility: 's.visibility',
       shared_with: { sql: shares('u.id', 'u.id'), bindings: [me, me] },
       shared_with_users: {
         sql: shares(
@@ -63,8 +76,6 @@ function savedReportList(ctx: Ctx): ListSpec {
         bindings: [me, me],
       },
       is_owner: { sql: 's.owner_id = ?::uuid', bindings: [me] },
-      created_at: 'utc(s.created_at)',
-      updated_at: 'utc(s.updated_at)',
     },
   };
 }
@@ -72,7 +83,7 @@ function savedReportList(ctx: Ctx): ListSpec {
 /** The caller's own saved reports, those shared with the caller, and public ones. */
 export async function listSavedReports(
   ctx: Ctx,
-  params: ListParams & { filter?: SharedKind; report_type?: string },
+  params: ListParams & StaticOf<typeof savedReportFilters>,
 ): Promise<JsonText> {
   const where = [visibleSavedReports(ctx), ...ofSharedKind(ctx, 's', sharedWithMe(ctx), params.filter)];
   if (params.report_type) where.push({ sql: 's.report_type = ?', bindings: [params.report_type] });

@@ -2,10 +2,11 @@ import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { OBSERVER } from '../../kernel/permissions/policy.ts';
-import { requireSeenCard } from '../attended.card.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
+import { requireVisibleCard } from '../cards.access.ts';
+import { Stakeholder } from '../collaboration.model.ts';
 import type { WrittenItem } from '../items.ts';
 import { assign, lockedCard, unassign } from './stakeholders.commands.ts';
-import type { StakeholderRow } from './stakeholders.events.ts';
 
 export interface Observing {
   is_observer: boolean;
@@ -15,7 +16,7 @@ export interface Observing {
 
 /** Whether the caller follows a card as its observer. @throws EstateError `not_found`, `forbidden`. */
 export async function readObserving(ctx: Ctx, cardId: string): Promise<Observing> {
-  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
   return {
     is_observer: card.myRoles.includes(OBSERVER),
     observer_role_available: canObserve(ctx, card.type),
@@ -28,26 +29,29 @@ export async function readObserving(ctx: Ctx, cardId: string): Promise<Observing
  */
 export async function observe(ctx: Ctx, cardId: string): Promise<WrittenItem> {
   return await command(ctx, async (work) => {
-    const seen = await requireSeenCard(work.sql, ctx, cardId);
-    if (!canObserve({ metamodel: work.metamodel }, seen.type)) {
-      throw new EstateError('observer_role_unavailable', `Cards of the type ${seen.type} have no observers.`);
+    const visible = await requireVisibleCard(work.sql, ctx, cardId);
+    if (!canObserve({ metamodel: work.metamodel }, visible.type)) {
+      throw new EstateError(
+        'observer_role_unavailable',
+        `Cards of the type ${visible.type} have no observers.`,
+      );
     }
-    const card = await lockedCard(work, ctx, seen.id);
+    const card = await lockedCard(work, ctx, visible.id);
     const user = { id: ctx.caller.userId!, display_name: ctx.caller.displayName };
     return await assign(work, ctx, card, user, OBSERVER);
   });
 }
 
-/** Follows a card no longer; nothing is written when the caller did not. @throws EstateError `not_found`, `forbidden`. */
+/** Stops following a card; writes nothing where the caller does not follow it. @throws EstateError `not_found`, `forbidden`. */
 export async function stopObserving(ctx: Ctx, cardId: string): Promise<void> {
   await command(ctx, async (work) => {
-    const seen = await requireSeenCard(work.sql, ctx, cardId);
-    const card = await lockedCard(work, ctx, seen.id);
-    const { rows } = await work.sql.raw(
-      'select to_jsonb(s) as row from stakeholders s where card_id = ? and user_id = ? and role = ?',
-      [card.id, ctx.caller.userId!, OBSERVER],
-    );
-    const row: StakeholderRow | undefined = rows[0]?.row;
+    const visible = await requireVisibleCard(work.sql, ctx, cardId);
+    const card = await lockedCard(work, ctx, visible.id);
+    const row = await lockRow(work.sql, Stakeholder, {
+      card_id: card.id,
+      user_id: ctx.caller.userId!,
+      role: OBSERVER,
+    });
     if (row) await unassign(work, ctx, card, ctx.caller.displayName, row);
   });
 }

@@ -14,8 +14,10 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { Stakeholder, type StakeholderRow } from '../collaboration.model.ts';
 import { itemText, requireActiveUser, type WrittenItem } from '../items.ts';
-import { type StakeholderRow, stakeholderEvent } from './stakeholders.events.ts';
+import { stakeholderEvent } from './stakeholders.events.ts';
 import { stakeholderList } from './stakeholders.list.ts';
 
 const MANAGE = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
@@ -26,8 +28,8 @@ export interface StakeholderInput {
 }
 
 /**
- * Gives a user a role on a card. The card's data quality follows. A role that shows the card's costs is given by those
- * who see them.
+ * Gives a user a role on a card, and recomputes the card's data quality. Only callers who see the card's costs may give a role
+ * that shows them.
  * @throws EstateError `not_found`, `forbidden`, `validation_failed`, `duplicate_stakeholder`.
  */
 export async function addStakeholder(
@@ -45,7 +47,7 @@ export async function addStakeholder(
   });
 }
 
-/** Writes an assignment that has been decided upon. @throws EstateError `duplicate_stakeholder`. */
+/** Writes an assignment after all checks. @throws EstateError `duplicate_stakeholder`. */
 export async function assign(
   work: Work,
   ctx: Ctx,
@@ -53,19 +55,15 @@ export async function assign(
   user: { id: string; display_name: string },
   role: string,
 ): Promise<WrittenItem> {
-  const { rows } = await guardDuplicate(() =>
-    work.sql.raw(
-      'insert into stakeholders as s (card_id, user_id, role) values (?, ?, ?) returning to_jsonb(s) as row',
-      [card.id, user.id, role],
-    ),
+  const row = await guardDuplicate(() =>
+    insertRow(work.sql, Stakeholder, { card_id: card.id, user_id: user.id, role }),
   );
-  const row: StakeholderRow = rows[0].row;
-  await settle(work, ctx, card, user.display_name, null, row);
+  await settleStakeholder(work, ctx, card, user.display_name, null, row);
   return { id: row.id, text: (await itemText(work.sql, stakeholderList, row.id))! };
 }
 
 /**
- * Changes the role of an assignment, by the rules of giving one. `user_id` may be sent along, but stays.
+ * Changes the role of an assignment by the rules of giving one. `user_id` may be sent, but must be unchanged.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`, `duplicate_stakeholder`.
  */
 export async function changeStakeholder(
@@ -76,18 +74,19 @@ export async function changeStakeholder(
   return await command(ctx, async (work) => {
     const { card, row, name } = await lockedAssignment(work, ctx, id);
     if (input.user_id !== undefined && input.user_id.toLowerCase() !== row.user_id) {
-      throw invalidField('user_id', 'immutable', 'stays; remove the assignment and make another');
+      throw invalidField(
+        'user_id',
+        'immutable',
+        'cannot be changed; remove the assignment and create another',
+      );
     }
     if (input.role !== row.role) {
       requireRole(work, card, input.role);
       requireSeenCosts(ctx, card, input.role);
-      const { rows } = await guardDuplicate(() =>
-        work.sql.raw('update stakeholders s set role = ? where id = ? returning to_jsonb(s) as row', [
-          input.role,
-          row.id,
-        ]),
+      const after = await guardDuplicate(() =>
+        updateRow(work.sql, Stakeholder, { id: row.id }, { role: input.role }),
       );
-      await settle(work, ctx, card, name, row, rows[0].row);
+      await settleStakeholder(work, ctx, card, name, row, after);
     }
     return (await itemText(work.sql, stakeholderList, row.id))!;
   });
@@ -109,11 +108,11 @@ export async function unassign(
   name: string,
   row: StakeholderRow,
 ): Promise<void> {
-  await work.sql('stakeholders').where({ id: row.id }).delete();
-  await settle(work, ctx, card, name, row, null);
+  await deleteRows(work.sql, Stakeholder, (query) => query.where({ id: row.id }));
+  await settleStakeholder(work, ctx, card, name, row, null);
 }
 
-/** A card of a shown type, locked, since its score follows from its stakeholders. @throws EstateError `not_found`. */
+/** A card of a visible type, locked because its score depends on its stakeholders. @throws EstateError `not_found`. */
 export async function lockedCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard> {
   await lockCards(work, [id]);
   return requireCard(await loadCards(work, ctx, [id]), id);
@@ -126,19 +125,16 @@ async function lockedAssignment(work: Work, ctx: Ctx, id: string) {
     throw error instanceof EstateError ? notFound('stakeholder', id) : error;
   });
   requireOnCard(ctx, MANAGE, card);
-  const { rows } = await work.sql.raw(
-    `select to_jsonb(s) as row, u.display_name as name
-     from stakeholders s join users u on u.id = s.user_id where s.id = ?`,
-    [id],
-  );
-  // removed while this waited for the card
-  if (!rows[0]) throw notFound('stakeholder', id);
+  const row = await lockRow(work.sql, Stakeholder, { id: id.toLowerCase() });
+  // another transaction may have removed it before this one got the lock of the card
+  if (!row) throw notFound('stakeholder', id);
   if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(work.sql, stakeholderList, id))!);
-  return { card, row: rows[0].row as StakeholderRow, name: rows[0].name as string };
+  const user = await work.sql('users').where({ id: row.user_id }).first('display_name');
+  return { card, row, name: user.display_name as string };
 }
 
-/** Tells of the write, and lets the card's score and the answers that are kept follow. */
-async function settle(
+/** Emits the event of a written assignment, and updates what depends on it. */
+export async function settleStakeholder(
   work: Work,
   ctx: Ctx,
   card: StoredCard,
@@ -159,7 +155,7 @@ function requireRole(work: Work, card: StoredCard, role: string): void {
   throw invalidField(
     'role',
     'unknown_value',
-    `is no role on cards of the type ${card.type}: ${roles.join(', ')}`,
+    `is not a role on cards of the type ${card.type}: ${roles.join(', ')}`,
   );
 }
 
@@ -167,12 +163,12 @@ function requireSeenCosts(ctx: Ctx, card: StoredCard, role: string): void {
   if (showsCosts(role) && !seesCosts(ctx, card)) throw forbidden('costs.view');
 }
 
-async function guardDuplicate<T>(write: () => PromiseLike<T>): Promise<T> {
+async function guardDuplicate<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    throw new EstateError('duplicate_stakeholder', 'The user holds this role on the card already.', {
+    throw new EstateError('duplicate_stakeholder', 'The user already has this role on the card.', {
       cause: error,
     });
   }

@@ -1,17 +1,9 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { type RowChanges, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { rowChanges } from '../../kernel/events/row-changes.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { StakeholderRow } from '../collaboration.model.ts';
 
-/** A row of `stakeholders` as JSON. */
-export interface StakeholderRow extends StoredRow {
-  id: string;
-  card_id: string;
-  user_id: string;
-  role: string;
-  created_at: string;
-}
-
-/** The label of a role on cards of the type, also of one that is no longer given. */
+/** The label of a role on cards of the type; its key where the type no longer has the role. */
 function roleLabel(type: CardType, role: string): string {
   return type.stakeholderRoles.find(({ key }) => key === role)?.label ?? role;
 }
@@ -29,7 +21,6 @@ export function stakeholderEvent(
 ): EventDraft {
   const { id, user_id, role } = (after ?? before)!;
   const label = roleLabel(type, role);
-  const changes: RowChanges = rowChanges(before, after);
   const [event_type, summary] =
     before === null
       ? (['stakeholder.added', `${name} is ${label}`] as const)
@@ -52,7 +43,7 @@ export function stakeholderEvent(
       role,
       role_label: label,
       summary,
-      changes,
+      changes: rowChanges(before, after),
     },
   };
 }

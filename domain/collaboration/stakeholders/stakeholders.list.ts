@@ -1,10 +1,18 @@
 import { invalidField } from '../../../platform/errors.ts';
 import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { requireSeenCard } from '../attended.card.ts';
+import { requireVisibleCard } from '../cards.access.ts';
+import { Stakeholder } from '../collaboration.model.ts';
+
+export const stakeholderSorts: Record<string, SortField> = {
+  role: { sql: 's.role', type: 'text' },
+  user_display_name: { sql: 'fold(u.display_name)', type: 'text' },
+  created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
+};
 
 /** The assignments of cards over the alias `s`. */
 export const stakeholderList: ListSpec = {
@@ -13,30 +21,22 @@ export const stakeholderList: ListSpec = {
          left join stakeholder_role_definitions d on d.card_type_key = k.type and d.key = s.role`,
   id: 's.id',
   idType: 'uuid',
-  sorts: {
-    role: { sql: 's.role', type: 'text' },
-    user_display_name: { sql: 'fold(u.display_name)', type: 'text' },
-    created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
-  },
+  sorts: stakeholderSorts,
   defaultSort: 'role',
   defaultDir: 'asc',
   search: "fold(u.display_name || ' ' || u.email)",
   members: {
-    id: 's.id',
-    card_id: 's.card_id',
-    user_id: 's.user_id',
+    ...columnMembers('s', Stakeholder),
     user_display_name: 'u.display_name',
     user_email: 'u.email',
-    role: 's.role',
     role_label: 'coalesce(d.label, s.role)',
-    created_at: 'utc(s.created_at)',
   },
 };
 
 /** Who holds which role on a card. @throws EstateError `forbidden`, `not_found`. */
 export async function listStakeholders(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'stakeholders.view');
-  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const ofCard: Condition = { sql: 's.card_id = ?::uuid', bindings: [card.id] };
   return await runList(ctx.db, stakeholderList, [ofCard], params, { owner: ctx.caller.userId });
 }

@@ -1,15 +1,17 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requireScope } from '../../kernel/permissions/policy.ts';
-import { holdCard, requireSeenCard } from '../attended.card.ts';
-import { requireActiveUser, type WrittenItem } from '../items.ts';
-import { type TodoCard, type TodoRow, todoEvent } from './todos.events.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { lockCard, lockCardOf, requireVisibleCard } from '../cards.access.ts';
+import { Todo, type TodoRow } from '../collaboration.model.ts';
+import { newId, requireActiveUser, type WrittenItem } from '../items.ts';
+import { type TodoCard, todoEvent } from './todos.events.ts';
 import { todoText } from './todos.list.ts';
 import {
   dayOf,
@@ -34,18 +36,17 @@ export interface TodoPatch extends Partial<TodoInput> {
 }
 
 /**
- * Makes a to-do on a card that the caller sees. It is open at once, also a recurring one that is due later.
+ * Creates an open to-do on a card that the caller sees.
  * @throws EstateError `not_found`, `forbidden`, `validation_failed`.
  */
 export async function createTodo(ctx: Ctx, cardId: string, input: TodoInput): Promise<WrittenItem> {
   return await command(ctx, async (work) => {
-    const card = await requireSeenCard(work.sql, ctx, (await holdCard(work.sql, ctx, cardId)).id);
+    const card = await requireVisibleCard(work.sql, ctx, (await lockCard(work.sql, ctx, cardId)).id);
     const unit = input.recurrence_unit ?? 'none';
     const interval = input.recurrence_interval ?? 1;
     const due_date = input.due_date ?? null;
-    const { rows } = await work.sql.raw('select uuidv7() as id');
-    const id: string = rows[0].id;
-    const row = (await insertRow(work.sql, 'todos', {
+    const id = await newId(work.sql);
+    const row = await insertRow(work.sql, Todo, {
       id,
       card_id: card.id,
       description: requireText(input.description),
@@ -58,15 +59,15 @@ export async function createTodo(ctx: Ctx, cardId: string, input: TodoInput): Pr
       recurrence_interval: interval,
       lead_time_days: input.lead_time_days ?? defaultLead({ unit, interval }),
       recurrence_day: recurrenceDay(unit, due_date),
-    })) as TodoRow;
+    });
     work.emit(todoEvent(card, null, row));
     return { id, text: await todoText(work.sql, ctx, id) };
   });
 }
 
 /**
- * Changes a to-do of one's own, made or assigned, or anybody's with `admin.todos`. The next of a recurring one is made
- * when it is done, unless the series has one already.
+ * Changes a to-do that the caller created or is assigned to, or any with `admin.todos`. When a recurring one is done, the
+ * next one is created, unless the series has an unfinished one.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`, `wrong_state`.
  */
 export async function patchTodo(ctx: Ctx, id: string, patch: TodoPatch): Promise<JsonText> {
@@ -81,7 +82,7 @@ export async function patchTodo(ctx: Ctx, id: string, patch: TodoPatch): Promise
   });
 }
 
-/** Opens a scheduled to-do before its time. @throws EstateError as {@link patchTodo}; `wrong_state` for one that is done. */
+/** Opens a scheduled to-do early. @throws EstateError as {@link patchTodo}; `wrong_state` for one that is done. */
 export async function promoteTodo(ctx: Ctx, id: string): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { row, card } = await lockTodo(work, ctx, id);
@@ -91,16 +92,16 @@ export async function promoteTodo(ctx: Ctx, id: string): Promise<JsonText> {
   });
 }
 
-/** Deletes a to-do; a recurring one does not come again. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
+/** Deletes a to-do; a recurring one ends with it. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
 export async function deleteTodo(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const { row, card } = await lockTodo(work, ctx, id);
-    await work.sql('todos').where({ id: row.id }).delete();
+    await deleteRows(work.sql, Todo, (query) => query.where({ id: row.id }));
     work.emit(todoEvent(card, row, null));
   });
 }
 
-/** Writes what differs, with its event. */
+/** Writes the values that differ, with their event. */
 export async function saveTodo(
   work: Work,
   card: TodoCard | null,
@@ -109,14 +110,14 @@ export async function saveTodo(
 ): Promise<TodoRow> {
   const changed = differing(row, values);
   if (Object.keys(changed).length === 0) return row;
-  const after = (await updateRow(work.sql, 'todos', { column: 'id', value: row.id }, changed)) as TodoRow;
+  const after = await updateRow(work.sql, Todo, { id: row.id }, changed);
   work.emit(todoEvent(card, row, after));
   return after;
 }
 
 /**
- * A to-do that the caller may change, locked. What belongs neither to the caller nor to a visible card is not there;
- * what the service opened it closes itself.
+ * A to-do that the caller may change, locked.
+ * @throws EstateError `not_found` also for others' to-dos without a visible card; `forbidden` also for system to-dos.
  */
 async function lockTodo(
   work: Work,
@@ -124,29 +125,26 @@ async function lockTodo(
   id: string,
 ): Promise<{ row: TodoRow; card: TodoCard | null; today: string }> {
   const { sql } = work;
-  const known = await sql('todos').where({ id }).first('card_id');
+  const known = await sql('todos').where({ id }).first('id', 'card_id');
   if (!known) throw notFound('todo', id);
-  const missing = (error: unknown) => {
-    throw error instanceof EstateError ? notFound('todo', id) : error;
-  };
-  const card = known.card_id ? await holdCard(sql, ctx, known.card_id).catch(missing) : null;
-  const row = (await lockRow(sql, 'todos', { id: id.toLowerCase() })) as TodoRow | undefined;
+  const card = known.card_id ? await lockCardOf(sql, ctx, 'todo', known) : null;
+  const row = await lockRow(sql, Todo, { id: known.id });
   if (!row) throw notFound('todo', id);
   const me = ctx.caller.userId;
   const own = row.assigned_to === me || row.created_by === me;
   if (!may(ctx.caller, 'admin.todos')) {
     if (own) requireScope(ctx.caller, 'account');
-    else throw card?.seen ? forbidden('admin.todos') : notFound('todo', id);
+    else throw card?.isVisible ? forbidden('admin.todos') : notFound('todo', id);
   }
   if (row.is_system) {
     throw new EstateError(
       'forbidden',
-      'The service opened this to-do, and closes it when what it asks for is done.',
+      'The service opened this to-do and closes it itself when the task is done.',
     );
   }
   if (ctx.ifMatch) checkIfMatch(ctx, await todoText(sql, ctx, row.id));
-  const { rows } = await sql.raw('select current_date::text as today');
-  return { row, card, today: rows[0].today };
+  const [day] = await queryRows<{ today: string }>(sql, 'select current_date::text as today');
+  return { row, card, today: day!.today };
 }
 
 async function patched(
@@ -159,10 +157,10 @@ async function patched(
   const interval =
     patch.recurrence_interval === undefined ? row.recurrence_interval : (patch.recurrence_interval ?? 1);
   const due_date = patch.due_date === undefined ? row.due_date : patch.due_date;
-  const recurs = { unit, interval };
-  const follows = unit !== row.recurrence_unit || interval !== row.recurrence_interval;
-  const untold = patch.lead_time_days === null || (patch.lead_time_days === undefined && follows);
-  const lead = untold ? defaultLead(recurs) : (patch.lead_time_days ?? row.lead_time_days);
+  const recurrenceChanged = unit !== row.recurrence_unit || interval !== row.recurrence_interval;
+  const usesDefault =
+    patch.lead_time_days === null || (patch.lead_time_days === undefined && recurrenceChanged);
+  const lead = usesDefault ? defaultLead({ unit, interval }) : (patch.lead_time_days ?? row.lead_time_days);
   const moved = due_date !== row.due_date || unit !== row.recurrence_unit;
   const status = row.status === 'scheduled' ? statusOn(today, due_date, lead) : row.status;
   return {
@@ -185,14 +183,14 @@ async function makeNext(work: Work, card: TodoCard | null, done: TodoRow, today:
   const { sql } = work;
   const { recurrence_unit: unit, recurrence_interval: interval } = done;
   if (unit === 'none') return;
-  const waiting = await sql('todos')
+  const unfinished = await sql('todos')
     .where({ series_id: done.series_id })
     .whereNot({ status: 'done' })
     .first('id');
-  if (waiting) return;
+  if (unfinished) return;
   const due = nextDue(done.due_date ?? today, { unit, interval }, done.recurrence_day ?? undefined);
   if (due === null) return;
-  const row = (await insertRow(sql, 'todos', {
+  const row = await insertRow(sql, Todo, {
     card_id: done.card_id,
     description: done.description,
     status: statusOn(today, due, done.lead_time_days),
@@ -204,7 +202,7 @@ async function makeNext(work: Work, card: TodoCard | null, done: TodoRow, today:
     recurrence_interval: interval,
     lead_time_days: done.lead_time_days,
     recurrence_day: done.recurrence_day ?? recurrenceDay(unit, due),
-  })) as TodoRow;
+  });
   work.emit(todoEvent(card, null, row));
 }
 

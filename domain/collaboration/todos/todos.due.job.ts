@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
-/** Opens the scheduled to-dos whose time has come. */
+/** Opens the scheduled to-dos whose lead time has begun. */
 export const todosDueJob = defineJob({
   kind: 'todos_due',
   queue: 'routine',

@@ -1,18 +1,26 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { inBatches } from '../../kernel/jobs/jobs.batches.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
-import { type TodoRow, todoEvent } from './todos.events.ts';
+import type { TodoRow } from '../collaboration.model.ts';
+import { todoEvent } from './todos.events.ts';
 
-/** To-dos opened by one transaction. */
+/** To-dos that one transaction opens. */
 const BATCH = 1000;
 
-/** Opens, batch by batch, the scheduled to-dos whose time has come; run again it finds none. @returns how many. */
+/** Opens the scheduled to-dos whose lead time has begun, in batches. @returns how many. */
 export async function openDueTodos(job: RunningJob): Promise<number> {
   return await inBatches(job, 'opened', BATCH, openBatch);
 }
 
 async function openBatch(work: Work): Promise<number> {
-  const { rows } = await work.sql.raw(
+  const opened = await queryRows<{
+    before: TodoRow;
+    after: TodoRow;
+    card_type: string | null;
+    card_name: string | null;
+  }>(
+    work.sql,
     `with due as (
        select t.id, to_jsonb(t) as before from todos t
        where t.status = 'scheduled' and t.due_date - t.lead_time_days <= current_date
@@ -25,14 +33,9 @@ async function openBatch(work: Work): Promise<number> {
        (select c.type from cards c where c.id = t.card_id) as card_type,
        (select c.name from cards c where c.id = t.card_id) as card_name`,
   );
-  for (const { before, after, card_type, card_name } of rows as {
-    before: TodoRow;
-    after: TodoRow;
-    card_type: string | null;
-    card_name: string | null;
-  }[]) {
+  for (const { before, after, card_type, card_name } of opened) {
     const card = after.card_id ? { id: after.card_id, type: card_type!, name: card_name! } : null;
     work.emit(todoEvent(card, before, after));
   }
-  return rows.length;
+  return opened.length;
 }

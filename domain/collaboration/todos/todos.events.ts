@@ -1,28 +1,6 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import type { RecurrenceUnit, TodoStatus } from './todos.rules.ts';
-
-/** A row of `todos` as JSON. */
-export interface TodoRow extends StoredRow {
-  id: string;
-  card_id: string | null;
-  description: string;
-  status: TodoStatus;
-  link: string | null;
-  is_system: boolean;
-  /** What the service opened it for, with the id of the thing. */
-  topic: string | null;
-  subject_id: string | null;
-  assigned_to: string | null;
-  created_by: string | null;
-  /** `YYYY-MM-DD` */
-  due_date: string | null;
-  series_id: string | null;
-  recurrence_unit: RecurrenceUnit;
-  recurrence_interval: number;
-  lead_time_days: number;
-  recurrence_day: number | null;
-}
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import type { TodoRow } from '../collaboration.model.ts';
 
 /** The card of a to-do as its event names it. */
 export interface TodoCard {

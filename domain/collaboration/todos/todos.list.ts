@@ -1,20 +1,50 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission, requireScope } from '../../kernel/permissions/policy.ts';
-import { requireSeenCard } from '../attended.card.ts';
+import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { requireVisibleCard } from '../cards.access.ts';
+import { Todo } from '../collaboration.model.ts';
 import { itemText } from '../items.ts';
-import type { TodoStatus } from './todos.rules.ts';
+import { todoStates } from './todos.rules.ts';
 
-export interface TodoFilter {
-  status?: TodoStatus;
-  assigned_to?: string;
-  mine: boolean;
-  assigned_only: boolean;
-  created_only: boolean;
-}
+export const todoSorts: Record<string, SortField> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+  due_date: { sql: 't.due_date::text', type: 'text' },
+  status: { sql: 't.status', type: 'text' },
+  description: { sql: 'fold(t.description)', type: 'text' },
+};
+
+/** The filters of a card's to-dos. */
+export const cardTodoFilters = {
+  status: Type.Optional(Choice(todoStates, 'Only those in this state')),
+};
+export const todoFilters = {
+  ...cardTodoFilters,
+  assigned_to: Type.Optional(Type.String({ ...Uuid, description: 'Only those assigned to this user' })),
+  mine: Type.Boolean({ default: true, description: '`false`: those of all users' }),
+  assigned_only: Type.Boolean({ default: false, description: 'Only those assigned to the caller' }),
+  created_only: Type.Boolean({ default: false, description: 'Only those created by the caller' }),
+};
+
+const {
+  topic: _topic,
+  subject_id: _subjectId,
+  recurrence_day: _recurrenceDay,
+  updated_at: _updatedAt,
+  ...todoColumns
+} = columnMembers('t', Todo);
 
 /** To-dos over the alias `t`; the name and type of a card show to those who see it. */
 function todoList(ctx: Ctx): ListSpec {
@@ -28,33 +58,15 @@ function todoList(ctx: Ctx): ListSpec {
     from: 'todos t left join users a on a.id = t.assigned_to',
     id: 't.id',
     idType: 'uuid',
-    sorts: {
-      created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-      due_date: { sql: 't.due_date::text', type: 'text' },
-      status: { sql: 't.status', type: 'text' },
-      description: { sql: 'fold(t.description)', type: 'text' },
-    },
+    sorts: todoSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',
     search: 'fold(t.description)',
     members: {
-      id: 't.id',
-      card_id: 't.card_id',
+      ...todoColumns,
       card_name: ofCard('name'),
       card_type: ofCard('type'),
-      description: 't.description',
-      status: 't.status',
-      link: 't.link',
-      is_system: 't.is_system',
-      assigned_to: 't.assigned_to',
       assignee_name: 'a.display_name',
-      created_by: 't.created_by',
-      due_date: 't.due_date',
-      created_at: 'utc(t.created_at)',
-      series_id: 't.series_id',
-      recurrence_unit: 't.recurrence_unit',
-      recurrence_interval: 't.recurrence_interval',
-      lead_time_days: 't.lead_time_days',
     },
   };
 }
@@ -65,10 +77,13 @@ export async function todoText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText
 }
 
 /**
- * To-dos, newest first: those assigned to the caller or made by the caller, or with `admin.todos` anybody's.
+ * To-dos, newest first: those assigned to or created by the caller, or with `admin.todos` those of all users.
  * @throws EstateError `forbidden`.
  */
-export async function listTodos(ctx: Ctx, params: ListParams & TodoFilter): Promise<JsonText> {
+export async function listTodos(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof todoFilters>,
+): Promise<JsonText> {
   const me = ctx.caller.userId;
   if (!may(ctx.caller, 'admin.todos')) requireScope(ctx.caller, 'account');
   const conditions: Condition[] = [];
@@ -91,9 +106,9 @@ export async function listTodos(ctx: Ctx, params: ListParams & TodoFilter): Prom
 export async function listCardTodos(
   ctx: Ctx,
   cardId: string,
-  params: ListParams & { status?: TodoStatus },
+  params: ListParams & StaticOf<typeof cardTodoFilters>,
 ): Promise<JsonText> {
-  const card = await requireSeenCard(ctx.db, ctx, cardId);
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const conditions: Condition[] = [{ sql: 't.card_id = ?::uuid', bindings: [card.id] }];
   if (params.status !== undefined) conditions.push({ sql: 't.status = ?', bindings: [params.status] });
   return await runList(ctx.db, todoList(ctx), conditions, params, { owner: ctx.caller.userId });
@@ -101,9 +116,10 @@ export async function listCardTodos(
 
 /** How many open to-dos are assigned to the caller. */
 export async function countOpenTodos(ctx: Ctx): Promise<number> {
-  const { rows } = await ctx.db.raw(
+  const [open] = await queryRows<{ n: number }>(
+    ctx.db,
     "select count(*) as n from todos where assigned_to = ?::uuid and status = 'open'",
     [ctx.caller.userId],
   );
-  return rows[0].n;
+  return open!.n;
 }

@@ -4,7 +4,7 @@ export type RecurrenceUnit = (typeof recurrenceUnits)[number];
 export const todoStates = ['scheduled', 'open', 'done'] as const;
 export type TodoStatus = (typeof todoStates)[number];
 
-/** How a to-do comes again. */
+/** How a to-do recurs. */
 export interface Recurrence {
   unit: RecurrenceUnit;
   interval: number;
@@ -17,22 +17,21 @@ const UNIT_DAYS: Record<RecurrenceUnit, number> = { none: 0, days: 1, weeks: 7, 
 const parse = (date: string): Date => new Date(`${date}T00:00:00Z`);
 const format = (date: Date): string => date.toISOString().slice(0, 10);
 const daysAfter = (date: string, days: number): Date => new Date(parse(date).getTime() + days * DAY_MS);
-/** Dates have years of four digits. */
 const LAST_YEAR = 9999;
 
 /** The day of the month of a date. */
 export const dayOf = (date: string): number => parse(date).getUTCDate();
 
-/** How many days before it is due a to-do opens, unless told: at most half of its interval. */
+/** The default number of days before the due date at which a to-do opens: at most half of its interval. */
 export function defaultLead({ unit, interval }: Recurrence): number {
   return Math.min(LEAD_DAYS[unit], Math.floor((UNIT_DAYS[unit] * interval) / 2));
 }
 
 /**
- * When a recurring to-do is due again. Where a month is too short for the day, it is its last one, and `day` brings it
- * back afterwards: from 31 January monthly to 28 February and 31 March. Null at the end of the calendar.
+ * The next due date of a recurring to-do. In a month that is too short for `day` it is the last day of the month: 31 January,
+ * 28 February, 31 March. Null after the year 9999.
  * @param due `YYYY-MM-DD`
- * @param day the day of the month that the series keeps to
+ * @param day the day of the month of the series
  */
 export function nextDue(due: string, recurrence: Recurrence, day = dayOf(due)): string | null {
   const next = nextDate(due, recurrence, day);
@@ -48,7 +47,7 @@ function nextDate(due: string, { unit, interval }: Recurrence, day: number): Dat
   return new Date(Date.UTC(from.getUTCFullYear(), months, Math.min(day, last)));
 }
 
-/** Whether a to-do that is due then is open, or still scheduled, on the day. One without a date is open. */
+/** The status of a to-do on a day: open without a due date, or when its lead time has begun. */
 export function statusOn(today: string, due: string | null, leadDays: number): 'open' | 'scheduled' {
   return due === null || format(daysAfter(due, -leadDays)) <= today ? 'open' : 'scheduled';
 }

@@ -1,12 +1,18 @@
-/*
- * Topics of system to-dos that are notified in words of their own.
- */
+/* Topics of system to-dos. */
 
-/** What to-dos for those who approve flows are about. */
+/** To approve a flow. */
 export const APPROVAL_TOPIC = 'process_flow_approval';
 
-/** What the to-do of a risk's owner is about; its subject is the risk. */
+/** To manage a risk; the subject is the risk. */
 export const RISK_TOPIC = 'risk';
 
-/** What the to-do of a task's assignee is about. */
+/** To do a task of a project. */
 export const TASK_TOPIC = 'ppm_task';
+
+/** To sign a document, or to replace a signatory who no longer can. */
+export const signatureTopics = [
+  'adr_signature',
+  'adr_signatory_gone',
+  'soaw_signature',
+  'soaw_signatory_gone',
+] as const;

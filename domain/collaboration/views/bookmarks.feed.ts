@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { searchCards } from '../../inventory/cards/cards.search.ts';
@@ -6,7 +7,8 @@ import type { Ctx } from '../../kernel/context.ts';
 import { clause, projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { type BookmarkFilters, bookmarkConditions } from './bookmarks.filter.ts';
+import { bookmarkConditions } from './bookmarks.filter.ts';
+import type { BookmarkFilters } from './bookmarks.input.ts';
 import { visibleBookmarks } from './bookmarks.list.ts';
 
 /**
@@ -19,15 +21,16 @@ export async function bookmarkFeed(
   { page, page_size: size }: { page: number; page_size: number },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.export');
-  const seen = visibleBookmarks(ctx);
-  const { rows } = await ctx.db.raw(
-    `select b.id, b.filters, b.odata_enabled from bookmarks b where b.id = ?::uuid and ${seen.sql}`,
-    [id, ...seen.bindings] as never,
+  const visible = visibleBookmarks(ctx);
+  const [view] = await queryRows<{ id: string; filters: BookmarkFilters | null; odata_enabled: boolean }>(
+    ctx.db,
+    `select b.id, b.filters, b.odata_enabled from bookmarks b where b.id = ?::uuid and ${visible.sql}`,
+    [id, ...visible.bindings],
   );
-  const view: { id: string; filters: BookmarkFilters | null; odata_enabled: boolean } | undefined = rows[0];
   if (!view) throw notFound('bookmark', id);
-  if (!view.odata_enabled)
-    throw new EstateError('forbidden', 'The view has no feed; its owner may open one.');
+  if (!view.odata_enabled) {
+    throw new EstateError('forbidden', 'The view has no feed; its owner may enable it.');
+  }
 
   const where: Condition[] = [
     visibleCards(ctx),
@@ -59,16 +62,16 @@ export async function bookmarkFeed(
     undefined,
   );
   const w = clause(where);
-  const answer = await ctx.db.raw(
+  const [answer] = await queryRows<{ total: number; items: string }>(
+    ctx.db,
     `select (select count(*) from cards c${w.sql}) as total,
        (select coalesce(json_agg(item), '[]')::text from (
           select ${item.sql} as item from (select c.id from cards c${w.sql} order by c.id limit ? offset ?) page
           join cards c on c.id = page.id order by c.id) rows) as items`,
-    [...w.bindings, ...item.bindings, ...w.bindings, size, (page - 1) * size] as never,
+    [...w.bindings, ...item.bindings, ...w.bindings, size, (page - 1) * size],
   );
-  const { total, items } = answer.rows[0];
+  const { total, items } = answer!;
   const path = `/api/v1/bookmarks/${view.id}/odata`;
-  const next =
-    page * size < Number(total) ? `,"@odata.nextLink":"${path}?page=${page + 1}&page_size=${size}"` : '';
+  const next = page * size < total ? `,"@odata.nextLink":"${path}?page=${page + 1}&page_size=${size}"` : '';
   return `{"@odata.context":"${path}","@odata.count":${total},"value":${items}${next}}`;
 }

@@ -3,38 +3,20 @@ import { prepareNode } from '../../inventory/filters/filters.prepare.ts';
 import type { FilterNode, FilterOperator, FilterWord } from '../../inventory/filters/filters.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
+import type { BookmarkFilters } from './bookmarks.input.ts';
 
 type FilterScalar = string | number | boolean;
 
-/** What a saved view selects; members that are absent or empty select everything. */
-export interface BookmarkFilters {
-  types?: string[];
-  search?: string;
-  subtypes?: string[];
-  approvalStatuses?: string[];
-  /** Phases that a card may be in today. */
-  lifecyclePhases?: string[];
-  dataQualityMin?: number | null;
-  /** For the inventory's page only: a feed holds active cards. */
-  showArchived?: boolean;
-  /** Cards with one of the tags. */
-  tagIds?: string[];
-  /** By attribute key: a value, several of which one must fit, or null for an empty one. */
-  attributes?: Record<string, FilterScalar | FilterScalar[] | null>;
-  /** By relation type: ids of related cards of which one must fit, or true for any. */
-  relations?: Record<string, string[] | true>;
-}
-
 const PHASES = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'];
 
-/** The phase whose date has come last; of phases that begin on one day the later one. */
+/** The current phase: the last one that has begun. */
 const PRESENT_PHASE = `(select p.phase from unnest(array['${PHASES.join("','")}']) with ordinality as p (phase, n)
   where c.lifecycle->>p.phase <= to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
   order by c.lifecycle->>p.phase desc, p.n desc limit 1)`;
 
 /**
- * A view's filters, but for `search`, as conditions over the alias `c` of `cards`.
- * @throws EstateError 422 naming the member under `filters`; `forbidden` for what the caller may not ask about.
+ * A view's filters except `search`, as conditions over the alias `c` of `cards`.
+ * @throws EstateError 422 naming the member under `filters`; `forbidden` for fields that the caller may not see.
  */
 export async function bookmarkConditions(ctx: Ctx, filters: BookmarkFilters): Promise<Condition[]> {
   const conditions: Condition[] = [];
@@ -112,7 +94,7 @@ function attributeNode(path: string[], value: FilterScalar | FilterScalar[] | nu
   return Array.isArray(value) ? condition(path, 'in', value) : condition(path, '=', [value]);
 }
 
-/** The card may stand at either end. */
+/** The card may be either end of the relation. */
 function relationNode(key: string, value: string[] | true): FilterNode {
   if (value === true) return plain(condition(['relation', key], 'is not empty', []));
   const items = ['target', 'source'].map((end) =>
@@ -127,7 +109,7 @@ function plain(node: FilterNode): FilterNode {
   return { ...node, path: node.path.map(({ text }) => word(text, false)) };
 }
 
-/** A condition of the filter language; its faults name the view's member. */
+/** A condition of the filter language; errors name the view's member. */
 async function prepared(ctx: Ctx, field: string, node: FilterNode): Promise<Condition> {
   try {
     return await prepareNode(ctx, node);

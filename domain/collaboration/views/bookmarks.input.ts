@@ -1,10 +1,11 @@
-import Type from 'typebox';
-import { closed, Key, Nullable, oneOf, Uuid } from '../../kernel/shapes.ts';
+import Type, { type Static } from 'typebox';
+import { closed, Key, Nullable, oneOf, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Bookmark } from './views.model.ts';
 
 const Keys = Type.Optional(Type.Array(Key, { maxItems: 200 }));
 const Scalar = Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()]);
 
-/** Which cards a view shows. */
+/** The cards that a view shows; absent and empty members do not filter. */
 export const ViewFilters = Type.Object(
   {
     types: Keys,
@@ -16,35 +17,52 @@ export const ViewFilters = Type.Object(
     lifecyclePhases: Type.Optional(
       Type.Array(oneOf('plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'), {
         maxItems: 5,
-        description: 'The phase of today',
+        description: 'The current phase',
       }),
     ),
     dataQualityMin: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 100 }))),
-    showArchived: Type.Optional(Type.Boolean({ description: 'Feeds hold active cards whatever it says' })),
+    showArchived: Type.Optional(
+      Type.Boolean({ description: 'Ignored by feeds, which have active cards only' }),
+    ),
     tagIds: Type.Optional(Type.Array(Uuid, { maxItems: 200, description: 'Cards with one of them' })),
     attributes: Type.Optional(
       Type.Record(Key, Type.Union([Scalar, Type.Array(Scalar, { maxItems: 100 }), Type.Null()]), {
         maxProperties: 50,
-        description: 'By key: a value, several of which one must fit, or null for an empty one',
+        description: 'By key: a value, several values of which one must match, or null for no value',
       }),
     ),
     relations: Type.Optional(
       Type.Record(Key, Type.Union([Type.Array(Uuid, { maxItems: 100 }), Type.Literal(true)]), {
         maxProperties: 20,
-        description: 'By relation type: ids of related cards of which one must fit, or true for any',
+        description: 'By relation type: ids of related cards of which one must match, or true for any card',
       }),
     ),
   },
   closed,
 );
 
-/** In which order. */
+export type BookmarkFilters = Static<typeof ViewFilters>;
+
 export const ViewSort = Type.Object(
   { field: Type.String({ minLength: 1, maxLength: 120 }), direction: Type.Optional(oneOf('asc', 'desc')) },
   closed,
 );
 const Share = Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean()) }, closed);
-/** With whom it is shared. */
 export const ViewShares = Type.Array(Share, { maxItems: 200 });
-/** The columns of its table. */
 export const ViewColumns = Type.Array(Type.String({ maxLength: 120 }), { maxItems: 200 });
+
+/** What a user may write of a bookmark. */
+export const bookmarkInput = {
+  name: Type.Optional(Bookmark.columns.name),
+  card_type: Type.Optional(Bookmark.columns.card_type),
+  filters: Type.Optional(Nullable(ViewFilters)),
+  columns: Type.Optional(Nullable(ViewColumns)),
+  sort: Type.Optional(Nullable(ViewSort)),
+  is_default: Type.Optional(
+    Type.Boolean({ description: 'Your default view of the card type; replaces the present one' }),
+  ),
+  visibility: Type.Optional(Bookmark.columns.visibility),
+  odata_enabled: Type.Optional(Bookmark.columns.odata_enabled),
+  shared_with: Type.Optional(Nullable(ViewShares)),
+};
+export type BookmarkInput = StaticOf<typeof bookmarkInput>;

@@ -1,20 +1,34 @@
 import type { Sql } from '../../../platform/database.ts';
 import { sharedWithCaller, sharesSeen } from '../../access/shares.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { ofSharedKind, type SharedKind, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
+import { Bookmark } from './views.model.ts';
+
+export const bookmarkSorts: Record<string, SortField> = {
+  name: { sql: 'lower(b.name)', type: 'text', filled: true },
+  created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true },
+};
 
 const shareOf = (ctx: Ctx): Fragment => sharedWithCaller(ctx, 'b.shared_with');
 
-/** The bookmarks that the caller sees, over the alias `b`: the own ones, public ones and those shared with the caller. */
+/** The bookmarks that the caller sees, over the alias `b`: own and public ones, and those shared with the caller. */
 export function visibleBookmarks(ctx: Ctx): Condition {
   const share = shareOf(ctx);
   return visibleShared(ctx, 'b', { ...share, sql: `b.visibility = 'shared' and ${share.sql}` });
 }
 
-/** Only the owner sees with whom a view is shared; the others see their own entry. */
+/** The owner sees all entries of `shared_with`; other users see their own. */
 function bookmarkList(ctx: Ctx): ListSpec {
   const me = ctx.caller.userId;
   return {
@@ -22,24 +36,12 @@ function bookmarkList(ctx: Ctx): ListSpec {
     from: 'bookmarks b join users o on o.id = b.owner_id',
     id: 'b.id',
     idType: 'uuid',
-    sorts: {
-      name: { sql: 'lower(b.name)', type: 'text', filled: true },
-      created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true },
-    },
+    sorts: bookmarkSorts,
     defaultSort: 'name',
     defaultDir: 'asc',
     search: 'fold(b.name)',
     members: {
-      id: 'b.id',
-      name: 'b.name',
-      card_type: 'b.card_type',
-      filters: 'b.filters',
-      columns: 'b.columns',
-      sort: 'b.sort',
-      is_default: 'b.is_default',
-      visibility: 'b.visibility',
-      odata_enabled: 'b.odata_enabled',
-      owner_id: 'b.owner_id',
+      ...columnMembers('b', Bookmark),
       owner_name: 'o.display_name',
       is_owner: { sql: 'b.owner_id = ?::uuid', bindings: [me] },
       can_edit: {
@@ -48,8 +50,6 @@ function bookmarkList(ctx: Ctx): ListSpec {
         bindings: [me, me],
       },
       shared_with: sharesSeen(ctx, 'b.shared_with', 'b.owner_id'),
-      created_at: 'utc(b.created_at)',
-      updated_at: 'utc(b.updated_at)',
       odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
     },
   };

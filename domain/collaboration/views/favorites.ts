@@ -1,37 +1,50 @@
+import Type from 'typebox';
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
-import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
-import { requireSeenCard } from '../attended.card.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { deleteRows, lockRow } from '../../kernel/resources/rows.ts';
+import type { StaticOf } from '../../kernel/shapes.ts';
+import { requireVisibleCard } from '../cards.access.ts';
 import { itemText } from '../items.ts';
-import { favoriteEvent } from './favorites.events.ts';
+import { Favorite, type FavoriteRow } from './views.model.ts';
 
+export const favoriteSorts: Record<string, SortField> = {
+  created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
+  card_name: { sql: 'c.name_key', type: 'text', filled: true },
+};
+export const favoriteFilters = {
+  type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
+};
+
+const { user_id: _userId, ...favoriteColumns } = columnMembers('f', Favorite);
 const favoriteList: ListSpec = {
   name: 'favorites',
   from: 'favorites f join cards c on c.id = f.card_id',
   id: 'f.id',
   idType: 'uuid',
-  sorts: {
-    created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
-    card_name: { sql: 'c.name_key', type: 'text', filled: true },
-  },
+  sorts: favoriteSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'c.name_key',
   members: {
-    id: 'f.id',
-    card_id: 'f.card_id',
+    ...favoriteColumns,
     card_name: 'c.name',
     card_type: 'c.type',
-    created_at: 'utc(f.created_at)',
   },
 };
 
 /** The cards that the caller has starred and still sees. */
-export async function listFavorites(ctx: Ctx, params: ListParams & { type?: string }): Promise<JsonText> {
+export async function listFavorites(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof favoriteFilters>,
+): Promise<JsonText> {
   const where: Condition[] = [
     { sql: 'f.user_id = ?::uuid', bindings: [ctx.caller.userId] },
     { ...visibleCards(ctx), visibility: true },
@@ -40,40 +53,40 @@ export async function listFavorites(ctx: Ctx, params: ListParams & { type?: stri
   return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
 }
 
-/** Stars a card for the caller; one that is starred already stays so. @throws EstateError `not_found`, `forbidden`. */
+/** Stars a card for the caller; does nothing where it is starred already. @throws EstateError `not_found`, `forbidden`. */
 export async function addFavorite(ctx: Ctx, cardId: string): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    const card = await requireSeenCard(sql, ctx, cardId);
-    const key = { user_id: ctx.caller.userId, card_id: card.id };
-    const [made] = await sql('favorites')
-      .insert(key)
-      .onConflict(['user_id', 'card_id'])
-      .ignore()
-      .returning(sql.raw('to_jsonb(favorites) as "row"'));
-    if (made) work.emit(favoriteEvent(null, made.row));
-    const { id } = made ? { id: made.row.id } : await sql('favorites').where(key).first('id');
+    const card = await requireVisibleCard(sql, ctx, cardId);
+    const key = { user_id: ctx.caller.userId!, card_id: card.id };
+    const [created] = await queryRows<{ row: FavoriteRow }>(
+      sql,
+      `insert into favorites as f (user_id, card_id) values (?, ?) on conflict (user_id, card_id) do nothing
+       returning to_jsonb(f) as row`,
+      [key.user_id, key.card_id],
+    );
+    if (created) work.emit(favoriteEvent(null, created.row));
+    const { id } = created?.row ?? (await lockRow(sql, Favorite, key))!;
     return (await itemText(sql, favoriteList, id))!;
   });
 }
 
-/** Takes the star off. @throws EstateError `not_found` when the caller has not starred the card. */
+/** Removes the caller's star from a card. @throws EstateError `not_found` when the caller has not starred it. */
 export async function removeFavorite(ctx: Ctx, cardId: string): Promise<void> {
   await command(ctx, async (work) => {
-    const [gone] = await work
-      .sql('favorites')
-      .where({ user_id: ctx.caller.userId, card_id: cardId })
-      .delete()
-      .returning(work.sql.raw('to_jsonb(favorites) as "row"'));
-    if (!gone) throw notFound('favorite', cardId);
-    work.emit(favoriteEvent(gone.row, null));
+    const key = { user_id: ctx.caller.userId, card_id: cardId };
+    const [deleted] = await deleteRows(work.sql, Favorite, (query) => query.where(key));
+    if (!deleted) throw notFound('favorite', cardId);
+    work.emit(favoriteEvent(deleted, null));
   });
 }
 
-export const favoriteUndo: UndoSpec[] = [
-  {
-    entity: 'favorite',
-    table: 'favorites',
-    events: { created: ['favorite.created'], deleted: ['favorite.deleted'] },
-  },
-];
+/** The event of a card that a user starred or no longer stars, which only that user may read. */
+export function favoriteEvent(before: FavoriteRow | null, after: FavoriteRow | null): EventDraft {
+  const { id, user_id } = (after ?? before)!;
+  return {
+    event_type: before === null ? 'favorite.created' : 'favorite.deleted',
+    recipient_id: user_id,
+    data: { id, changes: rowChanges(before, after) },
+  };
+}

@@ -1,28 +1,48 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
-import { bookmarkUndo } from './bookmarks.events.ts';
-import { favoriteEvent } from './favorites.events.ts';
-import { favoriteUndo } from './favorites.ts';
+import { personal } from '../../kernel/undo/undo.types.ts';
+import { favoriteEvent } from './favorites.ts';
+import { Bookmark, Favorite, type FavoriteRow } from './views.model.ts';
 
 /** Bookmarks, and the cards that users have starred. */
 export const viewsExtension: Extension = {
-  undo: [favoriteUndo, bookmarkUndo].flat(),
-  cardReferences: [
+  resources: [
     {
-      entity: 'favorite',
-      table: 'favorites',
-      column: 'card_id',
-      owner: 'user_id',
-      once: {
-        by: ['user_id'],
-        event: (_card, _type, row, _user, gone) => favoriteEvent(gone ? row : null, gone ? null : row),
+      model: Favorite,
+      name: 'favorite',
+      events: { created: ['favorite.created'], deleted: ['favorite.deleted'] },
+      undo: { right: personal('inventory.view') },
+      cardReferences: [
+        {
+          column: 'card_id',
+          owner: 'user_id',
+          once: {
+            by: ['user_id'],
+            event: (_card, _type, row, _user, gone) => {
+              const favorite = row as FavoriteRow;
+              return favoriteEvent(gone ? favorite : null, gone ? null : favorite);
+            },
+          },
+        },
+      ],
+      transfer: { matches: [['%.user_id', '%.card_id']], recipient: 'user_id' },
+      asOf: true,
+    },
+    {
+      model: Bookmark,
+      name: 'bookmark',
+      events: {
+        created: ['bookmark.created'],
+        updated: ['bookmark.updated'],
+        deleted: ['bookmark.deleted'],
       },
+      undo: { right: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata') },
+      transfer: { label: 't.name', recipient: 'owner_id' },
     },
   ],
   async deleteWithCards(work, cards) {
     const ids = cards.map(({ id }) => id);
-    for (const row of await deleteRowsOfCards<StoredRow>(work, 'favorites', ids)) {
+    for (const row of await deleteRowsOfCards<FavoriteRow>(work, 'favorites', ids)) {
       work.emit(favoriteEvent(row, null));
     }
   },

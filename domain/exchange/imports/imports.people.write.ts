@@ -1,8 +1,6 @@
 import type { Knex } from 'knex';
-import {
-  type StakeholderRow,
-  stakeholderEvent,
-} from '../../collaboration/stakeholders/stakeholders.events.ts';
+import type { StakeholderRow } from '../../collaboration/collaboration.model.ts';
+import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.events.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { tagEvent } from '../../inventory/tags/tags.events.ts';
 import type { Work } from '../../kernel/context.ts';

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import { type CommentRow, commentEvent } from '../../collaboration/comments/comments.events.ts';
-import { type DocumentRow, documentEvent } from '../../collaboration/documents/documents.events.ts';
+import type { CommentRow, DocumentRow } from '../../collaboration/collaboration.model.ts';
+import { commentEvent } from '../../collaboration/comments/comments.events.ts';
+import { documentEvent } from '../../collaboration/documents/documents.events.ts';
 import type { Work } from '../../kernel/context.ts';
 
 const PAGE = 500;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { requireSeenCard } from '../../collaboration/attended.card.ts';
+import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
@@ -119,7 +119,7 @@ export async function listCardAdrs(
   params: ListParams & { status?: AdrStatus },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'adr.view');
-  await requireSeenCard(ctx.db, ctx, cardId);
+  await requireVisibleCard(ctx.db, ctx, cardId);
   const where: Condition[] = [
     {
       sql: 'exists (select from adr_cards k where k.adr_id = a.id and k.card_id = ?::uuid)',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { requireSeenCard } from '../../collaboration/attended.card.ts';
+import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { itemText } from '../../collaboration/items.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -149,7 +149,7 @@ export async function listCardRisks(
   params: ListParams & RiskFilter,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  await requireSeenCard(ctx.db, ctx, cardId);
+  await requireVisibleCard(ctx.db, ctx, cardId);
   const where = filterConditions(ctx, { ...params, card_id: cardId });
   return await runList(ctx.db, riskList(ctx), where, params, { owner: ctx.caller.userId });
 }

@@ -1,16 +1,13 @@
 import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
+import type { signatureTopics } from '../../collaboration/todos/todos.topics.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 /** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can sign. */
 export type Asked = 'signature' | 'signatory_gone';
 
-const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: Asked): string => `${key}_${asked}`;
-
-/** The topics of all to-dos about signatures. */
-export const signingTopics: readonly string[] = (['adr', 'soaw'] as const).flatMap((key) =>
-  (['signature', 'signatory_gone'] as const).map((asked) => topicOf({ key }, asked)),
-);
+const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: Asked): (typeof signatureTopics)[number] =>
+  `${key}_${asked}`;
 
 const said: Record<Asked, (name: string) => string> = {
   signature: (name) => `Sign ${name}`,

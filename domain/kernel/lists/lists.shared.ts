@@ -1,8 +1,16 @@
+import Type, { type Static } from 'typebox';
 import type { Ctx } from '../context.ts';
 import type { Condition, Fragment } from './lists.types.ts';
 
-/** Which things that people share a list is about. */
-export type SharedKind = 'all' | 'my' | 'shared' | 'public';
+/** Who sees an object that has an owner. */
+export const visibilities = ['private', 'shared', 'public'] as const;
+
+/** The filter of lists of such objects. */
+export const sharedFilter = Type.Union(
+  [Type.Literal('all'), Type.Literal('my'), Type.Literal('shared'), Type.Literal('public')],
+  { default: 'all', description: 'Only your own, those shared with you, or public ones' },
+);
+export type SharedKind = Static<typeof sharedFilter>;
 
 const own = (ctx: Ctx, alias: string): Condition => ({
   sql: `${alias}.owner_id = ?::uuid`,

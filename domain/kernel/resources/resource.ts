@@ -77,7 +77,7 @@ export function undoSpecOf({ model, name, events, topics, metamodel, undo }: Res
   const { derived, settle, undo: custom } = undo;
   return {
     entity: name,
-    ...(custom ? {} : { table: model.tableName }),
+    table: model.tableName,
     events,
     ...(metamodel ? { changesMetamodel: true } : {}),
     ...(topics ? { topics: () => [...topics] } : {}),

@@ -1,6 +1,6 @@
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { type AttendedCard, requireSeenCard } from '../../collaboration/attended.card.ts';
+import { type CardWithAccess, requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
@@ -19,14 +19,14 @@ export const rights = {
 } as const satisfies Record<string, CardRight>;
 
 /** A process that the caller sees. @throws EstateError `not_found` also for cards of other types, `forbidden`. */
-export async function requireSeenProcess(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
-  const card = await requireSeenCard(sql, ctx, id);
+export async function requireSeenProcess(sql: Sql, ctx: Ctx, id: string): Promise<CardWithAccess> {
+  const card = await requireVisibleCard(sql, ctx, id);
   if (card.type !== PROCESS) throw notFound('process', id);
   return card;
 }
 
 /** The same for those who may see drafts. @throws EstateError `not_found`, `forbidden`. */
-export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
+export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promise<CardWithAccess> {
   const card = await requireSeenProcess(sql, ctx, id);
   requireOnCard(ctx, rights.viewDrafts, card);
   return card;

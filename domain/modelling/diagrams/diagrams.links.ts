@@ -1,6 +1,6 @@
 import { queryRows } from '../../../platform/database.ts';
 import { invalidFields, notFound } from '../../../platform/errors.ts';
-import { holdCard } from '../../collaboration/attended.card.ts';
+import { lockCard } from '../../collaboration/cards.access.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -19,7 +19,7 @@ export async function linkCard(ctx: Ctx, id: string, cardId: string): Promise<Js
   requirePermission(ctx.caller, 'diagrams.view');
   return await command(ctx, async (work) => {
     // lock order: cards before rows that refer to them
-    const card = await holdCard(work.sql, ctx, cardId);
+    const card = await lockCard(work.sql, ctx, cardId);
     requireOnCard(ctx, MANAGE_LINKS, card);
     const diagram = await lockDiagram(work.sql, ctx, id);
     await insertLinks(work, ctx, diagram, [card]);
@@ -31,7 +31,7 @@ export async function linkCard(ctx: Ctx, id: string, cardId: string): Promise<Js
 export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<void> {
   requirePermission(ctx.caller, 'diagrams.view');
   await command(ctx, async (work) => {
-    const card = await holdCard(work.sql, ctx, cardId);
+    const card = await lockCard(work.sql, ctx, cardId);
     requireOnCard(ctx, MANAGE_LINKS, card);
     const diagram = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));

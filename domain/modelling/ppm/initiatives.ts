@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { type AttendedCard, findCard } from '../../collaboration/attended.card.ts';
+import { type CardWithAccess, findCard } from '../../collaboration/cards.access.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { unseenCard } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -18,8 +18,8 @@ export function requirePpmWriter(ctx: Ctx): void {
 }
 
 /** An initiative that the caller sees. @throws EstateError `not_found`, also for a card of another type; `forbidden`. */
-export async function requireInitiative(sql: Sql, ctx: Ctx, id: string): Promise<AttendedCard> {
-  return visibleInitiative(ctx, id, await findCard(sql, ctx, id, false));
+export async function requireInitiative(sql: Sql, ctx: Ctx, id: string): Promise<CardWithAccess> {
+  return visibleInitiative(ctx, id, await findCard(sql, ctx, id));
 }
 
 /**
@@ -31,14 +31,14 @@ export async function lockInitiative(
   ctx: Ctx,
   id: string,
   exclusive: boolean,
-): Promise<AttendedCard> {
+): Promise<CardWithAccess> {
   if (exclusive) await lockCards(work, [id]);
-  return visibleInitiative(ctx, id, await findCard(work.sql, ctx, id, true));
+  return visibleInitiative(ctx, id, await findCard(work.sql, ctx, id, { lock: true }));
 }
 
-function visibleInitiative(ctx: Ctx, id: string, card: AttendedCard | undefined): AttendedCard {
+function visibleInitiative(ctx: Ctx, id: string, card: CardWithAccess | undefined): CardWithAccess {
   const none = notFound('initiative', id);
-  if (!card?.seen) throw unseenCard(ctx, none);
+  if (!card?.isVisible) throw unseenCard(ctx, none);
   if (card.type !== INITIATIVE || ctx.metamodel.cardTypes.get(card.type)?.is_hidden) throw none;
   return card;
 }

@@ -1,5 +1,5 @@
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import type { AttendedCard } from '../../collaboration/attended.card.ts';
+import type { CardWithAccess } from '../../collaboration/cards.access.ts';
 import { itemText } from '../../collaboration/items.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -54,7 +54,7 @@ export async function insertPpm<Row extends PpmRow>(
   work: Work,
   ctx: Ctx,
   kind: PpmKind<Row>,
-  initiative: AttendedCard,
+  initiative: CardWithAccess,
   input: Partial<Row>,
 ): Promise<JsonText> {
   const values: Partial<Row> = { ...input, card_id: initiative.id };
@@ -106,7 +106,7 @@ export async function deleteLocked<Row extends PpmRow>(
   work: Work,
   ctx: Ctx,
   kind: PpmKind<Row>,
-  initiative: AttendedCard,
+  initiative: CardWithAccess,
   row: Row,
 ): Promise<void> {
   await kind.beforeDelete?.(row, { work, ctx, initiative, before: row });
@@ -119,7 +119,7 @@ export async function recordChange<Row extends PpmRow>(
   work: Work,
   ctx: Ctx,
   kind: PpmKind<Row>,
-  initiative: AttendedCard,
+  initiative: CardWithAccess,
   before: Row | null,
   after: Row | null,
 ): Promise<void> {
@@ -128,7 +128,7 @@ export async function recordChange<Row extends PpmRow>(
   work.raise(PPM_TOPIC);
 }
 
-async function lockFor(work: Work, ctx: Ctx, kind: PpmKind, id: string): Promise<AttendedCard> {
+async function lockFor(work: Work, ctx: Ctx, kind: PpmKind, id: string): Promise<CardWithAccess> {
   const initiative = await lockInitiative(work, ctx, id, kind.exclusive ?? false);
   if (kind.costs && !seesCosts(ctx, initiative)) throw forbidden('costs.view');
   return initiative;
@@ -140,7 +140,7 @@ async function lockPpm<Row extends PpmRow>(
   ctx: Ctx,
   kind: PpmKind<Row>,
   id: string,
-): Promise<{ initiative: AttendedCard; row: Row }> {
+): Promise<{ initiative: CardWithAccess; row: Row }> {
   const known = await work.sql(kind.model.tableName).where({ id }).first('card_id');
   if (!known) throw notFound(kind.what, id);
   const initiative = await lockFor(work, ctx, kind, known.card_id).catch((error: unknown) => {

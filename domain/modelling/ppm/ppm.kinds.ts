@@ -1,6 +1,6 @@
 import type { TProperties } from 'typebox';
 import { queryRows, type Sql } from '../../../platform/database.ts';
-import type { AttendedCard } from '../../collaboration/attended.card.ts';
+import type { CardWithAccess } from '../../collaboration/cards.access.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import type { ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
@@ -17,7 +17,7 @@ export interface PpmRow {
 export interface PpmWrite<Row extends PpmRow = PpmRow> {
   work: Work;
   ctx: Ctx;
-  initiative: AttendedCard;
+  initiative: CardWithAccess;
   /** Null for a new row. */
   before: Row | null;
 }

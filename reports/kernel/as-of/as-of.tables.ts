@@ -46,16 +46,7 @@ export interface TouchedTable {
 }
 
 /** Tables of contexts that do not declare them as resources: their events have a change for each column. */
-const others = new Set([
-  'stakeholders',
-  'comments',
-  'todos',
-  'documents',
-  'file_attachments',
-  'favorites',
-  'surveys',
-  'survey_responses',
-]);
+const others = new Set(['surveys', 'survey_responses']);
 
 const pastTable = (
   table: string,

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { undoSpecs } from '../../../domain/app/resources.ts';
+import { eventRow } from '../../../domain/collaboration/event.rows.ts';
 import { attachFile } from '../../../domain/collaboration/files/files.attach.ts';
 import { fileKinds } from '../../../domain/collaboration/files/files.types.ts';
-import { toldRow } from '../../../domain/collaboration/told.rows.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { systemCaller } from '../../../domain/kernel/context.ts';
 import { insertRow, updateRow } from '../../../domain/kernel/events/stored-rows.ts';
@@ -59,9 +59,9 @@ async function undoAfter(position: number): Promise<(string | undefined)[]> {
       else if (spec.events.created?.includes(event.event_type)) {
         await work.sql(spec.table!).where({ id: undone.id }).delete();
       } else if (spec.events.deleted?.includes(event.event_type)) {
-        await insertRow(work.sql, spec.table!, toldRow(undone, 'old'));
+        await insertRow(work.sql, spec.table!, eventRow(undone, 'old'));
       } else {
-        const { id: _, ...values } = toldRow(undone, 'old');
+        const { id: _, ...values } = eventRow(undone, 'old');
         await updateRow(work.sql, spec.table!, { column: 'id', value: undone.id }, values);
       }
     }
