@@ -48,7 +48,7 @@ export async function readApiToken(sql: Sql, id: string): Promise<JsonText | und
   const item = projection(apiTokenList.members, undefined);
   const { rows } = await sql.raw(
     `select (${item.sql})::text as item from ${apiTokenList.from} where t.id = ?::uuid`,
-    [...item.bindings, id] as never,
+    [...item.bindings, id],
   );
   return rows[0]?.item;
 }

@@ -57,7 +57,7 @@ export async function readRole(ctx: Ctx, key: string, sql: Sql = ctx.db): Promis
   const { rows } = await sql.raw(`select (${item.sql})::text as item from ${roleList.from} where r.key = ?`, [
     ...item.bindings,
     key,
-  ] as never);
+  ]);
   if (!rows[0]) throw notFound('role', key);
   return rows[0].item;
 }

@@ -57,7 +57,7 @@ export async function updateUsersInBulk(
       `update users set role = coalesce(?, role), is_active = coalesce(?, is_active),
          token_version = token_version + 1, updated_at = now()
        where id = any(?::uuid[]) returning to_jsonb(users) as row`,
-      [updates.role ?? null, updates.is_active ?? null, changing.map(({ id }) => id)] as never,
+      [updates.role ?? null, updates.is_active ?? null, changing.map(({ id }) => id)],
     );
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const before of changing) tellUpdate(work, before, after.get(before.id) as UserRow);

@@ -103,7 +103,7 @@ async function one(sql: Sql, spec: ListSpec, where: Condition): Promise<JsonText
   const { rows } = await sql.raw(`select ${item.sql}::text as item from ${spec.from} where ${where.sql}`, [
     ...item.bindings,
     ...where.bindings,
-  ] as never);
+  ]);
   return rows[0]?.item;
 }
 

@@ -25,7 +25,7 @@ async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
        update files set expires_at = now() from gone where files.id = gone.result_file_id
      )
      select count(*)::int as n from gone`,
-    [kinds, days, jobs_days] as never,
+    [kinds, days, jobs_days],
   );
   return rows[0].n;
 }

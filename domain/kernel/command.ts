@@ -130,7 +130,7 @@ export async function recordEvents(
     JSON.stringify(eventRows(ctx, events)),
     raised,
     events.some(inBatch) ? batchRow(ctx) : null,
-  ] as never);
+  ]);
   return Number(answer[0].position);
 }
 

@@ -33,7 +33,7 @@ export async function storeResult(
   const { rowCount } = await sql.raw(
     `update idempotency_keys set carried_out = true, results = array_append(results, ?::bytea)
      where user_id = ? and key = ? and claim = ?`,
-    [pack(result, claim), ctx.caller.userId, claim.key, claim.id] as never,
+    [pack(result, claim), ctx.caller.userId, claim.key, claim.id],
   );
   if (rowCount === 0) throw takenOver();
 }

@@ -46,7 +46,7 @@ export async function claimIdempotencyKey(
             and (k.created_at < now() - make_interval(secs => ?)
                  or (k.claim is not null and (k.holder is null or not process_alive(k.holder)))))
      returning results`,
-    [owner, key, hash, id, processNumber, ABANDONED_SECONDS] as never,
+    [owner, key, hash, id, processNumber, ABANDONED_SECONDS],
   );
   if (rows.length > 0) return { claim: { key, id, results: rows[0].results, seal } };
   const row = await ctx.db('idempotency_keys').where({ user_id: owner, key }).first();

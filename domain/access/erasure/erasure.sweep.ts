@@ -53,7 +53,7 @@ export async function sweepEvents(
         which === 'identity',
         person.patterns,
         person.id,
-      ] as never,
+      ],
     );
     const rewritten = (rows as EventRow[])
       .map((row) => ({ ...row, erased: erasedData(row, person) }))

@@ -48,7 +48,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
     const { rows: after } = await sql.raw(
       `update users set role = ?, token_version = token_version + 1, updated_at = now()
        where id = any(?::uuid[]) returning to_jsonb(users) as row`,
-      [role, members.map(({ id }) => id)] as never,
+      [role, members.map(({ id }) => id)],
     );
     const now = new Map(after.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const user of members) tellUpdate(work, user, now.get(user.id) as UserRow);

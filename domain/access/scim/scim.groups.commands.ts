@@ -145,12 +145,12 @@ async function changeMembers(
     `delete from scim_group_members m where group_id = ?::uuid
        and (case when ? then user_id <> all(?::uuid[]) else user_id = any(?::uuid[]) end)
      returning to_jsonb(m) as row`,
-    [group.id, replace, coming, [...remove]] as never,
+    [group.id, replace, coming, [...remove]],
   );
   const { rows: come } = await sql.raw(
     `insert into scim_group_members as m (group_id, user_id) select ?::uuid, unnest(?::uuid[])
      on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`,
-    [group.id, coming] as never,
+    [group.id, coming],
   );
   const tell = (event_type: 'scim_group_member.created' | 'scim_group_member.deleted', row: StoredRow) => {
     const changes =

@@ -158,7 +158,7 @@ export async function readResources(
   const { rows } = await sql.raw(
     `select ${kind.columns(without)} from ${kind.from}${conditions.map(({ sql }) => ` and ${sql}`).join('')}
      order by ${kind.alias}.created_at, ${kind.alias}.id offset ? limit ?`,
-    [...conditions.flatMap(({ bindings }) => bindings), offset, limit] as never,
+    [...conditions.flatMap(({ bindings }) => bindings), offset, limit],
   );
   return rows.map((row: ResourceRow) => kind.resource(row));
 }
@@ -167,7 +167,7 @@ export async function readResources(
 export async function countResources(sql: Sql, kind: ResourceKind, conditions: Condition[]): Promise<number> {
   const { rows } = await sql.raw(
     `select count(*)::integer as total from ${kind.from}${conditions.map(({ sql }) => ` and ${sql}`).join('')}`,
-    conditions.flatMap(({ bindings }) => bindings) as never,
+    conditions.flatMap(({ bindings }) => bindings),
   );
   return rows[0].total;
 }

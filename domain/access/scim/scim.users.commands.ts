@@ -178,7 +178,7 @@ async function requireFree(
                     where lower(coalesce(i.user_name, u.email)) = lower(?::text)
                       and u.id is distinct from ?::uuid) as name,
             exists (select from users u where lower(u.email) = lower(?::text) and u.id is distinct from ?::uuid) as email`,
-    [userName ?? null, ownId ?? null, email ?? null, ownId ?? null] as never,
+    [userName ?? null, ownId ?? null, email ?? null, ownId ?? null],
   );
   if (rows[0].name) throw scimError('uniqueness', 'There is an account with this userName.');
   if (rows[0].email) throw scimError('uniqueness', 'There is an account with this e-mail address.');

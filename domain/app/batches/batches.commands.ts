@@ -35,7 +35,7 @@ export async function openBatch(ctx: Ctx, input: NewBatch): Promise<JsonText> {
         input.row_count,
         token && sha256(token),
         input.dry_run,
-      ] as never,
+      ],
     );
     emit({ event_type: 'mutation_batch.opened', data: { id, ...input } });
     return await batchText(sql, id, token);
@@ -70,7 +70,7 @@ export async function commitBatch(
     await sql.raw(
       `update mutation_batches set committed_at = clock_timestamp(), summary = ?::jsonb, confirm_token_hash = null
        where id = ?::uuid`,
-      [summary && JSON.stringify(summary), id] as never,
+      [summary && JSON.stringify(summary), id],
     );
     emit({ event_type: 'mutation_batch.committed', data: { id, summary } });
     return await batchText(sql, id, null);

@@ -103,7 +103,7 @@ async function textOf(sql: Sql, id: string, members: ListSpec['members']): Promi
   const item = projection(members, undefined);
   const { rows } = await sql.raw(
     `select ${item.sql}::text as item from ${batchList.from} where b.id = ?::uuid`,
-    [...item.bindings, id] as never,
+    [...item.bindings, id],
   );
   if (!rows[0]) throw notFound('batch', id);
   return rows[0].item;

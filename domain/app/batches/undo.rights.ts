@@ -84,7 +84,7 @@ async function cardsOf(
        ${roles('e.card_id')} as roles, ${roles('e.peer_card_id')} as peer_roles
      from events e where e.batch_id = ?::uuid and e.event_type = ? and (e.user_id is not distinct from ?::uuid) = ?
        and not ${FOLLOWS}`,
-    [ctx.caller.userId, ctx.caller.userId, batchId, event_type, ctx.caller.userId, own] as never,
+    [ctx.caller.userId, ctx.caller.userId, batchId, event_type, ctx.caller.userId, own],
   );
   return rows.map((row: Record<string, never>) => [
     { id: row.card_id, type: row.card_type, myRoles: row.roles },
@@ -102,7 +102,7 @@ async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<vo
        and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.')
             or (e.event_type = 'attachment.moved' and e.data ->> 'entity' = 'stakeholder'))
        and not ${holdsCostRole('e.card_id, e.peer_card_id')}) as hidden`,
-    [batchId, holderWithin(ctx.caller, 'costs.view')] as never,
+    [batchId, holderWithin(ctx.caller, 'costs.view')],
   );
   if (rows[0].hidden) throw forbidden('costs.view');
 }

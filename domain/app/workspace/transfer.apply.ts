@@ -148,7 +148,7 @@ async function applyRows(
         await work.sql.raw(
           `update workspace_transfer_rows set done = true
            where transfer_id = ?::uuid and kind = ? and line = any(?::integer[])`,
-          [job.payload.transfer_id, kind, lines] as never,
+          [job.payload.transfer_id, kind, lines],
         );
         await job.checkpoint(work, { ...count(lines.length), checkpoint: { kind, line: lines.at(-1) } });
       },

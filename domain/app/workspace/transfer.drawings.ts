@@ -46,7 +46,7 @@ export async function checkDrawings(checking: Checking): Promise<void> {
         `update workspace_transfer_rows
          set content = content || jsonb_build_object('xml', ?::text, 'marked', ?::boolean)
          where transfer_id = ?::uuid and kind = ? and line = ?`,
-        [xml, marked, checking.transferId, DRAWINGS, line] as never,
+        [xml, marked, checking.transferId, DRAWINGS, line],
       );
     }),
   );

@@ -32,13 +32,7 @@ export async function checkContents(checking: Checking): Promise<void> {
       `update workspace_transfer_rows
        set content = content || jsonb_build_object('warnings', ?::jsonb, 'picture', ?::text)
        where transfer_id = ?::uuid and kind = ? and line = ?`,
-      [
-        JSON.stringify(model?.warnings ?? []),
-        model?.picture ?? null,
-        checking.transferId,
-        CONTENTS,
-        own,
-      ] as never,
+      [JSON.stringify(model?.warnings ?? []), model?.picture ?? null, checking.transferId, CONTENTS, own],
     );
     for (const elements of model?.elements ?? []) {
       line += await keepElements(checking, read.id, elements, line);

@@ -69,7 +69,7 @@ export async function writeRelations(page: Page): Promise<void> {
   const { rows: named } = await work.sql.raw(
     `select distinct unnest(array[content ->> 'source_id', content ->> 'target_id'])::uuid as id
      from workspace_transfer_rows where transfer_id = ?::uuid and kind = 'relations' and line = any(?::integer[])`,
-    [page.applying.job.payload.transfer_id, page.lines] as never,
+    [page.applying.job.payload.transfer_id, page.lines],
   );
   const ids: string[] = named.map(({ id }: { id: string }) => id);
   await lockCards(work, ids);

@@ -21,7 +21,7 @@ async function staged(work: Work, applying: Applying, kind: string, lines: numbe
   const { rows } = await work.sql.raw(
     `select line, content from workspace_transfer_rows
      where transfer_id = ?::uuid and kind = ? and line = any(?::integer[]) order by line`,
-    [applying.job.payload.transfer_id, kind, lines] as never,
+    [applying.job.payload.transfer_id, kind, lines],
   );
   return rows;
 }

@@ -96,7 +96,7 @@ export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<Json
      from events e left join users u on u.id = e.user_id
      where e.position > ? and e.position <= ? and ${where.join(' and ')}
      order by e.position limit ?`,
-    [...data.bindings, after, ends.newest, ...bindings, params.limit + 1] as never,
+    [...data.bindings, after, ends.newest, ...bindings, params.limit + 1],
   );
   const more = rows.length > params.limit;
   const page = rows.slice(0, params.limit) as { item: string; position: number }[];

@@ -30,7 +30,7 @@ async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> 
     .where({ id })
     .forNoKeyUpdate()
     .first('id', 'kind', 'status', 'payload', 'owner_id', 'cancel_requested', 'attempt', 'checkpoint', {
-      own: sql.raw(`(${mine.sql}) is true`, mine.bindings as never),
+      own: sql.raw(`(${mine.sql}) is true`, mine.bindings),
     });
   if (!job || (!job.own && !seesAllJobs(ctx))) throw notFound('job', id);
   if (!job.own) requirePermission(ctx.caller, 'admin.settings');

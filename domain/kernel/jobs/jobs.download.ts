@@ -16,7 +16,7 @@ export async function resultFile(ctx: Ctx, jobId: string): Promise<StoredFile> {
     `select j.status, f.id as file_id, (${own.sql}) is true as own
      from jobs j left join files f on f.id = j.result_file_id and (f.expires_at is null or f.expires_at > now())
      where j.id = ?${visible ? ` and ${visible.sql}` : ''}`,
-    [...own.bindings, jobId, ...(visible?.bindings ?? [])] as never,
+    [...own.bindings, jobId, ...(visible?.bindings ?? [])],
   );
   if (!rows[0]) throw notFound('job', jobId);
   if (!rows[0].file_id) throw missingResult(jobId, rows[0].status);

@@ -71,7 +71,7 @@ export async function enqueueJob<P extends TSchema>(
       definition.kind,
       definition.queue,
       JSON.stringify(payload),
-      ctx.caller.userId as never,
+      ctx.caller.userId,
       JSON.stringify(rightsOf(ctx.caller)),
       ctx.requestId,
       JOBS_CHANNEL,

@@ -93,7 +93,7 @@ export async function readJob(ctx: Ctx, id: string): Promise<JsonText> {
   const { rows } = await ctx.db.raw(
     `select json_build_object(${members.join(', ')})::text as job from jobs j
      where j.id = ?${visible ? ` and ${visible.sql}` : ''}`,
-    [id, ...(visible?.bindings ?? [])] as never,
+    [id, ...(visible?.bindings ?? [])],
   );
   if (!rows[0]) throw notFound('job', id);
   return rows[0].job;

@@ -53,7 +53,7 @@ export async function freezeOrder(
       snapshot,
       options.pageSize,
       options.pageSize,
-    ] as never,
+    ],
   );
   const more = rows.length > 0 && rows[0].total > options.pageSize;
   return { first: rows.map((row: { id: string }) => row.id), snapshot: more ? snapshot : undefined };

@@ -62,10 +62,7 @@ async function byPage(list: List): Promise<JsonText> {
 /** How many rows the conditions let through. */
 export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
   const w = clause(list.where);
-  const { rows } = await list.sql.raw(
-    `select count(*) as total from ${list.spec.from}${w.sql}`,
-    w.bindings as never,
-  );
+  const { rows } = await list.sql.raw(`select count(*) as total from ${list.spec.from}${w.sql}`, w.bindings);
   return rows[0].total;
 }
 
@@ -80,7 +77,7 @@ async function readPage(list: List, offset: number, size: number, total: number)
              order by ${orderBy(order, order.field.sql, spec.id, fromEnd)} limit ? offset ?) page, ${spec.from}
        where ${spec.id} = page_id
        order by ${orderBy(order, 'page_sort', 'page_id')}) as rows`,
-    [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset] as never,
+    [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset],
   );
   return rows[0].items;
 }
@@ -107,7 +104,7 @@ export async function listByCursor(list: List): Promise<JsonText> {
     `select ${list.item.sql}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id
      from ${spec.from}${w.sql}
      order by ${orderBy(order, order.field.sql, spec.id)} limit ?`,
-    [...list.item.bindings, ...w.bindings, params.page_size + 1] as never,
+    [...list.item.bindings, ...w.bindings, params.page_size + 1],
   );
   const { rows } = await read.catch((error: unknown) => {
     // only a cursor that was tampered with holds a value that its type does not take
@@ -176,7 +173,7 @@ export async function itemsOf(
   const w = clause([...list.where, { sql: `${spec.id} = any(?::${spec.idType}[])`, bindings: [ids] }]);
   const { rows } = await list.sql.raw(
     `select ${spec.id}::text as id, ${list.item.sql}::text as item from ${spec.from}${w.sql}`,
-    [...list.item.bindings, ...w.bindings] as never,
+    [...list.item.bindings, ...w.bindings],
   );
   const items = new Map<string, string>(rows.map((row: { id: string; item: string }) => [row.id, row.item]));
   return ids.flatMap((id) => items.get(id) ?? []);

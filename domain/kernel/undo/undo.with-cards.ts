@@ -31,7 +31,7 @@ export async function goingWithCards(
   const { rows } = await sql.raw(
     `select distinct card_id from events
      where batch_id = ?::uuid and event_type = 'card.created' and card_id = any(?::uuid[])`,
-    [batchId, [...new Set(on.map(({ card_id }) => card_id))]] as never,
+    [batchId, [...new Set(on.map(({ card_id }) => card_id))]],
   );
   const made = new Set(rows.map((row: { card_id: string }) => row.card_id));
   return new Set(on.filter(({ card_id }) => made.has(card_id)));
