@@ -1,10 +1,50 @@
 import { deleteExpired, type Extension } from '../kernel/extensions.ts';
+import type { Resource } from '../kernel/resources/resource.ts';
 import { eraseUserJob } from './erasure/erasure.job.ts';
 import { passwordResetJob } from './password-reset.job.ts';
 import { registrationJob } from './registration.job.ts';
+import { Role } from './roles.model.ts';
+import { ScimGroup, ScimGroupMember } from './scim/scim.model.ts';
+
+const provisioned = {
+  undo: { refused: 'The identity provider keeps them.' },
+  transfer: { excluded: 'service', reason: 'The identity provider of the service keeps them.' },
+} as const;
+
+const resources: readonly Resource[] = [
+  {
+    model: Role,
+    name: 'role',
+    events: { created: ['role.created'], updated: ['role.updated', 'role.archived', 'role.restored'] },
+    topics: ['roles'],
+    undo: { refused: 'Roles are administered by hand.' },
+    transfer: {
+      key: ['key'],
+      omitted: ['id', 'is_default', 'is_system', 'created_at', 'updated_at'],
+      label: 't.key',
+    },
+  },
+  {
+    model: ScimGroup,
+    name: 'group of the identity provider',
+    events: {
+      created: ['scim_group.created'],
+      updated: ['scim_group.updated'],
+      deleted: ['scim_group.deleted'],
+    },
+    ...provisioned,
+  },
+  {
+    model: ScimGroupMember,
+    name: 'member of a group',
+    events: { created: ['scim_group_member.created'], deleted: ['scim_group_member.deleted'] },
+    ...provisioned,
+  },
+];
 
 /** Accounts, logins and tokens. */
 export const accessExtension: Extension = {
+  resources,
   jobs: [passwordResetJob, registrationJob, eraseUserJob],
   cleanups: {
     revoked_tokens: deleteExpired('revoked_tokens', 'expires_at < now()'),

@@ -10,24 +10,17 @@ import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { checkIfMatch } from '../kernel/etag.ts';
 import type { EventType } from '../kernel/events/events.catalogue.ts';
-import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
+import { rowChanges } from '../kernel/events/row-changes.ts';
 import { type PermissionMap, requireGrantable } from '../kernel/permissions/grants.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
+import { findRows, insertRow, updateRow } from '../kernel/resources/rows.ts';
 import { roleRightsChanged } from './rights.changed.ts';
+import { Role, type RoleRow } from './roles.model.ts';
 import { readRole } from './roles.queries.ts';
 
-// One role is the default: changes of roles follow one another, as long as it takes to write one.
+// One role is the default, so changes of roles are serialised.
 const ROLES_LOCK = 7203014;
-
-interface RoleRow extends StoredRow {
-  id: string;
-  key: string;
-  permissions: PermissionMap;
-  is_system: boolean;
-  is_default: boolean;
-  is_archived: boolean;
-}
 
 export interface RoleInput {
   key: string;
@@ -39,7 +32,7 @@ export interface RoleInput {
 }
 
 /**
- * Creates a role. Nobody gives it what he does not hold himself.
+ * Creates a role. Callers grant only permissions that they hold.
  * @throws EstateError `forbidden`, `conflict` when the key is in use, `validation_failed`.
  */
 export async function createRole(ctx: Ctx, input: RoleInput): Promise<void> {
@@ -51,16 +44,8 @@ export async function createRole(ctx: Ctx, input: RoleInput): Promise<void> {
     const [last] = await work.sql('roles').max('sort_order as at');
     if (input.is_default) await clearDefault(work, ctx);
     try {
-      const [{ row }] = await work
-        .sql('roles')
-        .insert({
-          ...input,
-          label,
-          permissions: JSON.stringify(input.permissions),
-          sort_order: (last?.at ?? -1) + 1,
-        })
-        .returning(work.sql.raw('to_jsonb(roles) as row'));
-      tell(work, 'role.created', null, row);
+      const row = await insertRow(work.sql, Role, { ...input, label, sort_order: (last?.at ?? -1) + 1 });
+      emitRole(work, 'role.created', null, row);
     } catch (error) {
       if (sqlState(error) !== '23505') throw error;
       throw new EstateError('conflict', `There is a role "${input.key}" already.`);
@@ -79,8 +64,8 @@ export interface RolePatch {
 }
 
 /**
- * Changes a role; permissions count for the next request of everybody who has it. Nobody changes a role that holds more
- * than he does, before or after, or makes another role the default in place of such a one.
+ * Changes a role; permissions count for the next request of everybody who has it. Callers change only
+ * roles within their own permissions, before and after, and replace only such a default role.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`; `conflict` for the
  * administrators' permissions and a workspace without a default role; `wrong_state` for an archived default.
  */
@@ -92,16 +77,18 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
     const role = await lockRole(work, key);
     if (ctx.ifMatch) checkIfMatch(ctx, await readRole(ctx, key, work.sql));
     requireGrantable(ctx.caller, role.permissions);
-    const values: Record<string, unknown> = { ...patch, ...(label === undefined ? {} : { label }) };
+    const values: Partial<RoleRow> = { ...patch, ...(label === undefined ? {} : { label }) };
     if (patch.permissions) {
       if (role.is_system && JSON.stringify(patch.permissions) !== '{"*":true}') {
         throw new EstateError('conflict', 'Administrators hold every permission.');
       }
       requireGrantable(ctx.caller, patch.permissions);
-      values.permissions = JSON.stringify(patch.permissions);
     }
     if (patch.is_default === false && role.is_default) {
-      throw new EstateError('conflict', 'One role is the default: make another one it.');
+      throw new EstateError(
+        'conflict',
+        'One role must be the default: set another role as the default instead.',
+      );
     }
     if (patch.is_default === true && !role.is_default) {
       if (role.is_archived) throw new EstateError('wrong_state', 'An archived role cannot be the default.');
@@ -114,8 +101,8 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
 }
 
 /**
- * Archives a role: nobody is given it any more, and who has it is shut out until he is given another one. Nobody archives
- * a role that holds more than he does.
+ * Archives a role: nobody is given it any more, and its holders are locked out until they are given another one. Callers
+ * archive only roles within their own permissions.
  * @returns how many active users have it.
  * @throws EstateError `forbidden`, `not_found`, `system_role`, `conflict` for the default and the own role,
  * `wrong_state` when it is archived already.
@@ -131,7 +118,7 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
     requireGrantable(ctx.caller, role.permissions);
     await write(work, 'role.archived', role, {
       is_archived: true,
-      archived_at: work.sql.fn.now(),
+      archived_at: new Date().toISOString(),
       archived_by: ctx.caller.userId,
     });
     await roleRightsChanged(work, ctx, [key]);
@@ -143,7 +130,7 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
 }
 
 /**
- * Brings an archived role back; who has it comes in again. Nobody brings back more than he holds.
+ * Restores an archived role for its holders. Callers restore only roles within their own permissions.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is not archived.
  */
 export async function restoreRole(ctx: Ctx, key: string): Promise<void> {
@@ -164,45 +151,32 @@ async function changeRoles<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promis
   });
 }
 
-/** Lets changes of roles follow one another. */
+/** Serialises changes of roles. */
 export async function lockRoles({ sql }: Work): Promise<void> {
   await sql.raw('select pg_advisory_xact_lock(?)', [ROLES_LOCK]);
 }
 
-async function lockRole(work: Work, key: string): Promise<RoleRow> {
-  const { rows } = await work.sql.raw(
-    'select to_jsonb(r) as row from roles r where key = ? for no key update',
-    [key],
-  );
-  if (!rows[0]) throw notFound('role', key);
-  return rows[0].row;
+async function lockRole({ sql }: Work, key: string): Promise<RoleRow> {
+  const [role] = await findRows(sql, Role, (query) => query.where({ key }).forNoKeyUpdate());
+  if (!role) throw notFound('role', key);
+  return role;
 }
 
-async function write(
-  work: Work,
-  event: EventType,
-  before: RoleRow,
-  values: Record<string, unknown>,
-): Promise<void> {
-  const [{ row }] = await work
-    .sql('roles')
-    .where({ key: before.key })
-    .update({ ...values, updated_at: work.sql.fn.now() })
-    .returning(work.sql.raw('to_jsonb(roles) as row'));
-  tell(work, event, before, row);
+async function write(work: Work, event: EventType, before: RoleRow, values: Partial<RoleRow>): Promise<void> {
+  emitRole(work, event, before, await updateRow(work.sql, Role, { key: before.key }, values));
 }
 
 async function clearDefault(work: Work, { caller }: Ctx): Promise<void> {
-  const { rows } = await work.sql.raw(
-    'select to_jsonb(r) as row from roles r where is_default for no key update',
+  const defaults = await findRows(work.sql, Role, (query) =>
+    query.where({ is_default: true }).forNoKeyUpdate(),
   );
-  for (const { row } of rows) {
-    requireGrantable(caller, row.permissions);
-    await write(work, 'role.updated', row, { is_default: false });
+  for (const role of defaults) {
+    requireGrantable(caller, role.permissions);
+    await write(work, 'role.updated', role, { is_default: false });
   }
 }
 
-function tell(work: Work, event_type: EventType, before: RoleRow | null, after: RoleRow): void {
+function emitRole(work: Work, event_type: EventType, before: RoleRow | null, after: RoleRow): void {
   const changes = rowChanges(before, after);
   if (Object.keys(changes).length === 0) return;
   work.emit({
@@ -214,14 +188,14 @@ function tell(work: Work, event_type: EventType, before: RoleRow | null, after: 
 
 /** @throws EstateError `validation_failed` naming every key that is no permission. */
 function checkPermissions(permissions: PermissionMap, wildcard = false): void {
-  const faults: FieldError[] = Object.keys(permissions)
+  const errors: FieldError[] = Object.keys(permissions)
     .filter((key) => !(Object.hasOwn(appPermissions, key) || (wildcard && key === '*')))
     .map((key) => ({
       field: `permissions.${key}`,
       code: 'unknown_permission',
       message: 'is no permission of the catalogue',
     }));
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 function requireLabel(label: string): string {

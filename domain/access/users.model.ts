@@ -1,16 +1,5 @@
 import { Model, type RelationMappings } from 'objection';
-
-/** A role with its permission map; `{"*": true}` is the wildcard. */
-export class RoleModel extends Model {
-  static override readonly tableName = 'roles';
-
-  declare id: string;
-  declare key: string;
-  declare label: string;
-  declare color: string;
-  declare permissions: Record<string, boolean>;
-  declare is_archived: boolean;
-}
+import { Role } from './roles.model.ts';
 
 /** A user. Queries are always bound to the caller's transaction or pool: `UserModel.query(sql)`. */
 export class UserModel extends Model {
@@ -31,13 +20,13 @@ export class UserModel extends Model {
   declare locked_until: Date | null;
   declare updated_at: Date;
   /** Filled by `withGraphFetched('roleRow')`. */
-  declare roleRow?: RoleModel;
+  declare roleRow?: Role;
 
   static override get relationMappings(): RelationMappings {
     return {
       roleRow: {
         relation: Model.BelongsToOneRelation,
-        modelClass: RoleModel,
+        modelClass: Role,
         join: { from: 'users.role', to: 'roles.key' },
       },
     };

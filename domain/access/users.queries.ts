@@ -6,7 +6,8 @@ import { projection } from '../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
-import { RoleModel, UserModel } from './users.model.ts';
+import { Role } from './roles.model.ts';
+import { UserModel } from './users.model.ts';
 
 /** What of a user only that user and holders of `admin.users` see. */
 const reserved = (ctx: Ctx, sql: string): string | Fragment =>
@@ -173,7 +174,7 @@ export async function readMe(ctx: Ctx): Promise<Record<string, unknown>> {
   const held = ctx.caller.permissions;
   const { impersonatedRole } = ctx.caller;
   const impersonated = impersonatedRole
-    ? await RoleModel.query(ctx.db).findOne({ key: impersonatedRole })
+    ? await Role.query(ctx.db).findOne({ key: impersonatedRole })
     : undefined;
   return {
     id: row.id,

@@ -1,10 +1,10 @@
-import { sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { queryRows, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing, rowChanges } from '../../kernel/events/row-changes.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { lockAdministrators } from '../administrators.ts';
 import { scimError } from './scim.errors.ts';
 import { followGroups } from './scim.group-roles.ts';
@@ -15,6 +15,7 @@ import {
   noMember,
   type ScimGroupValues,
 } from './scim.groups.input.ts';
+import { ScimGroup, type ScimGroupMemberRow, type ScimGroupRow } from './scim.model.ts';
 import { checkVersion, oneResource } from './scim.queries.ts';
 import { groups } from './scim.resources.ts';
 
@@ -30,15 +31,15 @@ export async function createScimGroup(ctx: Ctx, body: unknown): Promise<string> 
   return await command(ctx, async (work) => {
     await lockAdministrators(work.sql);
     const row = await unlessTaken(
-      insertRow(work.sql, 'scim_groups', {
+      insertRow(work.sql, ScimGroup, {
         display_name: values.displayName,
         external_id: values.externalId ?? null,
       }),
     );
-    tellGroup(work, 'scim_group.created', null, row);
+    emitGroup(work, 'scim_group.created', null, row);
     const changed = await changeMembers(work, row, values.members);
     await followGroups(work, ctx, changed);
-    return row.id as string;
+    return row.id;
   });
 }
 
@@ -65,13 +66,11 @@ async function changeGroup(ctx: Ctx, id: string, values: ScimGroupValues): Promi
     const { sql } = work;
     await lockAdministrators(sql);
     const before = await lockedGroup(work, ctx, id);
-    const groupId = before.id as string;
+    const groupId = before.id;
     const changes = differing(before, { display_name: values.displayName, external_id: values.externalId });
     if (Object.keys(changes).length > 0) {
-      const after = await unlessTaken(
-        updateRow(sql, 'scim_groups', { column: 'id', value: groupId }, changes),
-      );
-      tellGroup(work, 'scim_group.updated', before, after);
+      const after = await unlessTaken(updateRow(sql, ScimGroup, { id: groupId }, changes));
+      emitGroup(work, 'scim_group.updated', before, after);
     }
     const renamed = Object.keys(changes).length > 0 ? await memberIdsOf(work, groupId) : [];
     const changed = await changeMembers(work, { ...before, ...changes }, values.members);
@@ -90,26 +89,26 @@ export async function deleteScimGroup(ctx: Ctx, id: string): Promise<void> {
     const before = await lockedGroup(work, ctx, id);
     const everybody = { replace: true, add: new Set<string>(), remove: new Set<string>(), targets: [] };
     const left = await changeMembers(work, before, everybody);
-    await work.sql('scim_groups').where({ id: before.id }).delete();
-    tellGroup(work, 'scim_group.deleted', before, null);
+    await deleteRows(work.sql, ScimGroup, (query) => query.where({ id: before.id }));
+    emitGroup(work, 'scim_group.deleted', before, null);
     await followGroups(work, ctx, left);
   });
 }
 
-async function lockedGroup(work: Work, ctx: Ctx, id: string): Promise<StoredRow> {
+async function lockedGroup(work: Work, ctx: Ctx, id: string): Promise<ScimGroupRow> {
   // also refuses what can be no id
   const { id: known } = await oneResource(work.sql, groups, id, true);
-  const row = await lockRow(work.sql, 'scim_groups', { id: known });
+  const row = await lockRow(work.sql, ScimGroup, { id: known });
   if (!row) throw notFound('group', id);
   if (ctx.ifMatch) checkVersion(ctx, await oneResource(work.sql, groups, known, true));
   return row;
 }
 
-function tellGroup(
+function emitGroup(
   work: Work,
   event_type: 'scim_group.created' | 'scim_group.updated' | 'scim_group.deleted',
-  before: StoredRow | null,
-  after: StoredRow | null,
+  before: ScimGroupRow | null,
+  after: ScimGroupRow | null,
 ): void {
   const { id, display_name: name } = (after ?? before)!;
   work.emit({ event_type, data: { id, name, changes: rowChanges(before, after) } });
@@ -122,53 +121,53 @@ async function memberIdsOf({ sql }: Work, groupId: string): Promise<string[]> {
 /** Adds and removes members, with an event for each. @returns whose membership has changed. */
 async function changeMembers(
   work: Work,
-  group: StoredRow,
+  group: ScimGroupRow,
   { replace, add, remove, targets }: MemberChange,
 ): Promise<string[]> {
   const { sql } = work;
-  const coming = [...add].sort();
-  if (!replace && coming.length === 0 && remove.size === 0) return [];
+  const toAdd = [...add].sort();
+  if (!replace && toAdd.length === 0 && remove.size === 0) return [];
   const { rows: people } = await sql.raw(
     `select id from users where id = any(?::uuid[]) and kind = 'person' and erased_at is null
      order by id for share`,
-    [coming],
+    [toAdd],
   );
-  if (people.length < coming.length) {
+  if (people.length < toAdd.length) {
     const known = new Set(people.map(({ id }: { id: string }) => id));
-    throw scimError('invalidValue', `There is no user ${coming.find((id) => !known.has(id))}.`);
+    throw scimError('invalidValue', `There is no user ${toAdd.find((id) => !known.has(id))}.`);
   }
   if (targets.length > 0) {
-    const held = new Set(await memberIdsOf(work, group.id as string));
+    const held = new Set(await memberIdsOf(work, group.id));
     if (!targets.every((ids) => ids.some((id) => held.has(id)))) throw noMember();
   }
-  const { rows: gone } = await sql.raw(
+  const removed = await queryRows<{ row: ScimGroupMemberRow }>(
+    sql,
     `delete from scim_group_members m where group_id = ?::uuid
        and (case when ? then user_id <> all(?::uuid[]) else user_id = any(?::uuid[]) end)
      returning to_jsonb(m) as row`,
-    [group.id, replace, coming, [...remove]],
+    [group.id, replace, toAdd, [...remove]],
   );
-  const { rows: come } = await sql.raw(
+  const added = await queryRows<{ row: ScimGroupMemberRow }>(
+    sql,
     `insert into scim_group_members as m (group_id, user_id) select ?::uuid, unnest(?::uuid[])
      on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`,
-    [group.id, coming],
+    [group.id, toAdd],
   );
-  const tell = (event_type: 'scim_group_member.created' | 'scim_group_member.deleted', row: StoredRow) => {
-    const changes =
-      event_type === 'scim_group_member.created' ? rowChanges(null, row) : rowChanges(row, null);
-    const { id, group_id, user_id } = row;
+  const emitMember = (before: ScimGroupMemberRow | null, after: ScimGroupMemberRow | null) => {
+    const event_type = after ? 'scim_group_member.created' : 'scim_group_member.deleted';
+    const changes = rowChanges(before, after);
+    const { id, group_id, user_id } = (after ?? before)!;
     work.emit({ event_type, data: { id, group_id, name: group.display_name, user_id, changes } });
   };
-  for (const { row } of gone) tell('scim_group_member.deleted', row);
-  for (const { row } of come) tell('scim_group_member.created', row);
-  if (gone.length + come.length > 0) {
-    await sql.raw('update scim_groups set updated_at = clock_timestamp() where id = ?::uuid', [
-      group.id as string,
-    ]);
+  for (const { row } of removed) emitMember(row, null);
+  for (const { row } of added) emitMember(null, row);
+  if (removed.length + added.length > 0) {
+    await sql.raw('update scim_groups set updated_at = clock_timestamp() where id = ?::uuid', [group.id]);
   }
-  return [...gone, ...come].map(({ row }) => row.user_id);
+  return [...removed, ...added].map(({ row }) => row.user_id);
 }
 
-async function unlessTaken(write: Promise<StoredRow>): Promise<StoredRow> {
+async function unlessTaken(write: Promise<ScimGroupRow>): Promise<ScimGroupRow> {
   try {
     return await write;
   } catch (error) {

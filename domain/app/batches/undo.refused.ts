@@ -33,9 +33,6 @@ export const outsideBatches = ['auth', 'mutation_batch'] as const;
 export const refusedEvents: Record<string, string> = {
   user: 'Accounts are administered by hand.',
   api_token: 'Tokens are not kept and cannot come back.',
-  role: 'Roles are administered by hand.',
-  scim_group: 'The identity provider keeps them.',
-  scim_group_member: 'The identity provider keeps them.',
   'settings.secret_changed': 'Secrets are told to nobody, and so cannot come back.',
   job: 'Jobs run on, or have ended.',
   schedule: 'Schedules are administered by hand.',

@@ -6,16 +6,9 @@ const name = (max: number): FieldRule => ({ max, filled: true });
 const number = (least: number, most: number): FieldRule => ({ least, most });
 const order = number(-1_000_000, 1_000_000);
 const key: FieldRule = { pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/ };
-const color: FieldRule = { pattern: /^#[0-9a-fA-F]{6}$/ };
 
 /** What single writes ask of the columns of kinds, beside what the database asks of them; a test holds them together. */
 export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
-  roles: {
-    key: { pattern: /^[a-z][a-z0-9_]{2,49}$/ },
-    label: name(200),
-    description: text(2_000),
-    color,
-  },
   resource_types: { key, label: name(300), description: text(20_000), sort_order: order, icon: text(100) },
   compliance_regulations: { key, label: name(300), description: text(20_000), sort_order: order },
   principles: {

@@ -28,8 +28,6 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   mails: secret('Links in mails may be secrets.'),
 
   scim_identities: service(scim),
-  scim_groups: service(scim),
-  scim_group_members: service(scim),
   throttles: service(working),
   idempotency_keys: service(working),
   topic_versions: service(working),

@@ -11,15 +11,7 @@ const byId = { key: ['id'] } as const;
 
 /** The order of the tables, each after those that it refers to; those of resources by name alone. */
 export const tableOrder: readonly (ContentTable | string)[] = [
-  {
-    table: 'roles',
-    what: 'role',
-    key: ['key'],
-    left: ['id', 'is_default', 'is_system', ...moments],
-    label: 't.key',
-    events: plain('role'),
-    topics: ['roles'],
-  },
+  'roles',
   'card_types',
   'relation_types',
   'stakeholder_role_definitions',

@@ -6,12 +6,13 @@ import {
   undoingOf,
 } from '../../../../domain/app/batches/undo.refused.ts';
 import { undoRightOf } from '../../../../domain/app/batches/undo.rights.ts';
+import { undoRefusals } from '../../../../domain/app/resources.ts';
 import { type EventType, eventTypes } from '../../../../domain/kernel/events/events.catalogue.ts';
 
 it('knows of every kind of event how it is undone, or why it is not', () => {
   const unknown = (Object.keys(eventTypes) as EventType[]).filter((type) => {
     const group = type.split('.')[0]!;
-    const named = type in refusedEvents || group in refusedEvents;
+    const named = undoRefusals.has(type) || type in refusedEvents || group in refusedEvents;
     const outside = (outsideBatches as readonly string[]).includes(group);
     return !undoingOf(type) && !harmlessEvents.includes(type) && !named && !outside;
   });
@@ -28,7 +29,7 @@ it('knows the rights that every kind of undoing needs', () => {
 
 it('refuses nothing by name that it can undo', () => {
   const both = (Object.keys(eventTypes) as EventType[]).filter(
-    (type) => undoingOf(type) && type in refusedEvents,
+    (type) => undoingOf(type) && (undoRefusals.has(type) || type in refusedEvents),
   );
   expect(both).toEqual([]);
 });
