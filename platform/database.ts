@@ -10,15 +10,11 @@ const TYPE_DATE = 1082;
 const TYPE_TIMESTAMP = 1114;
 const TYPE_NUMERIC = 1700;
 
-let parsersSet = false;
-
 /**
  * Value parsers for the whole process: counts and positions stay exact (a bigint beyond 2^53 is not
  * expected and refused), money is a number, dates stay strings.
  */
 function setParsers(): void {
-  if (parsersSet) return;
-  parsersSet = true;
   pg.types.setTypeParser(TYPE_INT8, (text) => {
     const value = Number(text);
     if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is out of range`);

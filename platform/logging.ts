@@ -52,6 +52,7 @@ function standardOutput() {
   };
 }
 
+// shared by all loggers of the process: buffered lines of several writers would overtake each other
 let output: ReturnType<typeof standardOutput> | undefined;
 
 /** The process's logger: JSON lines on standard output, secrets cut. */

@@ -5,16 +5,17 @@ const ENDINGS = ['', 'e', 'en', 'er', 'es', 'em'];
 
 /** By the words of a German phrase, joined by blanks: English ones. */
 const lexicon = new Map<string, Word[]>();
-let longest = 1;
 for (const [english, ...phrases] of german) {
   const words = wordsOf(english);
   for (const phrase of phrases.flatMap(inflected)) {
     const parts = phraseOf(phrase);
-    longest = Math.max(longest, parts.length);
     // the more special meaning stands first
     if (!lexicon.has(parts.join(' '))) lexicon.set(parts.join(' '), words);
   }
 }
+
+/** The number of words of the longest phrase. */
+const longest = Math.max(...Array.from(lexicon.keys(), (phrase) => phrase.split(' ').length));
 
 function inflected(phrase: string): string[] {
   return phrase.endsWith('*') ? ENDINGS.map((ending) => phrase.slice(0, -1) + ending) : [phrase];

@@ -102,18 +102,22 @@ function writeCell(source: Buffer, from: number, to: number, target: Buffer, sta
   return at + 1;
 }
 
-/** For texts of which the escapes are taken off. */
-let plain = Buffer.alloc(4096);
-let listed = Buffer.alloc(4 * 4096);
+/** Buffers for values on their way from JSON to a cell. */
+interface Scratch {
+  /** A text without its escapes. */
+  plain: Buffer;
+  /** A joined list. */
+  list: Buffer;
+}
 
-/** Joins the values of a list as `joinValues` has them. @returns the bytes in `listed`, below 0 when there are none. */
-function joinList(source: Buffer, start: number): number {
+/** Joins the values of a list like `joinValues`, into `list`. @returns its length, below 0 when the list is empty. */
+function joinList({ plain, list }: Scratch, source: Buffer, start: number): number {
   let at = 0;
   let count = 0;
   eachElement(source, start, (from, to) => {
     if (source[from] === NULL) return;
     if (count > 0) {
-      listed[at] = SEMICOLON;
+      list[at] = SEMICOLON;
       at += 1;
     }
     count += 1;
@@ -122,10 +126,10 @@ function joinList(source: Buffer, start: number): number {
     for (let n = 0; n < end; n += 1) {
       const byte = plain[n]!;
       if (byte === SEMICOLON || byte === BACKSLASH) {
-        listed[at] = BACKSLASH;
+        list[at] = BACKSLASH;
         at += 1;
       }
-      listed[at] = byte;
+      list[at] = byte;
       at += 1;
     }
   });
@@ -156,6 +160,7 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
   const kinds = columns.map((column) => ('kind' in column ? column.kind : 'member'));
   const [from, to] = [new Int32Array(columns.length), new Int32Array(columns.length)];
   const memberKinds = new Array<MemberKind>(columns.length).fill('plain');
+  let scratch: Scratch = { plain: Buffer.alloc(4096), list: Buffer.alloc(4 * 4096) };
   const membersOf = new Map<string, TypeMembers>();
   let members: TypeMembers = { type: Buffer.alloc(0), keys: new MemberKeys([]), places: [] };
 
@@ -189,10 +194,11 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
 
   const writeMember = (source: Buffer, n: number, target: Buffer, at: number): number => {
     const [start, end, kind] = [from[n]!, to[n]!, memberKinds[n]!];
+    const { plain } = scratch;
     const first = source[start]!;
     if (kind === 'list') {
-      const length = first === LIST ? joinList(source, start) : -1;
-      return length < 0 ? at : writeCell(listed, 0, length, target, at, false);
+      const length = first === LIST ? joinList(scratch, source, start) : -1;
+      return length < 0 ? at : writeCell(scratch.list, 0, length, target, at, false);
     }
     if (first === NULL) return at;
     const isText = first === QUOTE;
@@ -212,7 +218,9 @@ export function csvRows(columns: readonly CsvColumn[], guard: boolean): RowWrite
   return (source, start, target, begin) => {
     const size = source.length - start;
     if (begin + 2 * size + columns.length * CELL > target.length) return -1;
-    if (plain.length < size) [plain, listed] = [Buffer.alloc(size * 2), Buffer.alloc(size * 4)];
+    if (scratch.plain.length < size) {
+      scratch = { plain: Buffer.alloc(size * 2), list: Buffer.alloc(size * 4) };
+    }
     from.fill(-1);
     // how many values there are is known
     let at = start + 2;

@@ -2,11 +2,11 @@ import type { ColumnChunk } from 'hyparquet';
 import type { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { packBits, writeLevels } from './parquet.bits.ts';
 import { Bytes } from './parquet.bytes.ts';
 import { dictionaryOf } from './parquet.dictionary.ts';
 import type { FlatColumn } from './parquet.flat.ts';
-import { snappy } from './parquet.snappy.ts';
 
 const physical = {
   text: 'BYTE_ARRAY',
@@ -29,7 +29,7 @@ export function writeFlat(writer: ByteWriter, column: FlatColumn): ColumnChunk {
   const { name, type, present, count } = column;
   const start = writer.offset;
   const compresses = type === 'text';
-  const packed = (bytes: Uint8Array): Uint8Array => (compresses ? snappy(bytes) : bytes);
+  const packed = (bytes: Uint8Array): Uint8Array => (compresses ? snappyCompress(bytes) : bytes);
   const values = column.bytes.subarray(0, column.used);
   const dictionary = type === 'boolean' ? undefined : dictionaryOf(column);
   let whole = 0;

@@ -16,20 +16,15 @@ const LOOKED = 256;
 /** Bytes of a value that are looked at to tell it from others, at most twice as many. */
 const HASHED = 32;
 
-let slots = new Int32Array(0);
-let starts = new Uint32Array(0);
-
-/** The dictionary of a column whose values repeat; undefined where they don't. It stands until the next one is made. */
+/** The dictionary of a column whose values repeat; undefined when they do not. */
 export function dictionaryOf(column: FlatColumn): Dictionary | undefined {
   const { count, bytes, used } = column;
   const most = Math.floor(count / REPEATS);
   if (most === 0) return undefined;
   const size = 2 ** (Math.ceil(Math.log2(most)) + 1);
-  if (slots.length < size) {
-    slots = new Int32Array(size);
-    starts = new Uint32Array(size);
-  }
-  slots.fill(0, 0, size);
+  // of each slot the number of its value and 1; of each value where it begins
+  const slots = new Int32Array(size);
+  const starts = new Uint32Array(most);
   const indexes = new Uint32Array(count);
   let found = 0;
   let n = 0;
@@ -47,7 +42,7 @@ export function dictionaryOf(column: FlatColumn): Dictionary | undefined {
     indexes[n] = slots[slot]! - 1;
     at = end;
   }
-  return { values: chosen(column, found), count: found, indexes };
+  return { values: distinctValues(column, starts.subarray(0, found)), count: found, indexes };
 }
 
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
@@ -64,7 +59,7 @@ function same(bytes: Uint8Array, from: number, to: number, other: number): boole
 }
 
 /** The values that were found, one after the other. */
-function chosen(column: FlatColumn, found: number): Uint8Array {
-  const parts = Array.from(starts.subarray(0, found), (at) => column.bytes.subarray(at, column.endOf(at)));
+function distinctValues(column: FlatColumn, starts: Uint32Array): Uint8Array {
+  const parts = Array.from(starts, (at) => column.bytes.subarray(at, column.endOf(at)));
   return Buffer.concat(parts);
 }

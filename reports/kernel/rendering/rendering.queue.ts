@@ -2,45 +2,43 @@ import { EstateError } from '../../../platform/errors.ts';
 import { type RenderThread, startRenderThread } from './rendering.thread.ts';
 import type { Rendering } from './rendering.types.ts';
 
-/** Threads at most; the second is started when the first has work, so that one long rendering does not hold up all others. */
+/** Threads at most; the second is started while the first is busy, so that one long rendering does not block all others. */
 const THREADS = 2;
-/** What may wait for a thread: each holds its answer. */
-const WAITING = { renderings: 100, ofOneUser: 50, bytes: 256 * 1024 * 1024 };
-/** How long a rendering may take, in milliseconds, waiting for others included. */
+/** Limits on queued renderings; each holds its answer. */
+const QUEUED = { renderings: 100, ofOneUser: 50, bytes: 256 * 1024 * 1024 };
+/** How long a rendering may take, time in the queue included, in milliseconds. */
 const LIMIT_MS = 60_000;
-/** How long the making of one document may take, in milliseconds, without the waiting: its text may be hostile. */
+/** How long one document may take in its thread, in milliseconds: its text may be hostile. */
 const DOCUMENT_MS = 10_000;
 
-interface Waiting {
+interface Queued {
   user: string;
   bytes: number;
   begin(thread: RenderThread): void;
 }
 
 const idle: RenderThread[] = [];
-/** What waits, by user: the user whose turn is next first. */
-const queue = new Map<string, Set<Waiting>>();
-let busy = 0;
-let waiting = 0;
-let waitingBytes = 0;
+const busy = new Set<RenderThread>();
+/** Queued renderings by user; the user who is served next comes first. */
+const queue = new Map<string, Set<Queued>>();
 
 export interface RenderOptions {
-  /** Gives the rendering up. */
+  /** Cancels the rendering. */
   signal?: AbortSignal;
-  /** In milliseconds; a minute without it. */
+  /** In milliseconds; default: one minute. */
   limitMs?: number;
-  /** For whom it is made: users take turns. What is made for nobody in particular waits as that of one user. */
+  /** Who asked for it: queued renderings are served user by user. Those without a user count as one user's. */
   user?: string | null | undefined;
 }
 
-/** Of renderings without a user. */
+/** The user of renderings without one. */
 const NOBODY = '';
 
 /**
- * Makes a file or a picture in a thread that is started on first use, so that a process which makes none never loads
- * what that takes. Answers may be tens of megabytes: reading them would keep every other request waiting.
- * @throws EstateError `unavailable` when too many wait or it takes too long, waiting included; `too_many_requests` when
- * too many of the user wait; `query_too_heavy` for a document that takes too long itself; 422 for a table that there is not; the signal's reason.
+ * Makes a file or a picture in a worker thread, which is started on first use and then loads the libraries it needs. Answers
+ * may have tens of megabytes: parsing them would block every other request.
+ * @throws EstateError `unavailable` when the queue is full or the rendering takes too long; `too_many_requests` when too many
+ * of the user's are queued; `query_too_heavy` for a document that takes too long itself; 422 for an unknown table; the signal's reason.
  */
 export async function render(rendering: Rendering, options: RenderOptions = {}): Promise<Buffer> {
   const limit = new AbortController();
@@ -56,12 +54,12 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
     const bytes = 'body' in rendering ? rendering.body.byteLength : 0;
     const thread = await nextThread(options.user ?? NOBODY, bytes, signal);
     if (signal.aborted) {
-      passOn(thread);
+      returnThread(thread);
       throw signal.reason;
     }
     if ('paper' in rendering) documentTimer = setTimeout(() => limit.abort(tooLong()), DOCUMENT_MS);
     return await untilAborted(
-      thread.run(rendering, signal).finally(() => passOn(thread)),
+      thread.run(rendering, signal).finally(() => returnThread(thread)),
       signal,
     );
   } finally {
@@ -73,74 +71,72 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
 const tooLong = () =>
   new EstateError(
     'query_too_heavy',
-    `To make the document takes longer than ${DOCUMENT_MS / 1000} seconds; shorten or simplify its texts.`,
+    `The document takes longer than ${DOCUMENT_MS / 1000} seconds to make; shorten or simplify its texts.`,
   );
 
 const tooBusy = (detail: string) =>
   new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });
 
-/** A thread for one rendering, which `passOn` gives back. */
+/** A thread for one rendering, to be given back with `returnThread`. */
 async function nextThread(user: string, bytes: number, signal: AbortSignal): Promise<RenderThread> {
-  if (busy < THREADS) {
-    busy += 1;
-    return freeThread();
-  }
+  if (busy.size < THREADS) return takeThread();
   const own = queue.get(user) ?? new Set();
-  if (user !== NOBODY && own.size >= WAITING.ofOneUser) {
+  if (user !== NOBODY && own.size >= QUEUED.ofOneUser) {
     throw new EstateError('too_many_requests', 'Too many of your files and pictures wait to be made.', {
       headers: { 'retry-after': '5' },
     });
   }
-  if (waiting >= WAITING.renderings || waitingBytes + bytes > WAITING.bytes) {
+  const queued = [...queue.values()].flatMap((entries) => [...entries]);
+  const queuedBytes = queued.reduce((sum, entry) => sum + entry.bytes, 0);
+  if (queued.length >= QUEUED.renderings || queuedBytes + bytes > QUEUED.bytes) {
     throw tooBusy('Too many files and pictures are being made; ask again in some seconds.');
   }
-  const turn = Promise.withResolvers<RenderThread>();
-  const entry = { user, bytes, begin: turn.resolve };
+  const assigned = Promise.withResolvers<RenderThread>();
+  const entry = { user, bytes, begin: assigned.resolve };
   queue.set(user, own.add(entry));
-  waiting += 1;
-  waitingBytes += bytes;
-  const giveUp = () => {
-    if (leave(entry)) turn.reject(signal.reason);
+  const cancel = () => {
+    if (dequeue(entry)) assigned.reject(signal.reason);
   };
-  signal.addEventListener('abort', giveUp, { once: true });
+  signal.addEventListener('abort', cancel, { once: true });
   try {
-    return await turn.promise;
+    return await assigned.promise;
   } finally {
-    signal.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', cancel);
   }
 }
 
-function leave(entry: Waiting): boolean {
+/** @returns whether the entry was still queued. */
+function dequeue(entry: Queued): boolean {
   const own = queue.get(entry.user);
   if (!own?.delete(entry)) return false;
   if (own.size === 0) queue.delete(entry.user);
-  waiting -= 1;
-  waitingBytes -= entry.bytes;
   return true;
 }
 
-/** Gives the thread, or another in its place when it has ended, to the user whose turn it is. */
-function passOn(thread: RenderThread): void {
+/** Gives the thread, or a new one when it has ended, to the user who is served next. */
+function returnThread(thread: RenderThread): void {
+  busy.delete(thread);
   if (!thread.ended) idle.push(thread);
-  const [turn] = queue;
-  if (!turn) {
-    busy -= 1;
-    return;
-  }
-  const [user, own] = turn;
+  const [first] = queue;
+  if (!first) return;
+  const [user, own] = first;
   const [next] = own;
-  leave(next!);
-  // the user's next one comes after one of each other user
+  dequeue(next!);
+  // round robin: this user's next rendering comes after one of each other user
   if (queue.delete(user)) queue.set(user, own);
-  next!.begin(freeThread());
+  next!.begin(takeThread());
 }
 
-function freeThread(): RenderThread {
-  for (let thread = idle.pop(); thread; thread = idle.pop()) if (!thread.ended) return thread;
-  return startRenderThread();
+/** An idle thread, or a new one. */
+function takeThread(): RenderThread {
+  let thread = idle.pop();
+  while (thread?.ended) thread = idle.pop();
+  thread ??= startRenderThread();
+  busy.add(thread);
+  return thread;
 }
 
-/** The work, or the reason of the signal as soon as it comes. */
+/** Rejects with the signal's reason as soon as it is aborted. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const stop = Promise.withResolvers<never>();
   const abort = () => stop.reject(signal.reason);
