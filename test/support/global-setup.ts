@@ -1,13 +1,16 @@
-import { mkdtemp } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
 import { seedFacts } from '../../domain/governance/eol/eol.seed.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { type Db, openDatabase } from '../../platform/database.ts';
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
-import { compileAll } from './compiled.ts';
+import { compileAll, preparedFolder } from './compiled.ts';
 import { useScratch } from './scratch.ts';
 
 declare module 'vitest' {
@@ -17,6 +20,8 @@ declare module 'vitest' {
   }
 }
 
+const log = pino({ level: 'silent' });
+
 /** Stores the password with one iteration instead of 4,096, which take 2 ms of each of several thousand connections. */
 async function weakenPassword(db: Db, { username, password }: URL): Promise<void> {
   await db.transaction(async (sql) => {
@@ -25,12 +30,9 @@ async function weakenPassword(db: Db, { username, password }: URL): Promise<void
   });
 }
 
-/** One PostgreSQL for the whole run, with a migrated template database that each test file clones. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const compiled = compileAll();
-  const clearScratch = await useScratch();
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-run-'));
-  const server = await openEmbeddedPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
+/** Makes the cluster that runs copy: its settings, and a migrated template database that each test file clones. */
+async function makeCluster(dataDir: string): Promise<void> {
+  const server = await openEmbeddedPostgres({ dataDir, log });
   const admin = openDatabase({ url: server.url, name: 'test setup', poolMax: 1 });
   // nothing here outlives the run: a disk that is waited for only makes it longer
   for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
@@ -46,7 +48,37 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await prepareDatabase(template);
   await seedFacts(template);
   await template.destroy();
+  await server.stop();
+}
+
+const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to]);
+
+/**
+ * Fills the cache of compiled modules and puts a prepared cluster into the folder. Both take longer than a test file: the next run
+ * of the same sources finds them.
+ */
+async function prepare(dataDir: string): Promise<void> {
+  const prepared = preparedFolder();
+  if (existsSync(prepared)) return void (await copy(`${prepared}/.`, dataDir));
+  const compiled = compileAll();
+  await makeCluster(dataDir);
   await compiled;
+  const cache = path.dirname(prepared);
+  for (const name of await readdir(cache)) {
+    if (name.startsWith('prepared-')) await rm(path.join(cache, name), { recursive: true, force: true });
+  }
+  const unfinished = `${prepared}.${process.pid}`;
+  await copy(dataDir, unfinished);
+  // another run may have been first
+  await rename(unfinished, prepared).catch(() => rm(unfinished, { recursive: true }));
+}
+
+/** One PostgreSQL for the whole run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const clearScratch = await useScratch();
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'estate-run-'));
+  await prepare(dataDir);
+  const server = await openEmbeddedPostgres({ dataDir, log });
   project.provide('serverUrl', server.url);
   return async () => {
     await server.stop();
