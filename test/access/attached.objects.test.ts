@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { TestAnswer } from '../support/harness.ts';
-import { closeAfterAll } from '../support/harness.ts';
+import { closeAfterAll, type TestAnswer } from '../support/harness.ts';
 import { expectRefusal, ok } from './refusal.ts';
 import { createWorld } from './world.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TestAnswer, TestClient } from '../support/harness.ts';
-import { closeAfterAll } from '../support/harness.ts';
+import { closeAfterAll, type TestAnswer, type TestClient } from '../support/harness.ts';
 import { expectRefusal, ok } from './refusal.ts';
 import { createWorld } from './world.ts';
 

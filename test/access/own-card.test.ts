@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
-import type { TestClient } from '../support/harness.ts';
-import { closeAfterAll } from '../support/harness.ts';
+import { closeAfterAll, type TestClient } from '../support/harness.ts';
 import type { Call } from './matrix.row.ts';
 import { type CardRow, cardRows } from './own-card.data.ts';
-import { allScopes, demandsOf, namedScopes, withScopes } from './scoped.ts';
+import { allScopes, namedScopes, withScopes } from './scoped.ts';
+import { demandsOf, send } from './send.ts';
 import { createWorld, written } from './world.ts';
 
 /** A role on a card that gives every right on it. */
 const KEEPER = 'keeper';
-
-/** What each operation demands, as the description says. */
 
 const w = closeAfterAll(await createWorld());
 const admin = await w.client('admin');
@@ -22,7 +20,8 @@ for (const type of ['Application', 'BusinessProcess']) {
   });
   expect(made.status, made.text).toBe(201);
 }
-const demands = demandsOf(w.t);
+/** What each operation demands, as the description says. */
+const demands = demandsOf(w);
 
 /** Somebody whose only application permission is the one that no role on a card stands in for, if there is one. */
 async function actor({ operation }: CardRow): Promise<TestClient> {
@@ -33,17 +32,9 @@ async function actor({ operation }: CardRow): Promise<TestClient> {
   return await w.t.as(key);
 }
 
-async function send({ operation }: CardRow, call: Call, client: TestClient) {
-  const [method, pattern] = operation.split(' ') as ['GET', string];
-  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => call.path![name]!);
-  const payload = call.raw?.text ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
-  return await client.request({
-    method,
-    url: call.query ? `${path}?${call.query}` : path,
-    ...(payload === undefined
-      ? {}
-      : { payload, headers: { 'content-type': call.raw?.mediaType ?? 'application/json' } }),
-  });
+async function sendTo(row: CardRow, call: Call, client: TestClient) {
+  const { answer } = await send(w, row, call, client);
+  return answer!;
 }
 
 describe.each(cardRows)('$operation', (row) => {
@@ -52,7 +43,7 @@ describe.each(cardRows)('$operation', (row) => {
     const card = await w.card({ type: row.type ?? 'Application' });
     await w.stakeholder(card, client.userId, KEEPER);
     const call = await row.call(w, card);
-    const answer = await send(row, call, client);
+    const answer = await sendTo(row, call, client);
     expect(answer.status, answer.text).toBeGreaterThanOrEqual(200);
     expect(answer.status, answer.text).toBeLessThan(300);
     expect(call.refused?.(answer.body)).not.toBe(true);
@@ -70,11 +61,11 @@ describe.each(cardRows)('$operation', (row) => {
       allScopes.filter((scope) => !named.includes(scope)),
     );
     await written(w);
-    const refused = await send(row, call, others);
+    const refused = await sendTo(row, call, others);
     if (!call.refused?.(refused.body)) expect(refused.status, refused.text).toBe(403);
     expect(await written(w)).toEqual([]);
     // what is shown of the answer needs the cards to be in scope
-    const answer = await send(row, call, await withScopes(w.t, client, [...named, 'inventory.view']));
+    const answer = await sendTo(row, call, await withScopes(w.t, client, [...named, 'inventory.view']));
     expect(answer.status, answer.text).toBeGreaterThanOrEqual(200);
     expect(answer.status, answer.text).toBeLessThan(300);
     expect(call.refused?.(answer.body)).not.toBe(true);
@@ -84,7 +75,7 @@ describe.each(cardRows)('$operation', (row) => {
     const client = await actor(row);
     const call = await row.call(w, await w.card({ type: row.type ?? 'Application' }));
     await written(w);
-    const answer = await send(row, call, client);
+    const answer = await sendTo(row, call, client);
     if (!call.refused?.(answer.body)) {
       expect(answer.status, answer.text).toBe(403);
       expect(answer.body.permission).toMatch(/^[a-z_]+\.[a-z_]+$/);

@@ -1,6 +1,5 @@
 import { newApiToken } from '../../domain/access/api-tokens.ts';
 import { appPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
-import type { OpenApiDocument } from '../support/conformance.ts';
 import type { TestApp, TestClient } from '../support/harness.ts';
 
 /** Everything that the scopes of a token may name. */
@@ -15,19 +14,6 @@ export async function withScopes(t: TestApp, user: TestClient, scopes: string[])
     .db('api_tokens')
     .insert({ user_id: user.userId, name: 'Narrow', hash, hint, scopes, last_used_at });
   return t.by(token, user);
-}
-
-/** What the description says that each operation demands. */
-export function demandsOf({ app }: TestApp): Map<string, string> {
-  const { paths } = app.swagger() as unknown as Pick<OpenApiDocument, 'paths'>;
-  return new Map(
-    Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods as Record<string, object>).map(([method, described]) => [
-        `${method.toUpperCase()} ${path}`,
-        String((described as Record<string, unknown>)['x-permission']),
-      ]),
-    ),
-  );
 }
 
 /** The scopes that a demand names. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { callerOfJob } from '../../domain/access/jobs.owner.ts';
-import type { TestClient } from '../support/harness.ts';
-import { closeAfterAll } from '../support/harness.ts';
+import { closeAfterAll, type TestClient } from '../support/harness.ts';
 import { ok } from './refusal.ts';
 import { withScopes } from './scoped.ts';
 import { openStream } from './stream.ts';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { TestClient } from '../support/harness.ts';
-import { closeAfterAll } from '../support/harness.ts';
+import { closeAfterAll, type TestClient } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
-import { anyAddress, type Call, type Row } from './matrix.row.ts';
-import { allScopes, demandsOf, namedScopes, withScopes } from './scoped.ts';
+import type { Row } from './matrix.row.ts';
+import { allScopes, namedScopes, withScopes } from './scoped.ts';
+import { demandsOf, operationOf, send } from './send.ts';
 import { createWorld, written } from './world.ts';
 
 const w = closeAfterAll(await createWorld());
 const admin = await w.client('admin');
-const demands = demandsOf(w.t);
+const demands = demandsOf(w);
 const { card } = w;
 // whoever holds the role of an administrator is responsible for every card besides
 w.card = async (values) => {
@@ -22,21 +22,6 @@ function token(scopes: string[]): Promise<TestClient> {
   const key = scopes.join(' ');
   if (!tokens.has(key)) tokens.set(key, withScopes(w.t, admin, scopes));
   return tokens.get(key)!;
-}
-
-async function send(row: Row, call: Call, client: TestClient) {
-  if (call.send) return { status: await call.send(w, client.token), refused: false, text: '', code: '' };
-  const [method, pattern] = row.operation.split(' ') as ['GET', string];
-  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => call.path![name]!);
-  const json = call.body === undefined ? undefined : JSON.stringify(call.body);
-  const mediaType = call.raw?.mediaType ?? (json && 'application/json');
-  const { status, body, text } = await client.request({
-    method,
-    url: call.query ? `${path}?${call.query}` : path,
-    ...(mediaType ? { headers: { 'content-type': mediaType }, payload: call.raw?.text ?? json } : {}),
-    ...(call.apart ? { remoteAddress: anyAddress() } : {}),
-  });
-  return { status, text, refused: status === 200 && call.refused?.(body) === true, code: body?.code };
 }
 
 /** What these give away or lead to besides needs more. */
@@ -56,7 +41,7 @@ const alsoNeeds: Record<string, string[]> = {
   ],
 };
 
-const demandOf = (row: Row): string => demands.get(row.operation.replace(/ \(.*\)$/, ''))!;
+const demandOf = (row: Row): string => demands.get(operationOf(row))!;
 
 const rows = table.filter(({ outcomes }) => outcomes.startsWith('+'));
 
@@ -71,20 +56,18 @@ test.each(rows.map((row, at) => ({ ...row, at })))('$operation', async ({ at, ..
   for (const scopes of [others, [others[at % others.length]!]]) {
     const client = await token(scopes);
     await written(w);
-    const { status, refused, text } = await send(row, call, client);
-    if (!refused) expect(refusals, `${demand}: ${text}`).toContain(status);
+    const { status, answer } = await send(w, row, call, client);
+    const refused = status === 200 && call.refused?.(answer!.body) === true;
+    if (!refused) expect(refusals, `${demand}: ${answer?.text}`).toContain(status);
     expect(await written(w)).toEqual([]);
   }
   if (call.usesToken || refusals.length > 1) return;
   const views = named.map((scope) => scope.replace(/\.\w+$/, '.view'));
   const every = demand.includes('every other permission') ? allScopes : [];
   const within = [...every, ...named, ...views, 'inventory.view', ...(alsoNeeds[row.operation] ?? [])];
-  const { status, code, text } = await send(
-    row,
-    call,
-    await token(allScopes.filter((scope) => within.includes(scope))),
-  );
+  const client = await token(allScopes.filter((scope) => within.includes(scope)));
+  const { status, answer } = await send(w, row, call, client);
   await call.after?.();
-  if (code === 'session_required') return;
-  expect([401, 403, 404], text).not.toContain(status);
+  if (answer?.body?.code === 'session_required') return;
+  expect([401, 403, 404], answer?.text).not.toContain(status);
 });

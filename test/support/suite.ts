@@ -3,7 +3,7 @@ import { compileCache } from './compiled.ts';
 import { LongestFirst } from './longest-first.ts';
 
 /** How a process begins, ends and listens is tried here: each file needs one that nothing else was done to. */
-const alone = ['connection-loss', 'embedded-postgres*', 'lifecycle', 'queue', 'startup', 'threads'].map(
+const alone = ['connection-loss', 'embedded-postgres*', 'lifecycle', 'queue', 'startup', 'worker-threads'].map(
   (name) => `test/platform/${name}.test.ts`,
 );
 

@@ -10,8 +10,6 @@ import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 /** A row as every format tells it. */
 type Told = Record<string, string | number | boolean | null>;
 
-/** Before and after what has changed. */
-
 const ids: Record<string, string> = {};
 
 async function made(kind: string, body: object): Promise<string> {
@@ -98,6 +96,7 @@ const ends = { source_id: ids.Changed, target_id: ids.Server };
 ids.Relation = await made('relations', { type: 'relAppToITC', ...ends });
 const group = await made('tag-groups', { name: 'Region' });
 const tag = await made(`tag-groups/${group}/tags`, { name: 'EU' });
+/** Before and after what has changed. */
 const start = await now();
 await admin.patch(`/api/v1/cards/${ids.Changed}`, { attributes: { numberOfUsers: 7 } });
 await admin.post(`/api/v1/cards/${ids.Changed}/tags`, [tag]);

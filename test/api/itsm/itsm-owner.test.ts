@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import type { TestClient } from '../../support/harness.ts';
-import { closeAfterAll } from '../../support/harness.ts';
+import { closeAfterAll, type TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
