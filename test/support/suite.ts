@@ -3,9 +3,14 @@ import { compileCache } from './compiled.ts';
 import { LongestFirst } from './longest-first.ts';
 
 /** How a process begins, ends and listens is tried here: each file needs one that nothing else was done to. */
-const alone = ['connection-loss', 'embedded-postgres*', 'lifecycle', 'queue', 'startup', 'worker-threads'].map(
-  (name) => `test/platform/${name}.test.ts`,
-);
+const alone = [
+  'connection-loss',
+  'embedded-postgres*',
+  'lifecycle',
+  'queue',
+  'startup',
+  'worker-threads',
+].map((name) => `test/platform/${name}.test.ts`);
 
 /** Parts that are begun by commands of their own. */
 export const notInSuite = ['test/bench/**', 'test/soak/**', 'test/random/**'];
