@@ -34,7 +34,6 @@ export const riskStatuses = [
 export type RiskStatus = (typeof riskStatuses)[number];
 
 export const riskSources = ['manual', 'compliance'] as const;
-export type RiskSource = (typeof riskSources)[number];
 
 /** What a card has to do with a risk. */
 export const cardRoles = ['affected', 'contributing', 'owner_of_control'] as const;

@@ -4,7 +4,7 @@ import type { UndoRight, UndoSpec } from '../undo/undo.types.ts';
 import type { RowModel } from './rows.ts';
 
 /** How rows of a table go into a workspace archive, and come out of it. */
-export interface Transfer {
+interface Transfer {
   /**
    * The columns that identify a row; `id` by default. Where they are a name and not an id, the same row has another id and
    * other timestamps in another workspace, so `omitted` keeps those out of archives.
@@ -32,7 +32,7 @@ export interface Transfer {
 }
 
 /** Why a table is no part of workspace archives. */
-export interface NoTransfer {
+interface NoTransfer {
   /** `secret`: it must not leave; `derived`: it is computed again; `service`: it belongs to the installation. */
   excluded: 'secret' | 'derived' | 'service';
   reason: string;

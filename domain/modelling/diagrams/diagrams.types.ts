@@ -2,7 +2,7 @@ import type { UserShare } from '../../access/shares.ts';
 
 /** Who sees a diagram: everybody with `diagrams.view`, its owner alone, or the owner and those with whom it is shared. */
 export const visibilities = ['public', 'private', 'shared'] as const;
-export type DiagramVisibility = (typeof visibilities)[number];
+type DiagramVisibility = (typeof visibilities)[number];
 
 export interface DiagramInput {
   name?: string;

@@ -8,7 +8,6 @@ export const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
 export const spendings = ['capex', 'opex'] as const;
 export const projectRiskStatuses = ['open', 'mitigating', 'mitigated', 'closed', 'accepted'] as const;
 export const taskStatuses = ['todo', 'in_progress', 'done', 'blocked'] as const;
-export type TaskStatus = (typeof taskStatuses)[number];
 export const taskPriorities = ['critical', 'high', 'medium', 'low'] as const;
 
 /** What an end of a dependency is. */

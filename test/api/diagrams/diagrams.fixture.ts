@@ -17,8 +17,6 @@ export async function refusal(asked: ReturnType<TestClient['get']>): Promise<unk
   return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
 }
 
-export type DiagramWorld = ReturnType<typeof diagramWorld>;
-
 /** Makes diagrams and cards, by default as the administrator, and says what was told. */
 export function diagramWorld(t: TestApp, admin: TestClient) {
   async function made(path: string, body: object, client = admin) {
