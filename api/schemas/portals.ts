@@ -1,30 +1,23 @@
 import Type from 'typebox';
-import { PortalConfig, PortalFields, PortalFilters } from '../../domain/exchange/portals/portals.input.ts';
-import { SLUG_PATTERN } from '../../domain/exchange/portals/portals.rules.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { portalFilters, portalSorts } from '../../domain/exchange/portals/portals.list.ts';
+import { WebPortal } from '../../domain/exchange/portals/portals.model.ts';
+import { closed, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
-const Slug = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: SLUG_PATTERN,
-  description: 'Lower-case words and digits, joined by single hyphens; unique',
-});
-
+const { name, slug, description, card_type, filters, display_fields, card_config } = WebPortal.columns;
 const members = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 10_000 }))),
-  filters: Type.Optional(Nullable(PortalFilters)),
-  display_fields: Type.Optional(Nullable(PortalFields)),
-  card_config: Type.Optional(Nullable(PortalConfig)),
+  description: Type.Optional(description),
+  filters: Type.Optional(Nullable(filters)),
+  display_fields: Type.Optional(Nullable(display_fields)),
+  card_config: Type.Optional(Nullable(card_config)),
 };
-const Name = Type.String({ minLength: 1, maxLength: 200 });
 export const PortalCreateBody = Type.Object(
   {
-    name: Name,
-    slug: Slug,
-    card_type: Key,
+    name,
+    slug,
+    card_type,
     ...members,
     is_published: Type.Boolean({ default: false, description: 'Whether the public sees it' }),
   },
@@ -32,37 +25,23 @@ export const PortalCreateBody = Type.Object(
 );
 export const PortalPatchBody = Type.Object(
   {
-    name: Type.Optional(Name),
-    slug: Type.Optional(Slug),
-    card_type: Type.Optional(Key),
+    name: Type.Optional(name),
+    slug: Type.Optional(slug),
+    card_type: Type.Optional(card_type),
     ...members,
     is_published: Type.Optional(Type.Boolean()),
   },
   closed,
 );
 
-const portal = {
-  id: Uuid,
-  name: Type.String(),
-  slug: Type.String(),
-  description: Nullable(Type.String()),
-  card_type: Type.String(),
-  filters: OpenObject,
-  display_fields: Type.Array(Type.String()),
-  card_config: OpenObject,
-  is_published: Type.Boolean(),
-  created_by: Nullable(Uuid),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-};
-export const PortalSchema = Type.Object(portal, { $id: 'WebPortal', ...closed });
+export const PortalSchema = Type.Object(WebPortal.columns, { $id: 'WebPortal', ...closed });
 /** A portal in a list, cut to the members that were asked for. */
-export const PortalItemSchema = Type.Partial(Type.Object(portal), { $id: 'WebPortalItem', ...closed });
-
-export const PortalListQuery = listQuery(['name', 'slug', 'created_at', 'updated_at'], 'name', {
-  is_published: Type.Optional(Type.Boolean({ description: 'Only published ones, or only drafts' })),
-  card_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those about this type' })),
+export const PortalItemSchema = Type.Partial(Type.Object(WebPortal.columns), {
+  $id: 'WebPortalItem',
+  ...closed,
 });
+
+export const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
 
 export const SlugParams = Type.Object(
   { slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }) },
@@ -88,7 +67,7 @@ export const PublicPortalSchema = Type.Object(
     slug: Type.String(),
     description: Nullable(Type.String()),
     card_type: Type.String(),
-    filters: Type.Null({ description: 'How cards are chosen is not told' }),
+    filters: Type.Null({ description: 'Always null: how cards are selected is not public' }),
     display_fields: Type.Array(Type.String(), { description: 'What is shown now' }),
     card_config: Type.Object(
       { sort_by: Type.String(), sort_dir: oneOf('asc', 'desc'), indexed: Type.Boolean() },
@@ -192,7 +171,7 @@ const PublicCard = Type.Object(
     ),
     stakeholders: Type.Array(Type.Object({ role: Type.String(), user_display_name: Type.String() }, closed), {
       maxItems: 0,
-      description: 'Always empty: nobody is named to the public',
+      description: 'Always empty: people are not public',
     }),
     updated_at: Nullable(Timestamp),
   },
@@ -224,7 +203,7 @@ const paged = {
   page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items on a page' }),
 };
 const Search = (what: string) =>
-  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} all hold` }));
+  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} all contain` }));
 
 export const PortalOptionsQuery = Type.Object(
   {
@@ -244,7 +223,7 @@ const JsonText = (description: string, example: object) =>
 export const PublicCardsQuery = Type.Object(
   {
     search: Search('the name and, where it is shown, the description must'),
-    subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Where subtypes are shown' })),
+    subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Only where subtypes are shown' })),
     tag_ids: Type.Optional(
       Type.String({
         maxLength: 4000,
@@ -275,7 +254,7 @@ export const PublicCardsQuery = Type.Object(
       Type.String({
         maxLength: 120,
         description:
-          'What the portal shows, such as `name` or `attributes.<key>`; default: as the portal says',
+          'What the portal shows, such as `name` or `attributes.<key>`; default: the order of the portal',
       }),
     ),
     sort_dir: Type.Optional(
@@ -292,11 +271,11 @@ export const PortalPageQuery = Type.Object(
       Type.Array(Type.String({ maxLength: 600 }), {
         maxItems: 60,
         description:
-          'What is chosen, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones say nothing',
+          'The selection, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones are ignored',
       }),
     ),
     sort: Type.Optional(
-      Type.String({ maxLength: 121, description: 'A field, with a hyphen in front for the falling order' }),
+      Type.String({ maxLength: 121, description: 'A field, with a hyphen in front for descending order' }),
     ),
     page: PageNumber,
   },

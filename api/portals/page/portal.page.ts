@@ -1,4 +1,4 @@
-import { MOST_PAGED } from '../../../domain/exchange/portals/portals.query.ts';
+import { MAX_PAGED } from '../../../domain/exchange/portals/portals.query.ts';
 import { cardItem, dot, given } from './portal.card.ts';
 import { document } from './portal.document.ts';
 import { addressOf, fieldsOf, PAGE_SIZE, type PortalForm } from './portal.form.ts';
@@ -50,7 +50,7 @@ function cardList(form: PortalForm): Html {
 }
 
 const lastPage = (total: number): number =>
-  Math.max(1, Math.ceil(Math.min(total, MOST_PAGED - (MOST_PAGED % PAGE_SIZE)) / PAGE_SIZE));
+  Math.max(1, Math.ceil(Math.min(total, MAX_PAGED - (MAX_PAGED % PAGE_SIZE)) / PAGE_SIZE));
 
 function counted({ cards: { total }, query }: PortalForm): Html {
   const cards = total === 1 ? '1 card' : `${total} cards`;

@@ -30,8 +30,6 @@ export const undoRights: Record<string, UndoRight> = {
   survey: needs('surveys.manage'),
   'survey.sent': needs('surveys.manage', 'stakeholders.view'),
   survey_response: { needs: ['surveys.respond'], others: ['surveys.manage'] },
-  // what a portal shows, everybody sees
-  web_portal: needs('web_portals.manage', 'inventory.view', 'relations.view'),
   compliance_finding: needs('compliance.manage', 'grc.manage'),
   modernization_decision: needs('ai_analysis.manage'),
   duplicate_decision: needs('ai_analysis.manage'),

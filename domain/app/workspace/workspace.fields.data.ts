@@ -22,10 +22,4 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
   adrs: { title: name(500) },
   soaws: { name: name(500) },
   assessments: { title: name(200), requirement: name(20_000) },
-  web_portals: {
-    name: name(200),
-    slug: { max: 100, filled: true, pattern: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
-    card_type: name(100),
-    description: text(10_000),
-  },
 };

@@ -4,7 +4,7 @@ import { SessionData } from '../../analysis/architect/architect.input.ts';
 import { SESSION_LENGTH } from '../../analysis/assessments/assessments.commands.ts';
 import { CONFIG_LENGTH } from '../../collaboration/saved-reports/saved-reports.commands.ts';
 import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../collaboration/views/bookmarks.input.ts';
-import { PortalConfig, PortalFields, PortalFilters } from '../../exchange/portals/portals.input.ts';
+import { PortalConfig, PortalFields, PortalFilters } from '../../exchange/portals/portals.model.ts';
 import { AdrEntries } from '../../governance/adr/adr.input.ts';
 import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.ts';
 import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.input.ts';

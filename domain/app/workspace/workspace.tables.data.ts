@@ -170,16 +170,6 @@ export const tableOrder: readonly (ContentTable | string)[] = [
     events: plain('assessment'),
     costs: ['session_data'],
   },
-  {
-    table: 'web_portals',
-    what: 'web portal',
-    ...byId,
-    // what the public sees is decided where it sees it: portals come unpublished, and one that is here stays as it is
-    left: ['is_published'],
-    matches: [['%.slug']],
-    label: 't.slug',
-    events: once('web_portal.created'),
-    topics: ['web_portals'],
-  },
+  'web_portals',
   'calculations',
 ];

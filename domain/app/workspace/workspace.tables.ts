@@ -15,7 +15,7 @@ function contentTableOf({
   transfer,
 }: Resource): ContentTable | undefined {
   if ('excluded' in transfer) return undefined;
-  const { key = ['id'], omitted, noPeople, label = 't.id::text', silent, ...more } = transfer;
+  const { key = ['id'], omitted, noPeople, label = 't.id::text', silent, insertOnly, ...more } = transfer;
   const [created] = events.created ?? [];
   const [updated] = events.updated ?? [];
   return {
@@ -26,7 +26,7 @@ function contentTableOf({
     ...more,
     ...(omitted ? { left: omitted } : {}),
     ...(noPeople ? { namesNobody: true } : {}),
-    ...(created && !silent ? { events: { created, ...(updated ? { updated } : {}) } } : {}),
+    ...(created && !silent ? { events: { created, ...(updated && !insertOnly ? { updated } : {}) } } : {}),
     ...(card ? { card } : {}),
     ...(topics ? { topics } : {}),
     ...(metamodel ? { metamodel } : {}),

@@ -1,19 +1,19 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.sort.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.words.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
+import type { PortalRow } from './portals.model.ts';
 import type { Asked } from './portals.query.ts';
 import type { Shown } from './portals.rules.ts';
 import { relatedCards, relatedTo, shownCards } from './portals.scope.ts';
-import type { PortalRow } from './portals.types.ts';
 
-/** Related cards that are told of one card, by relation type and name. */
-const MOST_RELATED = 100;
+/** Related cards shown for one card, the first by relation type and name. */
+const MAX_RELATED = 100;
 const NONE = "'[]'::json";
 
-/** The question's conditions over the alias `c`, with those of the portal itself. */
+/** The conditions of a query over the alias `c`, with those of the portal itself. */
 export async function askedCards(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked): Promise<Condition[]> {
   const where = await shownCards(ctx, row);
   if (asked.subtype !== null) where.push({ sql: 'c.subtype = ?', bindings: [asked.subtype] });
@@ -33,8 +33,8 @@ export async function askedCards(ctx: Ctx, row: PortalRow, shown: Shown, asked: 
 }
 
 /**
- * The cards that fulfil all conditions, found by those of a search first: its indexes are the narrower ones, which the
- * planner, without statistics of them, would not know beside an order's index.
+ * The cards that fulfil all conditions, with those of the search evaluated first: its indexes are more selective, but the
+ * planner, without statistics about them, would prefer the index of the order.
  */
 function foundAmong(where: Condition[], search: Condition): Condition {
   const others = where.map(({ sql }) => ` and ((${sql}) is true)`).join('');
@@ -44,7 +44,7 @@ function foundAmong(where: Condition[], search: Condition): Condition {
   };
 }
 
-/** Cards that have, of each group that one of the tags is of, one of the tags. A tag that there is not fits no card. */
+/** Cards with one of the tags of each group. An unknown tag matches no card. */
 const taggedOfEachGroup = (ids: string[]): Condition => ({
   sql: `c.id in (select k.card_id from card_tags k join tags t on t.id = k.tag_id where t.id = any(?::uuid[])
       group by k.card_id having count(distinct t.tag_group_id) =
@@ -53,8 +53,8 @@ const taggedOfEachGroup = (ids: string[]): Condition => ({
 });
 
 /**
- * Cards with all words of a text in the name or, where it is shown, the description. The indexes cover more than that,
- * so that what they find is looked at again.
+ * Cards with all words of a text in the name or, where it is shown, the description. The indexes cover more columns, so
+ * their results are filtered again.
  */
 export async function matching(sql: Sql, text: string, described: boolean): Promise<Condition> {
   const words = queryWords(await foldText(sql, text));
@@ -78,13 +78,13 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
   };
 }
 
-/** The order that is asked for. */
+/** The requested order. */
 export function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: Asked): Order {
   const field = attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!;
   return { key: sort, field, dir };
 }
 
-/** The ids of one page, found along the order's index. */
+/** The ids of one page, read along the index of the order. */
 export async function pageIds(
   sql: Sql,
   where: Condition[],
@@ -92,23 +92,25 @@ export async function pageIds(
   { page, size }: Asked,
 ): Promise<string[]> {
   const w = clause(where);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string }>(
+    sql,
     `select c.id from cards c${w.sql} order by ${orderBy(order, order.field.sql, 'c.id')} limit ? offset ?`,
-    [...w.bindings, size, (page - 1) * size] as never,
+    [...w.bindings, size, (page - 1) * size],
   );
-  return rows.map(({ id }: { id: string }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** Cards by id as the text of a JSON array, in the order of the ids. @param ctx that of the portal's reader. */
 export async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<string> {
   const item = itemOf(ctx, shown);
-  const { rows } = await ctx.db.raw(
+  const [page] = await queryRows<{ items: string }>(
+    ctx.db,
     `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
      select coalesce(json_agg(${item.sql} order by page.n), '[]')::text as items
      from page join cards c on c.id = page.id${item.joins}`,
-    [ids, ...item.bindings] as never,
+    [ids, ...item.bindings],
   );
-  return rows[0].items;
+  return page!.items;
 }
 
 /** A card's JSON over the alias `c`: each member that the portal does not show is empty. */
@@ -134,7 +136,7 @@ function itemOf(ctx: Ctx, { core, attributes, relations }: Shown): Fragment & { 
         'related_type', x.other_type, 'direction', x.direction) order by x.n) as list
       from (select e.*, row_number() over (partition by e.own order by e.type, e.name_key, e.id, e.direction) as n
             from (${related.sql}) e) x
-      where x.n <= ${MOST_RELATED} group by x.own) related_to on related_to.own = c.id`);
+      where x.n <= ${MAX_RELATED} group by x.own) related_to on related_to.own = c.id`);
     joined.push(...related.bindings);
   }
   const sql = `json_build_object(

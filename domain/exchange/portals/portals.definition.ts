@@ -1,13 +1,15 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { clause } from '../../kernel/lists/lists.sql.ts';
 import { eolFieldsOf } from '../../kernel/metamodel/eol.fields.ts';
 import type { Field, Section, Translations } from '../../kernel/metamodel/metamodel.types.ts';
+import type { PortalRow } from './portals.model.ts';
 import { configOf, type Shown } from './portals.rules.ts';
 import { shownCards } from './portals.scope.ts';
-import type { PortalRow, PublicPortal, ShownField, ShownSection } from './portals.types.ts';
+import type { PublicPortal, ShownField, ShownSection } from './portals.types.ts';
 
 /**
- * The public definition of a portal, cut to what it shows under the metamodel as it is.
+ * The public definition of a portal, cut to what it shows under the current metamodel.
  * @param ctx that of the portal's reader.
  */
 export async function definePortal(ctx: Ctx, row: PortalRow, shown: Shown): Promise<PublicPortal> {
@@ -61,20 +63,23 @@ function shownSections({ type, attributes }: Shown): ShownSection[] {
   const undeclared = eolFieldsOf(type.key).filter(({ key }) => !declared.has(key));
   const sections: Section[] = [...type.fields_schema, { section: 'End of life', fields: [...undeclared] }];
   return sections.flatMap(({ section, fields, translations }) => {
-    const left = fields.filter(({ key }) => attributes.has(key)).map(shownField);
-    return left.length === 0 ? [] : [{ section, fields: left, ...(translations ? { translations } : {}) }];
+    const listed = fields.filter(({ key }) => attributes.has(key)).map(shownField);
+    return listed.length === 0
+      ? []
+      : [{ section, fields: listed, ...(translations ? { translations } : {}) }];
   });
 }
 
-/** What it weighs in the data quality, and whether it is required, is nobody's business outside. */
+/** Without weight and whether it is required, which are not public. */
 function shownField({ key, label, type, options, translations }: Field): ShownField {
   return { key, label, type, ...(options ? { options } : {}), ...(translations ? { translations } : {}) };
 }
 
-/** The tags that shown cards have, by group: what only others have is not told. */
+/** The tags of shown cards, by group; tags that only other cards have are not public. */
 async function usedTags(ctx: Ctx, row: PortalRow): Promise<PublicPortal['tag_groups']> {
   const w = clause([{ sql: 'k.tag_id = t.id', bindings: [] }, ...(await shownCards(ctx, row))]);
-  const { rows } = await ctx.db.raw(
+  const [tags] = await queryRows<{ groups: PublicPortal['tag_groups'] }>(
+    ctx.db,
     `select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'tags', used.tags)
        order by lower(g.name), g.id), '[]') as groups
      from (select t.tag_group_id, json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
@@ -82,7 +87,7 @@ async function usedTags(ctx: Ctx, row: PortalRow): Promise<PublicPortal['tag_gro
            from tags t where exists (select from card_tags k join cards c on c.id = k.card_id${w.sql})
            group by t.tag_group_id) used
      join tag_groups g on g.id = used.tag_group_id`,
-    w.bindings as never,
+    w.bindings,
   );
-  return rows[0].groups;
+  return tags!.groups;
 }

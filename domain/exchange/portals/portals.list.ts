@@ -1,40 +1,37 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { itemText } from '../../collaboration/items.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
+import type { StaticOf } from '../../kernel/shapes.ts';
+import { WebPortal } from './portals.model.ts';
+
+export const portalSorts: Record<string, SortField> = {
+  name: { sql: 'lower(p.name)', type: 'text', filled: true },
+  slug: { sql: 'p.slug', type: 'text', filled: true },
+  created_at: { sql: 'p.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'p.updated_at', type: 'timestamptz', filled: true },
+};
+export const portalFilters = {
+  is_published: Type.Optional(Type.Boolean({ description: 'Only published ones, or only drafts' })),
+  card_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those about this type' })),
+};
 
 const portalList: ListSpec = {
   name: 'web-portals',
   from: 'web_portals p',
   id: 'p.id',
   idType: 'uuid',
-  sorts: {
-    name: { sql: 'lower(p.name)', type: 'text', filled: true },
-    slug: { sql: 'p.slug', type: 'text', filled: true },
-    created_at: { sql: 'p.created_at', type: 'timestamptz', immutable: true },
-    updated_at: { sql: 'p.updated_at', type: 'timestamptz', filled: true },
-  },
+  sorts: portalSorts,
   defaultSort: 'name',
   defaultDir: 'asc',
   search: `fold(p.name || ' ' || p.slug)`,
-  members: {
-    id: 'p.id',
-    name: 'p.name',
-    slug: 'p.slug',
-    description: 'p.description',
-    card_type: 'p.card_type',
-    filters: 'p.filters',
-    display_fields: 'p.display_fields',
-    card_config: 'p.card_config',
-    is_published: 'p.is_published',
-    created_by: 'p.created_by',
-    created_at: 'utc(p.created_at)',
-    updated_at: 'utc(p.updated_at)',
-  },
+  members: columnMembers('p', WebPortal),
 };
 
 /** Whoever manages portals sees all of them, others with `web_portals.view` those that are published. */
@@ -47,7 +44,7 @@ function visiblePortals({ caller }: Ctx): Condition {
 /** The portals that the caller sees, by name. @throws EstateError `forbidden`. */
 export async function listPortals(
   ctx: Ctx,
-  params: ListParams & { is_published?: boolean; card_type?: string },
+  params: ListParams & StaticOf<typeof portalFilters>,
 ): Promise<JsonText> {
   const where = [visiblePortals(ctx)];
   const { is_published, card_type } = params;

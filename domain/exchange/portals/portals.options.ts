@@ -1,14 +1,15 @@
+import { queryRows } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { clause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import { matching } from './portals.cards.ts';
+import type { PortalRow } from './portals.model.ts';
 import { relationsFor, type Shown, type ShownRelation } from './portals.rules.ts';
 import { relatedCards, shownCards } from './portals.scope.ts';
-import type { PortalRow } from './portals.types.ts';
 
-/** What is asked of the cards that those of a portal are related to. */
+/** The query parameters of the cards to which those of a portal are related. */
 export interface OptionsQuery {
   /** The key of a shown relation type, or of the card type at its other end. */
   type_key: string;
@@ -17,7 +18,7 @@ export interface OptionsQuery {
   page_size: number;
 }
 
-/** The relations that a question is about. @throws EstateError 422 where the portal shows none of that key. */
+/** The relations of a query. @throws EstateError 422 where the portal shows none of that key. */
 export function optionRelations(shown: Shown, key: string): ShownRelation[] {
   const relations = relationsFor(shown, key);
   if (relations.length > 0) return relations;
@@ -41,39 +42,41 @@ export async function optionsPage(
     { sql: `c.id in (select x.id from (${related.sql}) x)`, bindings: related.bindings },
     ...named,
   ]);
-  const { rows } = await ctx.db.raw(
+  const [answer] = await queryRows<{ text: string }>(
+    ctx.db,
     `with found as materialized (select c.id, c.name, c.name_key from cards c${found.sql})
      select json_build_object('items', (select coalesce(json_agg(json_build_object('id', id, 'name', name)
          order by name_key, id), '[]')
        from (select * from found order by name_key, id limit ? offset ?) listed),
        'total', (select count(*) from found), 'page', ?::int, 'page_size', ?::int)::text as text`,
-    [...found.bindings, size, (page - 1) * size, page, size] as never,
+    [...found.bindings, size, (page - 1) * size, page, size],
   );
-  return rows[0].text;
+  return answer!.text;
 }
 
 /**
- * The same as a list to choose from: all of them by name, or none where there are more than `most`. Each card of the other
- * types is asked whether it is related, until enough are found, which costs little whether there are few or many.
+ * All of them by name, or none where there are more than `max`. Each card of the other types is tested until enough are
+ * found, which is cheap whether there are few or many.
  */
 export async function fewOptions(
   ctx: Ctx,
   row: PortalRow,
   relations: ShownRelation[],
-  most: number,
+  max: number,
 ): Promise<string> {
   const w = clause(await shownCards(ctx, row));
   const visible = visibleCards(ctx);
   const related = (['outgoing', 'incoming'] as const).flatMap((direction): Fragment[] => {
     const keys = relations.filter((relation) => relation[direction]).map(({ type }) => type.key);
-    // the offset keeps the planner from gathering all relations first
+    // the offset keeps the planner from reading all relations first
     const [own, other] = direction === 'outgoing' ? ['source_id', 'target_id'] : ['target_id', 'source_id'];
     const sql = `exists (select from relations r where r.${other} = o.id and r.type = any(?::text[])
       and exists (select from cards c${w.sql} and c.id = r.${own}) offset 0)`;
     return keys.length === 0 ? [] : [{ sql, bindings: [keys, ...w.bindings] }];
   });
   const types = [...new Set(relations.map(({ other }) => other))];
-  const { rows } = await ctx.db.raw(
+  const [list] = await queryRows<{ items: string }>(
+    ctx.db,
     `with found as materialized (
        select o.id, o.name, o.name_key from cards o
        where o.type = any(?::text[]) and o.status = 'ACTIVE'
@@ -83,7 +86,7 @@ export async function fewOptions(
      select (case when count(*) > ? then '[]'
        else coalesce(json_agg(json_build_object('id', id, 'name', name) order by name_key, id), '[]') end)::text as items
      from found`,
-    [types, ...visible.bindings, ...related.flatMap(({ bindings }) => bindings), most + 1, most] as never,
+    [types, ...visible.bindings, ...related.flatMap(({ bindings }) => bindings), max + 1, max],
   );
-  return rows[0].items;
+  return list!.items;
 }

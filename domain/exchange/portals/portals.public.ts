@@ -10,14 +10,13 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { createResultCache } from '../../kernel/lists/result.cache.ts';
 import { askedCards, orderOf, pageIds, shownText } from './portals.cards.ts';
 import { definePortal } from './portals.definition.ts';
-import { PORTALS_TOPIC } from './portals.events.ts';
+import { PORTALS_TOPIC, type PortalRow } from './portals.model.ts';
 import { fewOptions, type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
-import { type Asked, MOST_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
+import { type Asked, MAX_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
 import { type Shown, shownOf, sortedAttribute } from './portals.rules.ts';
 import { asReader, createPortalStore } from './portals.store.ts';
-import type { PortalRow } from './portals.types.ts';
 
-/** Who asks, and what the process knows of the time of asking. */
+/** The caller, the address, and the topic versions of the request. */
 interface PortalVisit {
   ctx: Ctx;
   /** Versions of the topics as they were after the request arrived: the answer is at least as new. */
@@ -40,29 +39,29 @@ export interface OpenPortal {
   choices(relation: string, most: number): Promise<JsonText>;
 }
 
-/** The published portals, with answers that are kept until what they show changes. */
+/** The published portals, with answers cached until what they show changes. */
 export interface PublicPortals {
   /**
-   * Opens a portal for one request, which counts for the address whether there is a portal or not.
+   * Opens a portal for one request, which is counted for the address whether the portal exists or not.
    * @throws EstateError `too_many_requests`; `not_found`, the same for a draft, for one whose type is hidden, and for none.
    */
   open(visit: PortalVisit, slug: string): Promise<OpenPortal>;
 }
 
-/** Characters of answers that one process keeps. */
-const KEPT_LENGTH = 16 * 1024 * 1024;
-const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
-/** Answers that a process computes at once for the public: the rest of the connections is for those who work here. */
-const AT_ONCE = 3;
+/** Limits of the caches of one process. */
+const ANSWERS_BYTES = 16 * 1024 * 1024;
+const TOTALS_BYTES = 4 * 1024 * 1024;
+/** Answers for the public computed concurrently by a process; the other connections stay free for users. */
+const CONCURRENCY = 3;
 
 export function createPublicPortals(): PublicPortals {
   const store = createPortalStore();
-  const answers = createResultCache<string>(KEPT_LENGTH, (text) => 2 * text.length);
-  const totals = createResultCache<number>(KEPT_TOTALS_BYTES, () => 8);
+  const answers = createResultCache<string>(ANSWERS_BYTES, (text) => 2 * text.length);
+  const totals = createResultCache<number>(TOTALS_BYTES, () => 8);
   const orders = createKeptIds();
-  const limited = createSemaphore(AT_ONCE);
+  const limited = createSemaphore(CONCURRENCY);
 
-  /** The ids of one page, and how many cards there are. What no index yields in order is found once for all its pages. */
+  /** The ids of one page, and the total. An order that no index provides is computed once for all pages. */
   async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked, state: unknown) {
     const where = await askedCards(ctx, row, shown, asked);
     const order = orderOf(ctx, shown, asked);
@@ -104,11 +103,11 @@ export function createPublicPortals(): PublicPortals {
         async options(query) {
           const relations = optionRelations(shown, query.type_key);
           const { search, page, page_size } = query;
-          if (page * page_size > MOST_PAGED) {
+          if (page * page_size > MAX_PAGED) {
             throw invalidField(
               'page',
               'too_deep',
-              `only the first ${MOST_PAGED} can be paged through: search`,
+              `only the first ${MAX_PAGED} can be paged through: search`,
             );
           }
           const keys = relations.map(({ type }) => type.key);
@@ -125,7 +124,7 @@ export function createPublicPortals(): PublicPortals {
   };
 }
 
-/** All that an answer follows from, but for the question: another whenever one of its parts changes. */
+/** The part of the cache key that depends on the data: changes whenever something that an answer shows may have changed. */
 function stateOf(
   ctx: Ctx,
   version: number,
@@ -133,7 +132,7 @@ function stateOf(
   shown: Shown,
   topics: PortalVisit['topics'],
 ): unknown {
-  // a filter may look anywhere
+  // a filter may refer to anything
   if (row.filters.filter !== undefined) return [row.id, version, ctx.metamodel.version, ...topics];
   const related = [...shown.relations.values()].flatMap(({ type, other }) => [
     relationsTopic(type.key),

@@ -1,26 +1,26 @@
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { PortalConfig } from './portals.model.ts';
 import { configOf, relationsFor, type Shown, sortsOf } from './portals.rules.ts';
-import type { PortalConfig } from './portals.types.ts';
 
-/** How deep one may page: what lies beyond is found by search and filters. */
-export const MOST_PAGED = 10_000;
-const MOST_KEYS = 20;
-const MOST_VALUES = 100;
+/** How many cards can be paged through; others are found by search and filters. */
+export const MAX_PAGED = 10_000;
+const MAX_KEYS = 20;
+const MAX_VALUES = 100;
 
-/** What is asked of a portal's cards, as it is sent. */
+/** The query parameters of a portal's cards. */
 export interface PortalQuery {
   search?: string;
   subtype?: string;
-  /** Ids, separated by commas: of one group one must fit, of several groups all. */
+  /** Ids, separated by commas: cards need one of each group. */
   tag_ids?: string;
   /** The key of a shown relation type, or of the card type at its other end. */
   related_type?: string;
   related_id?: string;
-  /** JSON: ids of related cards, of which one must fit, by keys as in `related_type`. */
+  /** JSON: ids of related cards, of which one must match, by keys as in `related_type`. */
   relation_filters?: string;
-  /** JSON: values, of which one must fit, by the key of a shown attribute. */
+  /** JSON: values, of which one must match, by the key of a shown attribute. */
   attr_filters?: string;
   page: number;
   page_size: number;
@@ -28,7 +28,7 @@ export interface PortalQuery {
   sort_dir?: 'asc' | 'desc';
 }
 
-/** What is asked, checked against what the portal shows; equal questions are equal as JSON. */
+/** A query checked against what the portal shows; equal queries are equal as JSON. */
 export interface Asked {
   search: string;
   subtype: string | null;
@@ -46,12 +46,12 @@ export interface Asked {
 const sorted = <T>(values: Iterable<T>): T[] => [...new Set(values)].sort();
 
 /**
- * Reads a question. What a portal does not show cannot be asked about, whether it is there or not: both are refused alike.
+ * Checks a query. What a portal does not show is refused in the same way whether it exists or not.
  * @throws EstateError 422 naming each parameter that is not valid or not offered.
  */
 export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery): Asked {
-  const faults: FieldError[] = [];
-  const refuse = (field: string, code: string, message: string) => void faults.push({ field, code, message });
+  const errors: FieldError[] = [];
+  const refuse = (field: string, code: string, message: string) => void errors.push({ field, code, message });
   const offered = (field: string, member: 'subtype' | 'tags') => {
     if (!shown.core.has(member)) refuse(field, 'not_offered', `this portal does not show ${member}`);
     return shown.core.has(member);
@@ -66,7 +66,7 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
     tagIds = sorted(query.tag_ids.split(',').map((id) => id.trim().toLowerCase()));
     const bad = tagIds.find((id) => !isUuid(id));
     if (bad !== undefined) refuse('tag_ids', 'format', `"${bad}" is no id`);
-    if (tagIds.length > MOST_VALUES) refuse('tag_ids', 'too_many', `takes at most ${MOST_VALUES} ids`);
+    if (tagIds.length > MAX_VALUES) refuse('tag_ids', 'too_many', `takes at most ${MAX_VALUES} ids`);
   }
 
   const related: Asked['related'] = [];
@@ -85,7 +85,7 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
       related.push({ keys, ids: query.related_id === undefined ? null : [query.related_id.toLowerCase()] });
     }
   }
-  for (const [key, values] of lists('relation_filters', query.relation_filters, faults)) {
+  for (const [key, values] of lists('relation_filters', query.relation_filters, errors)) {
     const field = `relation_filters.${key}`;
     const keys = keysOf(field, key);
     const at = values.findIndex((id) => typeof id !== 'string' || !isUuid(id));
@@ -94,63 +94,63 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
   }
 
   const attributes: Asked['attributes'] = [];
-  for (const [name, values] of lists('attr_filters', query.attr_filters, faults)) {
+  for (const [name, values] of lists('attr_filters', query.attr_filters, errors)) {
     const field = `attr_filters.${name}`;
     const attribute = shown.attributes.get(name.replace(/^attributes\./, ''));
     if (!attribute) {
       refuse(field, 'not_offered', 'is no attribute that this portal shows');
       continue;
     }
-    const held = values.map((value) => heldValue(attribute, value));
-    const at = held.indexOf(undefined);
+    const stored = values.map((value) => storedValue(attribute, value));
+    const at = stored.indexOf(undefined);
     if (at >= 0) refuse(`${field}.${at}`, 'unknown_value', `is no value of ${attribute.key}`);
-    else attributes.push([attribute.key, held]);
+    else attributes.push([attribute.key, stored]);
   }
 
-  const defaults = configOf(shown, config);
+  const deerrors = configOf(shown, config);
   const sorts = sortsOf(shown);
-  const sort = query.sort_by ?? defaults.sort_by;
+  const sort = query.sort_by ?? deerrors.sort_by;
   if (!sorts.includes(sort)) refuse('sort_by', 'unknown_sort', `is none of ${sorts.join(', ')}`);
-  const dir = query.sort_dir ?? (sort === defaults.sort_by ? defaults.sort_dir : 'asc');
-  if (query.page * query.page_size > MOST_PAGED) {
-    refuse('page', 'too_deep', `only the first ${MOST_PAGED} cards can be paged through: search or filter`);
+  const dir = query.sort_dir ?? (sort === deerrors.sort_by ? deerrors.sort_dir : 'asc');
+  if (query.page * query.page_size > MAX_PAGED) {
+    refuse('page', 'too_deep', `only the first ${MAX_PAGED} cards can be paged through: search or filter`);
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   const search = query.search?.trim() ?? '';
   const { page, page_size: size } = query;
   return { search, subtype: subtype ?? null, tagIds, related, attributes, sort, dir, page, size };
 }
 
 /** The entries of a parameter that is JSON: keys with lists of values. */
-function lists(field: string, text: string | undefined, faults: FieldError[]): [string, unknown[]][] {
+function lists(field: string, text: string | undefined, errors: FieldError[]): [string, unknown[]][] {
   if (text === undefined) return [];
-  const fault = (name: string, code: string, message: string): [] => {
-    faults.push({ field: name, code, message });
+  const fail = (name: string, code: string, message: string): [] => {
+    errors.push({ field: name, code, message });
     return [];
   };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return fault(field, 'format', 'is no JSON');
+    return fail(field, 'format', 'is no JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return fault(field, 'format', 'is no JSON object of lists');
+    return fail(field, 'format', 'is no JSON object of lists');
   }
   const entries = Object.entries(value);
-  if (entries.length > MOST_KEYS) return fault(field, 'too_many', `takes at most ${MOST_KEYS} keys`);
+  if (entries.length > MAX_KEYS) return fail(field, 'too_many', `takes at most ${MAX_KEYS} keys`);
   return entries
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, values]): [string, unknown[]][] => {
       const name = `${field}.${key}`;
-      if (!Array.isArray(values) || values.length === 0) return fault(name, 'format', 'is no list of values');
-      if (values.length > MOST_VALUES) return fault(name, 'too_many', `takes at most ${MOST_VALUES} values`);
+      if (!Array.isArray(values) || values.length === 0) return fail(name, 'format', 'is no list of values');
+      if (values.length > MAX_VALUES) return fail(name, 'too_many', `takes at most ${MAX_VALUES} values`);
       return [[key, values]];
     });
 }
 
-/** How a card holds a value that is asked for, within its attributes; undefined for what it cannot hold. */
-function heldValue({ type, options }: CompiledField, value: unknown): unknown {
+/** A value as attributes store it; undefined where the field cannot have it. */
+function storedValue({ type, options }: CompiledField, value: unknown): unknown {
   switch (type) {
     case 'number':
       return typeof value === 'number' ? value : undefined;
@@ -163,7 +163,7 @@ function heldValue({ type, options }: CompiledField, value: unknown): unknown {
     case 'cost':
       return undefined;
     default:
-      // what PostgreSQL cannot hold, no card holds
+      // PostgreSQL cannot store others
       return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined;
   }
 }

@@ -5,10 +5,8 @@ import type {
   Metamodel,
   RelationType,
 } from '../../kernel/metamodel/metamodel.compile.ts';
-import { type CoreField, coreFields, type PortalConfig, type PortalRow } from './portals.types.ts';
-
-/** Lower-case words and digits, joined by single hyphens. */
-export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
+import type { PortalConfig, PortalRow } from './portals.model.ts';
+import { type CoreField, coreFields } from './portals.types.ts';
 
 const ATTRIBUTE = 'attributes.';
 const RELATION = 'relations.';
@@ -24,17 +22,17 @@ export interface ShownRelation {
   other: string;
 }
 
-/** All that a portal shows besides names, as the metamodel is now. */
+/** All that a portal shows besides names, under the current metamodel. */
 export interface Shown {
   type: CardType;
-  /** What is left of `display_fields`. */
+  /** The entries of `display_fields` that still apply. */
   entries: string[];
   core: ReadonlySet<CoreField>;
   attributes: ReadonlyMap<string, CompiledField>;
   relations: ReadonlyMap<string, ShownRelation>;
 }
 
-/** What one entry of `display_fields` stands for, or why a portal cannot show it. */
+/** What an entry of `display_fields` refers to, or why a portal cannot show it. */
 type Entry =
   | { core: CoreField }
   | { attribute: CompiledField }
@@ -43,7 +41,7 @@ type Entry =
 
 const isCore = (entry: string): entry is CoreField => (coreFields as readonly string[]).includes(entry);
 
-/** An entry in the form that is kept: the key of an attribute may be given alone. */
+/** An entry in its stored form; in requests the key of an attribute may be given alone. */
 export function fullEntry(type: CardType, entry: string): string {
   const alone = !isCore(entry) && !entry.startsWith(ATTRIBUTE) && !entry.startsWith(RELATION);
   return alone && type.fields.has(entry) ? `${ATTRIBUTE}${entry}` : entry;
@@ -75,8 +73,8 @@ function shownRelation(metamodel: Metamodel, { key }: CardType, name: string): S
 }
 
 /**
- * What a portal shows under the metamodel as it is: without what has vanished, was hidden or has become a cost since the
- * portal was written. Undefined where its type is gone or hidden: nothing is shown then.
+ * What a portal shows under the current metamodel: without what was removed, was hidden or became a cost since the
+ * portal was saved. Undefined where its type is gone or hidden: nothing is shown then.
  */
 export function shownOf(
   metamodel: Metamodel,
@@ -99,8 +97,8 @@ export function shownOf(
   return { type, entries, core, attributes, relations };
 }
 
-/** What is wrong with the fields that a portal is to show, in the form that is kept. */
-export function displayFaults(
+/** The errors of `display_fields` in their stored form. */
+export function displayFieldErrors(
   metamodel: Metamodel,
   type: CardType,
   entries: readonly string[],
@@ -115,7 +113,7 @@ export function displayFaults(
 
 const ORDERED: readonly CoreField[] = ['subtype', 'approval_status', 'data_quality', 'updated_at'];
 
-/** By what the cards of a portal can be ordered: an order tells values, so by nothing that is not shown. */
+/** The sorts of a portal's cards. An order reveals values, so only what is shown can be sorted by. */
 export function sortsOf({ core, attributes }: Shown): string[] {
   const keys = [...attributes.keys()].map((key) => `${ATTRIBUTE}${key}`);
   return ['name', ...ORDERED.filter((field) => core.has(field)), ...keys];
@@ -127,15 +125,15 @@ export const sortedAttribute = (sort: string): string | undefined =>
 
 /** How a portal shows its cards, with defaults, and without an order by what it no longer shows. */
 export function configOf(shown: Shown, { sort_by, sort_dir, indexed }: PortalConfig): Required<PortalConfig> {
-  const kept = sort_by !== undefined && sortsOf(shown).includes(sort_by);
+  const applies = sort_by !== undefined && sortsOf(shown).includes(sort_by);
   return {
-    sort_by: kept ? sort_by : 'name',
-    sort_dir: (kept || sort_by === undefined ? sort_dir : undefined) ?? 'asc',
+    sort_by: applies ? sort_by : 'name',
+    sort_dir: (applies || sort_by === undefined ? sort_dir : undefined) ?? 'asc',
     indexed: indexed ?? false,
   };
 }
 
-/** The shown relation types that a key means: that of one of them, or that of the card type at their other end. */
+/** The shown relation types with this key, or else those with this card type at their other end. */
 export function relationsFor({ relations }: Shown, key: string): ShownRelation[] {
   const named = relations.get(key);
   return named ? [named] : [...relations.values()].filter(({ other }) => other === key);

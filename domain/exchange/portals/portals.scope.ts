@@ -3,12 +3,12 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
+import type { PortalRow } from './portals.model.ts';
 import type { ShownRelation } from './portals.rules.ts';
-import type { PortalRow } from './portals.types.ts';
 
 /**
- * The cards that a portal shows, as conditions over the alias `c`. A filter that no longer fits the metamodel, or asks
- * about what has become a cost, lets no card through: ignoring it would show what was left out on purpose.
+ * The cards that a portal shows, as conditions over the alias `c`. A filter that is no longer valid, or refers to what is
+ * now a cost, selects no card: ignoring it would show cards that were excluded deliberately.
  * @param ctx that of the portal's reader.
  */
 export async function shownCards(ctx: Ctx, { card_type, filters }: PortalRow): Promise<Condition[]> {
@@ -54,13 +54,13 @@ export function relatedCards(
   const part = (direction: 'outgoing' | 'incoming', own: End, other: End): Fragment[] => {
     const keys = relations.filter((relation) => relation[direction]).map(({ type }) => type.key);
     if (keys.length === 0) return [];
-    const asked = where(own, other);
-    // inside, the alias c is the other card: whether it is seen is decided as for every card
+    const condition = where(own, other);
+    // inside, the alias c is the other card, for the usual visibility condition
     const sql = `select r.${own} as own, r.type, '${direction}'::text as direction, o.*
       from relations r join (select c.id, c.name, c.name_key, c.type as other_type from cards c
         where c.status = 'ACTIVE' and (${visible.sql})) o on o.id = r.${other}
-      where r.type = any(?::text[]) and (${asked.sql})`;
-    return [{ sql, bindings: [...visible.bindings, keys, ...asked.bindings] }];
+      where r.type = any(?::text[]) and (${condition.sql})`;
+    return [{ sql, bindings: [...visible.bindings, keys, ...condition.bindings] }];
   };
   const parts = [
     ...part('outgoing', 'source_id', 'target_id'),

@@ -1,25 +1,26 @@
 import type { Sql } from '../../../platform/database.ts';
 import { anonymousCaller, type Caller, type Ctx } from '../../kernel/context.ts';
 import { createResultCache } from '../../kernel/lists/result.cache.ts';
-import type { PortalRow } from './portals.types.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
+import { type PortalRow, WebPortal } from './portals.model.ts';
 
-/** The published portals that a process has been asked for. */
+/** A cache of published portals. */
 export interface PortalStore {
   /**
-   * A published portal by its slug, as it is at a version of the portals' topic or later. What is not published is looked
-   * for in the same way as what is not there.
+   * A published portal by its slug, at this version of the portals' topic or later. Drafts are not found, in the same time
+   * as unknown slugs.
    */
   find(sql: Sql, slug: string, version: number): Promise<PortalRow | undefined>;
 }
 
-const KEPT_BYTES = 8 * 1024 * 1024;
+const CACHE_BYTES = 8 * 1024 * 1024;
 
 export function createPortalStore(): PortalStore {
-  const kept = createResultCache<PortalRow>(KEPT_BYTES, (row) => 2 * JSON.stringify(row).length);
+  const cache = createResultCache<PortalRow>(CACHE_BYTES, (row) => 2 * JSON.stringify(row).length);
   return {
     async find(sql, slug, version) {
       try {
-        return await kept.get(`${version} ${slug}`, () => published(sql, slug));
+        return await cache.get(`${version} ${slug}`, () => published(sql, slug));
       } catch (error) {
         if (error instanceof Unknown) return undefined;
         throw error;
@@ -28,19 +29,16 @@ export function createPortalStore(): PortalStore {
   };
 }
 
-/** Thrown, not answered: slugs that people make up are not kept. */
+/** Thrown, so that unknown slugs are not cached. */
 class Unknown extends Error {}
 
 async function published(sql: Sql, slug: string): Promise<PortalRow> {
-  const { rows } = await sql.raw(
-    'select to_jsonb(p) as portal from web_portals p where p.slug = ? and p.is_published',
-    [slug],
-  );
-  if (!rows[0]) throw new Unknown();
-  return rows[0].portal;
+  const [portal] = await findRows(sql, WebPortal, (query) => query.where({ slug, is_published: true }));
+  if (!portal) throw new Unknown();
+  return portal;
 }
 
-/** What whoever looks at a portal may see, also when logged in: cards and relations, but no costs and no people. */
+/** What the public may see, also when logged in: cards and relations, but no costs and no people. */
 export const readerPermissions = ['inventory.view', 'relations.view'] as const;
 
 const reader: Caller = {
@@ -49,5 +47,5 @@ const reader: Caller = {
   permissions: new Set(readerPermissions),
 };
 
-/** The context in which everything is read that a portal shows. */
+/** The context in which portals are read. */
 export const asReader = (ctx: Ctx): Ctx => ({ ...ctx, caller: reader });

@@ -1,4 +1,4 @@
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import type { PortalConfig } from './portals.model.ts';
 
 /** Members of a card that a portal may show besides its name, attributes and relations. */
 export const coreFields = [
@@ -12,39 +12,6 @@ export const coreFields = [
 ] as const;
 export type CoreField = (typeof coreFields)[number];
 
-/** Which active cards of the type a portal shows; members that are absent or empty select all. */
-export interface PortalFilters {
-  subtypes?: string[];
-  /** Cards with one of the tags. */
-  tag_ids?: string[];
-  /** In the filter language. */
-  filter?: string;
-}
-
-/** How a portal shows its cards. */
-export interface PortalConfig {
-  /** `name`, one of the shown fields that have an order, or a shown `attributes.<key>`; the name when absent. */
-  sort_by?: string;
-  sort_dir?: 'asc' | 'desc';
-  /** Whether search engines may list the page; they may not when absent. */
-  indexed?: boolean;
-}
-
-/** A row of `web_portals` as JSON. */
-export interface PortalRow extends StoredRow {
-  id: string;
-  name: string;
-  slug: string;
-  description: string | null;
-  card_type: string;
-  filters: PortalFilters;
-  /** Core fields, `attributes.<key>` and `relations.<relation type>`. */
-  display_fields: string[];
-  card_config: PortalConfig;
-  is_published: boolean;
-  created_by: string | null;
-}
-
 /** The public definition of a portal, cut to what it shows. */
 export interface PublicPortal {
   id: string;
@@ -52,7 +19,7 @@ export interface PublicPortal {
   slug: string;
   description: string | null;
   card_type: string;
-  /** How cards are chosen may name what is not shown, and is told to nobody. */
+  /** Always null: the selection may name what is not shown. */
   filters: null;
   display_fields: string[];
   card_config: Required<PortalConfig>;

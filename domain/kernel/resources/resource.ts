@@ -25,6 +25,8 @@ interface Transfer {
   label?: string;
   /** Rows are written without events, because the objects that use them have events. */
   silent?: true;
+  /** Imports add rows and never update existing ones, although there is an event type for it. */
+  insertOnly?: true;
   /** The column with the one user who receives the event. */
   recipient?: string;
   /** Columns that may hold costs. */
