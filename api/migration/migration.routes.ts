@@ -35,7 +35,7 @@ const FORM_ROOM = 64 * 1024;
 const Params = Type.Object({ migration_id: Uuid }, closed);
 const migration = Type.Ref('Migration#');
 
-/** Migrations from other tools: uploaded, looked at, mapped and applied. */
+/** Migrations from other tools: uploaded, previewed, mapped and applied. */
 export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
   for (const schema of [
     schemas.MigrationSourceSchema,
@@ -66,9 +66,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     tag,
     summary: 'List migrations',
     permission,
-    query: listQuery(['created_at', 'name', 'source_type'], 'created_at', {
-      source_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those from this source' })),
-    }),
+    query: schemas.MigrationListQuery,
     answers: {
       200: { description: 'Migrations, newest first', schema: listAnswer(Type.Ref('MigrationItem#')) },
     },
@@ -95,7 +93,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'deleteMigration',
     tag,
     summary: 'Delete a migration',
-    description: 'With its file and all that was staged. Cards and relations that it has written stay.',
+    description: 'With its file and its records. Cards and relations that it has written stay.',
     permission,
     params: Params,
     headers: ['If-Match'],
@@ -114,10 +112,10 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     tag,
     summary: 'Show what a migration would do, record by record',
     description:
-      'By the plan and the statements of the import, each batch rolled back. `diff` holds `{field: {old, new}}`; costs show with costs.view. After applying, `status`, `target_id` and `error_message` tell what became of each record.',
+      'Computed by running the import and rolling each batch back. `diff` holds `{field: {old, new}}`; costs show with costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
     permission,
     params: Params,
-    query: listQuery(['line', 'display_name'], 'line', schemas.PreviewFilter),
+    query: schemas.PreviewQuery,
     answers: {
       200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage },
     },
@@ -134,7 +132,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     permission,
     params: Params,
     answers: {
-      200: { description: 'The choices, by kind of thing', schema: Type.Ref('MigrationFieldMappings#') },
+      200: { description: 'The choices, by native type', schema: Type.Ref('MigrationFieldMappings#') },
     },
     handler: async ({ ctx, params, reply }) => reply.send(await readMappings(ctx, params.migration_id)),
   });
@@ -146,7 +144,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     tag,
     summary: 'Map the columns of the file',
     description:
-      'Replaces what was saved before; columns that are not named keep what their names say. The records are made anew by a job: the migration is `parsed` until then.',
+      'Replaces what was saved before; columns that are not named are mapped by their names. A job makes the records again: the migration is `parsed` until then.',
     permission,
     params: Params,
     body: schemas.FieldMappingsBody,
@@ -186,9 +184,9 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     url: '/api/v1/migration/:migration_id/errors.csv',
     id: 'downloadMigrationErrors',
     tag,
-    summary: 'Download what a migration could not take over',
+    summary: 'Download what a migration could not write',
     description:
-      'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would calculate begin with an apostrophe.',
+      'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would evaluate begin with an apostrophe.',
     permission,
     params: Params,
     answers: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
@@ -202,7 +200,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     },
   });
 
-  // with a parser of its own: files are stored as they come in
+  // with a parser of its own: files are stored while they are received
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     registerValidation(uploads);
@@ -216,7 +214,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
       tag,
       summary: 'Upload a file to migrate from',
       description:
-        'At most 100 MiB. A job reads it, maps its columns by their names and makes its records; follow the migration until it is `previewed`. One file is there once for each source.',
+        'At most 100 MiB. A job reads it, maps its columns by their names and makes its records; follow the migration until it is `previewed`. A file can be uploaded once for each source.',
       permission,
       consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_ROOM,

@@ -1,12 +1,23 @@
 import Type, { type TSchema } from 'typebox';
-import { entityKinds, recordActions } from '../../domain/exchange/migration/records.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { listAnswer } from './common.ts';
+import {
+  migrationColumns,
+  migrationFilters,
+  migrationSorts,
+  offsetPage,
+  recordColumns,
+  recordFilters,
+  recordSorts,
+} from '../../domain/exchange/migration/migration.list.ts';
+import {
+  FieldMappings,
+  Migration,
+  migrationStatuses,
+} from '../../domain/exchange/migration/migration.model.ts';
+import { Choice, closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { listAnswer, listQuery } from './common.ts';
 
-const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const Text = Nullable(Type.String());
 const Count = Type.Integer({ minimum: 0 });
-const Moment = Nullable(Timestamp);
 
 const optional = (members: Record<string, TSchema>) =>
   Object.fromEntries(Object.entries(members).map(([key, schema]) => [key, Type.Optional(schema)]));
@@ -16,59 +27,19 @@ export const MigrationSourceSchema = Type.Object(
   { $id: 'MigrationSource', ...closed },
 );
 
-const status = oneOf(['uploaded', 'parsed', 'previewed', 'applying', 'applied', 'failed', 'aborted']);
-const Mappings = Type.Record(
-  Type.String({ maxLength: 200 }),
-  Type.Record(Type.String({ maxLength: 220 }), Type.String({ maxLength: 250 })),
-  {
-    description:
-      'By kind of thing in the file: targets by column. `$type` names the card type, or what else its rows are; an empty text leaves a column, or all of the kind, out.',
-  },
-);
-
-const migration = {
-  id: Uuid,
-  name: Type.String(),
-  source_type: Type.String(),
-  status,
-  file_name: Type.String(),
-  file_hash: Type.String(),
-  file_size: Nullable(Count),
-  include_archived: Type.Boolean(),
-  snapshot_version: Text,
-  stats: Nullable(OpenObject),
-  metamodel_diff: Nullable(OpenObject),
-  field_mappings: Nullable(OpenObject),
-  error_message: Text,
-  job_id: Nullable(Uuid),
-  created_by: Nullable(Uuid),
-  parsed_at: Moment,
-  applied_at: Moment,
-  created_at: Moment,
-  updated_at: Moment,
-};
+const migration = { ...migrationColumns, status: Choice(migrationStatuses) };
 export const MigrationSchema = Type.Object(migration, { $id: 'Migration', ...closed });
 /** A migration in a list, which may be cut to some members. */
 export const MigrationItemSchema = Type.Object(optional(migration), { $id: 'MigrationItem', ...closed });
 
+export const MigrationListQuery = listQuery(migrationSorts, 'created_at', migrationFilters);
+
 export const MigrationRecordSchema = Type.Object(
   optional({
-    id: Uuid,
-    entity_kind: oneOf(entityKinds),
-    source_id: Type.String(),
-    source_type: Type.String(),
-    card_type_key: Text,
-    action: oneOf(recordActions),
-    status: oneOf(['pending', 'applied', 'error']),
-    diff: Nullable(OpenObject),
-    error_message: Text,
-    target_id: Nullable(Uuid),
-    display_name: Text,
-    sheet: Text,
-    row: Nullable(Count),
+    ...recordColumns,
     left_out: Type.Array(
       Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() }, closed),
-      { description: 'Values of the row that are not taken over, by column' },
+      { description: 'Values of the row that are not migrated, by column' },
     ),
   }),
   { $id: 'MigrationRecord', ...closed },
@@ -80,21 +51,7 @@ export const MigrationPreviewPage = Type.Object(
   closed,
 );
 
-export const PreviewFilter = {
-  entity_kind: Type.Union(oneOf(entityKinds).anyOf, { default: 'card', description: 'Which kind of record' }),
-  card_type_key: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this card type' })),
-  action: Type.Optional(
-    Type.Union(oneOf(recordActions).anyOf, { description: 'Only those with this outcome' }),
-  ),
-  offset: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      description: 'A multiple of the limit; instead of `page`',
-    }),
-  ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Instead of `page_size`' })),
-};
+export const PreviewQuery = listQuery(recordSorts, 'line', { ...recordFilters, ...offsetPage });
 
 export const FieldMappingsSchema = Type.Object(
   {
@@ -102,7 +59,7 @@ export const FieldMappingsSchema = Type.Object(
       Type.Object(
         {
           native_type: Type.String(),
-          target_card_type: Type.String({ description: 'Empty where it stands for none' }),
+          target_card_type: Type.String({ description: 'Empty without a card type' }),
           target_type_label: Type.String(),
           source_fields: Type.Array(
             Type.Object(
@@ -113,7 +70,7 @@ export const FieldMappingsSchema = Type.Object(
                 field_type: Text,
                 target_card_type: Type.String(),
                 mapped_to: Type.Union([Type.String(), Type.Null()], {
-                  description: 'Null: nobody has said; an empty text: left out as asked',
+                  description: 'Null: not mapped; an empty text: left out on request',
                 }),
                 values: Type.Integer({ minimum: 0, description: 'Cells that are not empty' }),
               },
@@ -137,15 +94,15 @@ export const FieldMappingsSchema = Type.Object(
   { $id: 'MigrationFieldMappings', ...closed },
 );
 
-export const FieldMappingsBody = Type.Object({ field_mappings: Mappings }, closed);
+export const FieldMappingsBody = Type.Object({ field_mappings: FieldMappings }, closed);
 
 export const MigrationForm = Type.Object(
   {
     source_key: Type.String({ maxLength: 100, description: 'A key of `GET /migration/sources`' }),
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    name: Migration.columns.name,
     file: Type.String({ format: 'binary' }),
     include_archived: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether what is archived in the source comes as well' }),
+      Type.Boolean({ default: false, description: 'Whether to include what is archived in the source' }),
     ),
   },
   closed,

@@ -47,7 +47,6 @@ export const refusedEvents: Record<string, string> = {
   itsm_question: 'The answer is carried out by a run, which can be taken back.',
   itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
   duplicates: 'A run has found them, and the next one finds them anew.',
-  migration: 'What was staged is made anew from the file.',
   webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
   'notification.created': 'What people were told cannot be taken back.',
   'notification.updated': 'What people were told cannot be taken back.',

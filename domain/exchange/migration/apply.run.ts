@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { inTransaction, type Sql } from '../../../platform/database.ts';
+import { inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { createMissingTags, type WantedTag } from '../../inventory/tags/tags.missing.ts';
 import { command } from '../../kernel/command.ts';
 import { outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
 import type { JobResult, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { attemptBatch } from '../imports/imports.apply-batches.ts';
 import { planCards } from '../imports/imports.cards.plan.ts';
@@ -17,10 +18,10 @@ import { countRows, removeStaged } from '../imports/imports.staging.ts';
 import { writeAttached } from './apply.attached.ts';
 import { noteCards, noteFollowers, noteRelations, stageRelationRows } from './apply.records.ts';
 import { cardsBehind, handOver } from './import.rows.ts';
-import { requireRights, store } from './migration.commands.ts';
-import { endedEvent, failureOf, recipientsOf } from './migration.ended.ts';
+import { requireRights } from './migration.commands.ts';
+import { endedEvent, failureOf, migrationEvent, recipientsOf } from './migration.events.ts';
 import type { MigrationPayload } from './migration.jobs.ts';
-import { type MigrationRow, migrationEvent } from './migration.rows.ts';
+import { Migration, type MigrationRow } from './migration.model.ts';
 import { migrationOf } from './stage.run.ts';
 import { countRecords } from './stage.told.ts';
 
@@ -237,7 +238,8 @@ async function note(
 }
 
 async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, number>> {
-  const { rows } = await sql.raw(
+  const [counts] = await queryRows<Record<string, number>>(
+    sql,
     `select (count(*) filter (where written))::int as total,
        (count(*) filter (where written and status = 'applied'))::int as applied,
        (count(*) filter (where written and status = 'error'))::int as failed,
@@ -247,7 +249,7 @@ async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, n
        and action in ('create', 'update') as written) w where migration_id = ?`,
     [migrationId],
   );
-  return rows[0];
+  return counts!;
 }
 
 async function finish({ job, migration }: Applying): Promise<JobResult> {
@@ -259,15 +261,20 @@ async function finish({ job, migration }: Applying): Promise<JobResult> {
     const { error } = outcomeOf({ counts });
     if (error) {
       // the migration is shown as failed while its job is, and can be corrected and applied again
-      await store(work, migration, { stats, error_message: error.message });
+      await updateRow(sql, Migration, { id: migration.id }, { stats, error_message: error.message });
       work.emit(endedEvent('migration.failed', migration, job.ctx.caller.userId, failureOf(error)));
     } else {
-      const after = await store(work, migration, {
-        status: 'applied',
-        stats,
-        applied_at: new Date().toISOString(),
-        error_message: null,
-      });
+      const after = await updateRow(
+        sql,
+        Migration,
+        { id: migration.id },
+        {
+          status: 'applied',
+          stats,
+          applied_at: new Date().toISOString(),
+          error_message: null,
+        },
+      );
       const recipients = recipientsOf(migration, job.ctx.caller.userId);
       work.emit(migrationEvent('migration.applied', migration, after, { counts, recipients }));
     }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardStager } from '../imports/imports.cards.stage.ts';
 import { resolveTags, type TagCatalogue } from '../imports/imports.people.ts';
@@ -22,13 +23,13 @@ export async function cardsBehind(
   actions: readonly string[],
   limit: number,
 ): Promise<CardRecord[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select line, payload, coalesce(refs, '{}') as refs from migration_records
      where migration_id = ? and entity_kind = 'card' and line > ? and action = any(?::text[]) and payload is not null
      order by line limit ${limit}`,
-    [migrationId, line, [...actions]] as never,
+    [migrationId, line, [...actions]],
   );
-  return rows;
 }
 
 /** Hands cards to the import of cards, under the id of a job; their lines stay theirs. */

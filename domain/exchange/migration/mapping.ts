@@ -21,10 +21,8 @@ import {
   tagGroupOf,
   takesMany,
 } from './mapping.targets.ts';
+import type { FieldMappings } from './migration.model.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
-
-/** A mapping as it is saved: targets by column, by native type. */
-export type FieldMappings = Record<string, Record<string, string>>;
 
 /** A block with what it is mapped to. */
 export interface MappedBlock {
@@ -145,15 +143,15 @@ export function checkMappings(
   blocks: readonly SourceBlock[],
   given: FieldMappings,
   standing: (native: string) => Stands | undefined,
-): { mappings: FieldMappings; faults: FieldError[] } {
-  const faults: FieldError[] = [];
+): { mappings: FieldMappings; errors: FieldError[] } {
+  const errors: FieldError[] = [];
   const mappings: FieldMappings = {};
-  const fault = (path: string[], code: string, message: string) =>
-    faults.push({ field: ['field_mappings', ...path].join('.'), code, message });
+  const refuse = (path: string[], code: string, message: string) =>
+    errors.push({ field: ['field_mappings', ...path].join('.'), code, message });
   for (const [name, columns] of Object.entries(given)) {
     const block = blockNamed(blocks, name, standing);
     if (!block) {
-      fault([name], 'unknown_type', 'is no kind of thing in the file');
+      refuse([name], 'unknown_type', 'is no kind of thing in the file');
       continue;
     }
     const checked: [string, string][] = [];
@@ -161,7 +159,7 @@ export function checkMappings(
     const leavesOut = chosen === LEFT_OUT;
     const stands = chosen === undefined ? standing(block.native_type) : standsFor(metamodel, chosen);
     if (chosen !== undefined && !leavesOut && !stands) {
-      fault([name, TYPE_COLUMN], 'unknown_type', 'is no card type, nor anything else that rows can become');
+      refuse([name, TYPE_COLUMN], 'unknown_type', 'is no card type, nor anything else that rows can become');
     }
     const known = new Set(columnTargets(metamodel, stands).map(({ key }) => key));
     const used = new Map<string, string>();
@@ -172,15 +170,15 @@ export function checkMappings(
       }
       const full = known.has(`attributes.${target}`) && !known.has(target) ? `attributes.${target}` : target;
       if (!block.columns.some(({ key }) => key === column)) {
-        fault([name, column], 'unknown_column', 'is no column of it');
+        refuse([name, column], 'unknown_column', 'is no column of it');
       } else if (full !== LEFT_OUT && !known.has(full) && !isTagGroup(stands, full)) {
-        fault(
+        refuse(
           [name, column],
           'unknown_target',
           stands ? `${keyOf(stands)} has no such field` : 'name first what it stands for, as $type',
         );
       } else if (full !== LEFT_OUT && !(stands?.kind === 'card' && takesMany(full)) && used.has(full)) {
-        fault([name, column], 'duplicate_target', `the column ${used.get(full)} is mapped to it as well`);
+        refuse([name, column], 'duplicate_target', `the column ${used.get(full)} is mapped to it as well`);
       } else {
         used.set(full, column);
         checked.push([column, full]);
@@ -191,7 +189,7 @@ export function checkMappings(
       ...checked,
     ]);
   }
-  return { mappings, faults };
+  return { mappings, errors };
 }
 
 /** Whether a target puts the tags of a column of cards into a group; one that is missing is made. */

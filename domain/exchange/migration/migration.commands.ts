@@ -1,19 +1,20 @@
-import { type Sql, sqlState } from '../../../platform/database.ts';
+import { queryRows, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { requireImportRights } from '../imports/imports.rights.ts';
 import { type MappingOptions, mappingOptions } from './mapping.options.ts';
-import { checkMappings, type FieldMappings, mapBlocks } from './mapping.ts';
+import { checkMappings, mapBlocks } from './mapping.ts';
+import { migrationEvent } from './migration.events.ts';
 import { migrationApplyJob, migrationStageJob } from './migration.jobs.ts';
-import { migrationText } from './migration.list.ts';
-import { type MigrationRow, type MigrationStatus, migrationEvent, shownStatus } from './migration.rows.ts';
+import { migrationText, shownStatus } from './migration.list.ts';
+import { type FieldMappings, Migration, type MigrationRow, type MigrationStatus } from './migration.model.ts';
 import type { SourceType } from './source.types.ts';
 
 /** What comes with an uploaded file. */
@@ -31,8 +32,8 @@ const mediaTypes: Record<string, string> = {
 };
 
 /**
- * Begins a migration from an uploaded file; a job reads it.
- * @throws EstateError `forbidden`, `validation_failed`; `conflict`, naming the migration, for a file that is there already.
+ * Starts a migration from an uploaded file, which a job reads.
+ * @throws EstateError `forbidden`, `validation_failed`; `conflict`, naming the migration, for a file that was uploaded before.
  */
 export async function createMigration(
   ctx: Ctx,
@@ -50,10 +51,10 @@ export async function createMigration(
         ownerId: ctx.caller.userId,
         withCosts: true,
         needs: [],
-        // goes with its migration
+        // is deleted with its migration
         expiresAt: null,
       });
-      const row = (await insertRow(work.sql, 'migrations', {
+      const row = await insertRow(work.sql, Migration, {
         name: name.trim(),
         source_type: source,
         file_id: content.id,
@@ -62,21 +63,20 @@ export async function createMigration(
         file_size: content.size,
         include_archived,
         created_by: ctx.caller.userId,
-      })) as MigrationRow;
+      });
       const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: row.id });
-      const after = await store(work, row, { job_id });
+      const after = await updateRow(work.sql, Migration, { id: row.id }, { job_id });
       work.emit(migrationEvent('migration.uploaded', null, after));
       return await migrationText(work.sql, row.id);
     });
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    const other = await ctx
-      .db('migrations')
-      .where({ source_type: source, file_hash: content.sha256 })
-      .first('id');
+    const [other] = await findRows(ctx.db, Migration, (query) =>
+      query.where({ source_type: source, file_hash: content.sha256 }),
+    );
     throw new EstateError(
       'conflict',
-      'The file was uploaded already: go on with that migration, or delete it.',
+      'The file was uploaded already: continue that migration, or delete it.',
       {
         extra: { migration_id: other?.id ?? null },
       },
@@ -84,13 +84,10 @@ export async function createMigration(
   }
 }
 
-/** What the columns of the file can be mapped to, and are. @throws EstateError `forbidden`, `not_found`. */
+/** What the columns of the file can be mapped to, and what they are mapped to. @throws EstateError `forbidden`, `not_found`. */
 export async function readMappings(ctx: Ctx, id: string): Promise<MappingOptions> {
   requirePermission(ctx.caller, 'admin.migrate');
-  const row: MigrationRow | undefined = await ctx
-    .db('migrations')
-    .where({ id })
-    .first('source_type', 'blocks', 'field_mappings');
+  const [row] = await findRows(ctx.db, Migration, (query) => query.where({ id }));
   if (!row) throw notFound('migration', id);
   return mappingOptions(
     ctx.metamodel,
@@ -100,9 +97,9 @@ export async function readMappings(ctx: Ctx, id: string): Promise<MappingOptions
 }
 
 /**
- * Saves what the columns of the file are mapped to, and has its records made anew by that.
- * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed` naming each fault; `wrong_state`
- * before the file was read, while a job has it in hand, and after it was applied.
+ * Saves what the columns of the file are mapped to, and starts the job that makes its records again.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed` naming each error; `wrong_state`
+ * before the file was read, while a job runs, and after it was applied.
  */
 export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
@@ -110,30 +107,35 @@ export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): 
     const before = await locked(work, ctx, id);
     const status = await statusOf(work.sql, id);
     if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
-      throw notNow(status);
+      throw wrongState(status);
     const mapped = mapBlocks(work.metamodel, before.source_type, before.blocks, null);
-    const standing = new Map(mapped.map(({ block, stands }) => [block.native_type, stands]));
-    const { mappings, faults } = checkMappings(work.metamodel, before.blocks, given, (name) =>
-      standing.get(name),
+    const defaults = new Map(mapped.map(({ block, stands }) => [block.native_type, stands]));
+    const { mappings, errors } = checkMappings(work.metamodel, before.blocks, given, (name) =>
+      defaults.get(name),
     );
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
     const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: before.id });
-    const after = await store(work, before, {
-      field_mappings: mappings,
-      status: 'parsed',
-      previewed_at: null,
-      error_message: null,
-      job_id,
-    });
+    const after = await updateRow(
+      work.sql,
+      Migration,
+      { id: before.id },
+      {
+        field_mappings: mappings,
+        status: 'parsed',
+        previewed_at: null,
+        error_message: null,
+        job_id,
+      },
+    );
     work.emit(migrationEvent('migration.mapped', before, after));
     return await migrationText(work.sql, id);
   });
 }
 
 /**
- * Has a migration written into the inventory, as a job with the caller's present rights.
- * @throws EstateError `forbidden` naming what the caller lacks for what it holds, `not_found`, `precondition_failed`,
- * `wrong_state` while it shows no preview.
+ * Starts the job that writes a migration into the inventory, with the current rights of the caller.
+ * @throws EstateError `forbidden` naming the missing permission, `not_found`, `precondition_failed`,
+ * `wrong_state` unless it has a preview.
  */
 export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
@@ -141,16 +143,21 @@ export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
     const before = await locked(work, ctx, id);
     const status = await statusOf(work.sql, id);
     if (before.previewed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
-      throw notNow(status);
+      throw wrongState(status);
     await requireRights(work.sql, ctx, id);
     const { job_id } = await enqueueJob(ctx, work, migrationApplyJob, { migration_id: before.id });
-    const after = await store(work, before, { status: 'applying', error_message: null, job_id });
+    const after = await updateRow(
+      work.sql,
+      Migration,
+      { id: before.id },
+      { status: 'applying', error_message: null, job_id },
+    );
     work.emit(migrationEvent('migration.started', before, after));
     return await migrationText(work.sql, id);
   });
 }
 
-/** What a migration needs besides `admin.migrate`, by what it holds. @throws EstateError `forbidden`. */
+/** Checks the permissions needed besides `admin.migrate` by the records of a migration. @throws EstateError `forbidden`. */
 export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<void> {
   const kinds: string[] = await sql('migration_records')
     .where({ migration_id: id })
@@ -166,51 +173,43 @@ export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<voi
     requirePermission(ctx.caller, 'costs.view');
   }
   if (kinds.includes('document')) requirePermission(ctx.caller, 'documents.manage');
-  // others' words are written under their names
+  // comments are written under the names of their authors
   if (kinds.includes('comment')) requirePermission(ctx.caller, 'comments.manage');
 }
 
 /**
- * Deletes a migration with all that was staged; what it has written stays.
- * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` while a job has it in hand.
+ * Deletes a migration with its records; what it has written stays.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` while a job runs.
  */
 export async function deleteMigration(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.migrate');
   await command(ctx, async (work) => {
     const before = await locked(work, ctx, id);
     const status = await statusOf(work.sql, id);
-    if (['uploaded', 'parsed', 'applying'].includes(status)) throw notNow(status);
-    await work.sql('migrations').where({ id: before.id }).delete();
+    if (['uploaded', 'parsed', 'applying'].includes(status)) throw wrongState(status);
+    await deleteRows(work.sql, Migration, (query) => query.where({ id: before.id }));
     await work.sql('files').where({ id: before.file_id }).update({ expires_at: new Date() });
     work.emit(migrationEvent('migration.deleted', before, null));
   });
 }
 
 async function locked(work: Work, ctx: Ctx, id: string): Promise<MigrationRow> {
-  const row = await lockRow(work.sql, 'migrations', { id: id.toLowerCase() });
+  const row = await lockRow(work.sql, Migration, { id: id.toLowerCase() });
   if (!row) throw notFound('migration', id);
   if (ctx.ifMatch) checkIfMatch(ctx, await migrationText(work.sql, id));
-  return row as MigrationRow;
-}
-
-/** Writes columns of a migration. @returns the whole row. */
-export async function store(
-  work: Pick<Work, 'sql'>,
-  { id }: Pick<MigrationRow, 'id'>,
-  values: Partial<MigrationRow>,
-): Promise<MigrationRow> {
-  return (await updateRow(work.sql, 'migrations', { column: 'id', value: id }, values)) as MigrationRow;
+  return row;
 }
 
 async function statusOf(sql: Sql, id: string): Promise<MigrationStatus> {
-  const { rows } = await sql.raw(
+  const [migration] = await queryRows<{ status: MigrationStatus }>(
+    sql,
     `select ${shownStatus} as status from migrations m left join jobs j on j.id = m.job_id where m.id = ?::uuid`,
     [id],
   );
-  return rows[0].status;
+  return migration!.status;
 }
 
-function notNow(status: MigrationStatus): EstateError {
+function wrongState(status: MigrationStatus): EstateError {
   return new EstateError('wrong_state', `The migration is ${status}.`, {
     extra: { migration_status: status },
   });

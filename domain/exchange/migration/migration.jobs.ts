@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
+import type { Sql } from '../../../platform/database.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { whyMigrationIsOver } from './migration.over.ts';
 
 const payload = Type.Object(
   { migration_id: Type.String({ format: 'uuid' }) },
@@ -10,7 +10,15 @@ const payload = Type.Object(
 /** Which migration a job works on. */
 export type MigrationPayload = Static<typeof payload>;
 
-/** Reads the file of a migration, where that was not done yet, and makes its records anew. */
+/** Why a job of a migration must not run again; null where it may. */
+async function whyMigrationIsOver(sql: Sql, id: string, jobId: string): Promise<string | null> {
+  const row = await sql('migrations').where({ id }).first('job_id', 'status');
+  if (!row) return 'The migration was deleted.';
+  if (row.job_id === jobId && ['uploaded', 'parsed', 'applying'].includes(row.status)) return null;
+  return 'Another job has continued the migration.';
+}
+
+/** Reads the file of a migration, unless that is done, and makes its records again. */
 export const migrationStageJob = defineJob({
   kind: 'migration_stage',
   queue: 'bulk',

@@ -1,52 +1,55 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { itemText } from '../../collaboration/items.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { shownStatus } from './migration.rows.ts';
+import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { entityKinds, Migration, MigrationRecord, recordActions } from './migration.model.ts';
+
+/** The status of the migration `m`, which its job `j` may have failed or cancelled. */
+export const shownStatus = `case when m.status in ('uploaded', 'parsed', 'applying')
+    and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
+  then case j.status when 'failed' then 'failed' else 'aborted' end else m.status end`;
+
+export const migrationSorts: Record<string, SortField> = {
+  created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
+  name: { sql: 'lower(m.name)', type: 'text', filled: true },
+  source_type: { sql: 'm.source_type', type: 'text', filled: true },
+};
+export const migrationFilters = {
+  source_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those from this source' })),
+};
+/** The columns of migrations that are shown. */
+export const { properties: migrationColumns } = Type.Omit(Type.Object(Migration.columns), [
+  'file_id',
+  'blocks',
+  'previewed_at',
+]);
 
 const migrationList: ListSpec = {
   name: 'migrations',
   from: 'migrations m left join jobs j on j.id = m.job_id',
   id: 'm.id',
   idType: 'uuid',
-  sorts: {
-    created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
-    name: { sql: 'lower(m.name)', type: 'text', filled: true },
-    source_type: { sql: 'm.source_type', type: 'text', filled: true },
-  },
+  sorts: migrationSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'fold(m.name)',
   members: {
-    id: 'm.id',
-    name: 'm.name',
-    source_type: 'm.source_type',
+    ...columnMembers('m', { columns: migrationColumns }),
     status: shownStatus,
-    file_name: 'm.file_name',
-    file_hash: 'm.file_hash',
-    file_size: 'm.file_size',
-    include_archived: 'm.include_archived',
-    snapshot_version: 'm.snapshot_version',
-    stats: 'm.stats',
-    metamodel_diff: 'm.metamodel_diff',
-    field_mappings: 'm.field_mappings',
     error_message: `case when ${shownStatus} = 'failed' then coalesce(m.error_message, j.error ->> 'message') end`,
-    job_id: 'm.job_id',
-    created_by: 'm.created_by',
-    parsed_at: 'utc(m.parsed_at)',
-    applied_at: 'utc(m.applied_at)',
-    created_at: 'utc(m.created_at)',
-    updated_at: 'utc(m.updated_at)',
   },
 };
 
 /** Migrations, newest first. @throws EstateError `forbidden`. */
 export async function listMigrations(
   ctx: Ctx,
-  params: ListParams & { source_type?: string },
+  params: ListParams & StaticOf<typeof migrationFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   const where: Condition[] =
@@ -67,18 +70,29 @@ export async function migrationText(sql: Sql, id: string): Promise<JsonText> {
   return text;
 }
 
-/** Which records are shown. */
-export interface PreviewFilter {
-  entity_kind: string;
-  card_type_key?: string;
-  action?: string;
-  /** A page of the contract's kind: instead of `page` and `page_size`. */
-  offset?: number;
-  limit?: number;
-}
+export const recordFilters = {
+  entity_kind: Type.Unsafe<(typeof entityKinds)[number]>({
+    ...Choice(entityKinds, 'Which kind of record'),
+    default: 'card',
+  }),
+  card_type_key: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this card type' })),
+  action: Type.Optional(Choice(recordActions, 'Only those with this outcome')),
+};
+/** Pages by offset, instead of `page` and `page_size`. */
+export const offsetPage = {
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: 'A multiple of the limit; instead of `page`',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Instead of `page_size`' })),
+};
+type PreviewFilter = StaticOf<typeof recordFilters> & StaticOf<typeof offsetPage>;
 
 /**
- * What a migration holds, in the order of the file; costs show with `costs.view`.
+ * The records of a migration, in the order of the file; costs show with `costs.view`.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed`.
  */
 export async function previewMigration(
@@ -107,7 +121,11 @@ export async function previewMigration(
 function pageOf({ offset, limit, ...params }: ListParams & PreviewFilter): ListParams {
   if (offset === undefined && limit === undefined) return params;
   if (params.cursor !== undefined) {
-    throw invalidField(offset === undefined ? 'limit' : 'offset', 'not_offered', 'does not go with a cursor');
+    throw invalidField(
+      offset === undefined ? 'limit' : 'offset',
+      'not_offered',
+      'cannot be combined with a cursor',
+    );
   }
   const page_size = limit ?? params.page_size;
   if ((offset ?? 0) % page_size !== 0) {
@@ -116,32 +134,38 @@ function pageOf({ offset, limit, ...params }: ListParams & PreviewFilter): ListP
   return { ...params, page: (offset ?? 0) / page_size + 1, page_size };
 }
 
+/** The columns of records that are shown. */
+export const { properties: recordColumns } = Type.Omit(Type.Object(MigrationRecord.columns), [
+  'migration_id',
+  'line',
+  'cost_keys',
+  'payload',
+  'refs',
+  'path',
+  'relation_type',
+  'source_line',
+  'source_card',
+  'target_line',
+  'target_card',
+]);
+
+export const recordSorts: Record<string, SortField> = {
+  line: { sql: 'r.line', type: 'numeric', immutable: true },
+  display_name: { sql: `lower(coalesce(r.display_name, ''))`, type: 'text', filled: true },
+};
+
 const recordList = (seesCosts: boolean): ListSpec => ({
   name: 'migration-records',
   from: 'migration_records r',
   id: 'r.id',
   idType: 'uuid',
-  sorts: {
-    line: { sql: 'r.line', type: 'numeric', immutable: true },
-    display_name: { sql: `lower(coalesce(r.display_name, ''))`, type: 'text', filled: true },
-  },
+  sorts: recordSorts,
   defaultSort: 'line',
   defaultDir: 'asc',
   search: `fold(coalesce(r.display_name, '') || ' ' || r.source_id)`,
   members: {
-    id: 'r.id',
-    entity_kind: 'r.entity_kind',
-    source_id: 'r.source_id',
-    source_type: 'r.source_type',
-    card_type_key: 'r.card_type_key',
-    action: 'r.action',
-    status: 'r.status',
+    ...columnMembers('r', { columns: recordColumns }),
     diff: seesCosts ? 'r.diff' : 'r.diff - r.cost_keys',
-    error_message: 'r.error_message',
-    target_id: 'r.target_id',
-    display_name: 'r.display_name',
-    sheet: 'r.sheet',
-    row: 'r."row"',
     left_out: `coalesce(r.left_out, '[]')`,
   },
 });

@@ -1,20 +1,20 @@
 import { inTransaction } from '../../../platform/database.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
-import type { MigrationRow } from './migration.rows.ts';
+import { Migration, type MigrationRow } from './migration.model.ts';
 import { blocksOf } from './source.blocks.ts';
 import { readSource } from './source.read.ts';
 import type { SourceFacts } from './source.types.ts';
 
-/** How far making the records has come; stored with what was written. */
+/** The checkpoint of making records. */
 type StageProgress = { stage: 'read'; line: number } | { stage: 'stage' };
 
-/** About which part of the time reading takes. */
+/** The approximate share of reading in the whole time. */
 export const READ_SHARE = 0.4;
 
 /**
- * Reads the file of a migration into rows as they stand there, and finds which kinds of things it holds. Goes on where an
- * earlier run was.
+ * Reads the file of a migration into its raw rows, and finds the native types in it. Resumes from the checkpoint.
  * @throws EstateError `validation_failed` where the file cannot be read.
  */
 export async function parseFile(
@@ -55,15 +55,12 @@ export async function parseFile(
   }
   const blocks = blocksOf(facts.blocks);
   await inTransaction(db, async (sql) => {
-    await sql('migrations')
-      .where({ id: migration.id })
-      .update({
-        blocks: JSON.stringify(blocks),
-        snapshot_version: facts.version,
-        status: 'parsed',
-        parsed_at: sql.fn.now(),
-        updated_at: sql.fn.now(),
-      });
+    await updateRow(
+      sql,
+      Migration,
+      { id: migration.id },
+      { blocks, snapshot_version: facts.version, status: 'parsed', parsed_at: new Date().toISOString() },
+    );
     const checkpoint: StageProgress = { stage: 'stage' };
     await job.checkpoint({ sql }, { progress: READ_SHARE, message: `Read ${total} rows`, checkpoint });
   });

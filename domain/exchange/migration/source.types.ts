@@ -61,7 +61,8 @@ export interface SourceRow {
 }
 
 /** The tools from which a migration can come. */
-export type SourceType = 'leanix' | 'sheet';
+export const sourceTypes = ['leanix', 'sheet'] as const;
+export type SourceType = (typeof sourceTypes)[number];
 
 /** Blocks by native type, while rows are read. */
 export type Gathered = Map<

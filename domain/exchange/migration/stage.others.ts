@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
+import { queryRows } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../kernel/permissions/policy.ts';
@@ -39,12 +40,12 @@ export async function othersBehind(
 ): Promise<SourceRow[]> {
   const natives = [...staging.mapped].filter(([, { stands }]) => stands && stands.kind !== 'card');
   if (natives.length === 0) return [];
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select line, sheet, "row", native_type, cells from migration_rows
      where migration_id = ? and line > ? and native_type = any(?::text[]) order by line limit ${limit}`,
-    [staging.migrationId, line, natives.map(([native]) => native)] as never,
+    [staging.migrationId, line, natives.map(([native]) => native)],
   );
-  return rows;
 }
 
 /** Makes records of rows that are no cards. The cards of the file have theirs already. */

@@ -99,7 +99,7 @@ async function judge(
     `with judged (line, action, message, id) as (${select})
      update migration_records r set action = j.action, error_message = j.message, target_id = j.id
      from judged j where r.migration_id = ? and r.line = j.line and r.action = 'create'`,
-    [...bindings, migrationId] as never,
+    [...bindings, migrationId],
   );
 }
 

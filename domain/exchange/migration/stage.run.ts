@@ -1,15 +1,16 @@
 import type { Knex } from 'knex';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction, queryRows } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import { JobFailed, type JobResult, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { findRows, updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { readTagCatalogue } from '../imports/imports.people.ts';
 import { removeStaged } from '../imports/imports.staging.ts';
 import { nativeTypes } from './mapping.stands.ts';
 import { cardTypesOf, mapBlocks } from './mapping.ts';
-import { endedEvent } from './migration.ended.ts';
+import { endedEvent } from './migration.events.ts';
 import type { MigrationPayload } from './migration.jobs.ts';
-import type { MigrationRow } from './migration.rows.ts';
+import { Migration, type MigrationRow } from './migration.model.ts';
 import { parseFile, READ_SHARE } from './parse.run.ts';
 import { removeRecords } from './records.ts';
 import type { SourceRow } from './source.types.ts';
@@ -30,16 +31,14 @@ export async function migrationOf(
   job: RunningJob<MigrationPayload>,
   { db }: Services,
 ): Promise<MigrationRow> {
-  const { rows } = await db.raw('select to_jsonb(m) as row from migrations m where id = ?', [
-    job.payload.migration_id,
-  ]);
-  if (!rows[0]) throw new JobFailed('not_found', 'The migration was deleted.');
-  return rows[0].row;
+  const [row] = await findRows(db, Migration, (query) => query.where({ id: job.payload.migration_id }));
+  if (!row) throw new JobFailed('not_found', 'The migration was deleted.');
+  return row;
 }
 
 /**
- * Reads the file of a migration, where that was not done yet, and makes its records: what each row stands for, and what
- * would become of it. A run that was broken off makes the records anew, from the rows that were read.
+ * Reads the file of a migration, unless that is done, and makes its records: what each row is, and what applying it would
+ * do. A resumed run makes the records again from the rows that were read.
  */
 export async function runStaging(job: RunningJob<MigrationPayload>, services: Services): Promise<JobResult> {
   const { db } = services;
@@ -54,7 +53,8 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     migration.blocks,
     migration.field_mappings,
   );
-  const { rows } = await db.raw(
+  const [rows] = await queryRows<{ last: number }>(
+    db,
     'select coalesce(max(line), 0) as last from migration_rows where migration_id = ?',
     [migration.id],
   );
@@ -70,7 +70,7 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     ),
     firstRows: new Map(),
     catalogue: await readTagCatalogue(db),
-    nextLine: rows[0].last + 1,
+    nextLine: rows!.last + 1,
     told: new Set(),
     telling: new Set(),
   };
@@ -88,40 +88,40 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     for (const key of staging.telling) staging.told.add(key);
   };
 
-  await step(0, 'Looking at the columns', async (sql) => {
+  await step(0, 'Reading the columns', async (sql) => {
     await removeRecords(sql, migration.id);
     await removeStaged(sql, job.id);
     await tellModel(sql, migration, mapped, nextLine);
   });
   await inSteps<SourceRow>(
-    (sql, line) => rowsBehind(sql, migration.id, line),
-    (act) => step(0.1, 'Making cards of rows', act),
+    (sql, line) => rowsAfter(sql, migration.id, line),
+    (act) => step(0.1, 'Converting rows to cards', act),
     (sql, found) => stageCards(staging, sql, found),
   );
-  // the planner knows nothing yet of what has just been written, and would read all of it for each look-up
+  // without statistics of the new rows the planner would scan all of them for each look-up
   await db.raw('analyze migration_records');
   await inSteps(
     (sql, line) => othersBehind(staging, sql, line, READ),
-    (act) => step(0.15, 'Looking at what hangs on cards', act),
+    (act) => step(0.15, 'Reading attachments of cards', act),
     (sql, found) => stageOthers(staging, sql, found),
   );
-  await step(0.18, 'Looking for parents', (sql) => placeChildren(sql, migration.id));
+  await step(0.18, 'Resolving parents', (sql) => placeChildren(sql, migration.id));
   await inSteps(
     (sql, line) => childrenBehind(sql, migration.id, line, READ),
-    (act) => step(0.2, 'Looking for parents', act),
+    (act) => step(0.2, 'Resolving parents', act),
     (sql, found) => findParents(sql, migration.id, found),
   );
-  await step(0.25, 'Looking for parents', (sql) => nameParents(sql, migration.id));
+  await step(0.25, 'Resolving parents', (sql) => nameParents(sql, migration.id));
   await inSteps(
     (sql, line) => namingBehind(sql, migration.id, line, READ),
-    (act) => step(0.3, 'Looking for related cards', act),
+    (act) => step(0.3, 'Resolving related cards', act),
     (sql, found) => stageRelations(staging, sql, found),
   );
   await previewCards(job, services, migration.id, (fraction) =>
-    job.progress(READ_SHARE + (0.3 + 0.6 * fraction) * (1 - READ_SHARE), 'Trying the cards'),
+    job.progress(READ_SHARE + (0.3 + 0.6 * fraction) * (1 - READ_SHARE), 'Previewing cards'),
   );
   let stats: Record<string, unknown> = {};
-  await step(0.95, 'Looking at relations', async (sql) => {
+  await step(0.95, 'Previewing relations', async (sql) => {
     await judgeRelations(sql, migration.id, job.ctx.metamodel);
     await judgeAttached(sql, migration.id);
   });
@@ -133,24 +133,26 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
   return await command(job.ctx, async (work) => {
     const { sql } = work;
     await removeStaged(sql, job.id);
-    await sql('migrations')
-      .where({ id: migration.id })
-      .update({
+    await updateRow(
+      sql,
+      Migration,
+      { id: migration.id },
+      {
         status: 'previewed',
-        stats: JSON.stringify(stats),
-        metamodel_diff: JSON.stringify(modelDiff(migration, mapped)),
+        stats,
+        metamodel_diff: modelDiff(migration, mapped),
         error_message: null,
-        previewed_at: sql.fn.now(),
-        updated_at: sql.fn.now(),
-      });
+        previewed_at: new Date().toISOString(),
+      },
+    );
     work.emit(endedEvent('migration.previewed', migration, job.ctx.caller.userId));
-    const result: JobResult = { message: 'Ready to be looked at', result: { migration_id: migration.id } };
+    const result: JobResult = { message: 'Ready for review', result: { migration_id: migration.id } };
     await job.finish({ sql }, result);
     return result;
   });
 }
 
-/** Goes through things in the order of their lines, some in a transaction each. */
+/** Processes items in the order of their lines, some in each transaction. */
 async function inSteps<T extends { line: number }>(
   read: (sql: Knex.Transaction, line: number) => Promise<T[]>,
   step: (act: (sql: Knex.Transaction) => Promise<void>) => Promise<void>,
@@ -167,11 +169,11 @@ async function inSteps<T extends { line: number }>(
   }
 }
 
-async function rowsBehind(sql: Knex.Transaction, migrationId: string, line: number): Promise<SourceRow[]> {
-  const { rows } = await sql.raw(
+async function rowsAfter(sql: Knex.Transaction, migrationId: string, line: number): Promise<SourceRow[]> {
+  return await queryRows(
+    sql,
     `select line, sheet, "row", native_type, cells from migration_rows
      where migration_id = ? and line > ? order by line limit ${READ}`,
     [migrationId, line],
   );
-  return rows;
 }

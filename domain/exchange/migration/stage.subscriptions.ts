@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import type { Named } from './convert.others.ts';
 import { addressesOf, quoted } from './convert.values.ts';
 import { roleOf } from './mapping.guess.ts';
@@ -93,10 +94,11 @@ async function cardRecords(
   rows: readonly SubscriptionRow[],
 ): Promise<ReadonlyMap<number, CardRecord>> {
   const lines = [...new Set(rows.flatMap(({ found }) => found.line ?? []))];
-  const { rows: found } = await sql.raw(
+  const found = await queryRows<CardRecord>(
+    sql,
     `select line, source_id, display_name, card_type_key, action, coalesce(refs -> 'holders', '[]') as holders
      from migration_records where migration_id = ? and line = any(?::integer[])`,
-    [migrationId, lines] as never,
+    [migrationId, lines],
   );
-  return new Map(found.map((card: CardRecord) => [card.line, card]));
+  return new Map(found.map((card) => [card.line, card]));
 }

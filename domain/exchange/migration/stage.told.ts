@@ -3,7 +3,7 @@ import { keyOf } from './mapping.stands.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import { unmapped } from './mapping.ts';
-import type { MigrationRow } from './migration.rows.ts';
+import type { MigrationRow } from './migration.model.ts';
 import { ARCHIVED, insertRecords, type NewRecord } from './records.ts';
 
 /** A count with its noun. */
