@@ -1,5 +1,5 @@
-import { type AnalysisJob, type CarriedRun, takeUpRun } from '../domain/analysis/runs/runs.carry.ts';
-import { breakOffRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
+import { type ActiveRun, type AnalysisJob, resumeRun } from '../domain/analysis/runs/runs.execute.ts';
+import { abortRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
 import type { AnalysisOutcome, analysisPayload } from '../domain/analysis/runs/runs.types.ts';
 import { command, recordEvents } from '../domain/kernel/command.ts';
 import { systemCaller } from '../domain/kernel/context.ts';
@@ -21,13 +21,13 @@ import { createContext, type Services } from '../domain/kernel/services.ts';
  */
 export function processesAnalysis(
   definition: JobDefinition<typeof analysisPayload>,
-  carry: (job: AnalysisJob, run: CarriedRun, services: Services) => Promise<AnalysisOutcome | undefined>,
+  carry: (job: AnalysisJob, run: ActiveRun, services: Services) => Promise<AnalysisOutcome | undefined>,
 ): JobProcessor {
   return processes(
     definition,
     async (job: AnalysisJob, services) => {
       try {
-        const run = await command(job.ctx, (work) => takeUpRun(work, job));
+        const run = await command(job.ctx, (work) => resumeRun(work, job));
         const outcome = await carry(job, run, services);
         if (outcome) await command(job.ctx, (work) => run.finish(work, outcome));
         // the job ended with the run
@@ -42,7 +42,7 @@ export function processesAnalysis(
       const run = await lockRun(sql, payload.run_id);
       if (run.status !== 'running' || run.job_id !== id) return;
       const events: EventDraft[] = [];
-      await breakOffRun({ sql, emit: (event) => void events.push(event) }, run.id, {
+      await abortRun({ sql, emit: (event) => void events.push(event) }, run.id, {
         status: 'failed',
         error_code: error.code,
         error_message: error.message,
@@ -62,7 +62,6 @@ async function endCancelled({ id, kind, ctx, payload }: AnalysisJob, services: S
   });
   await command(own, async (work) => {
     const run = await lockRun(work.sql, payload.run_id);
-    if (run.status === 'running' && run.job_id === id)
-      await breakOffRun(work, run.id, { status: 'cancelled' });
+    if (run.status === 'running' && run.job_id === id) await abortRun(work, run.id, { status: 'cancelled' });
   });
 }

@@ -1,23 +1,18 @@
 import Type, { type TSchema } from 'typebox';
 import { cancelRun } from '../../domain/analysis/runs/runs.cancel.ts';
-import { listRuns, readRun, runText } from '../../domain/analysis/runs/runs.queries.ts';
+import { listRuns, readRun, runFilters, runSorts, runText } from '../../domain/analysis/runs/runs.queries.ts';
 import { RUNS_PATH } from '../../domain/analysis/runs/runs.start.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import {
-  AnalysisRunSchema,
-  AnalysisStatusSchema,
-  AnalysisTypeSchema,
-  StartedRunSchema,
-} from '../schemas/analysis-runs.ts';
+import { AnalysisRunSchema, StartedRunSchema } from '../schemas/analysis-runs.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'AI analysis';
 const ofRun = Type.Object({ run_id: Uuid }, closed);
 
-/** Runs of analyses, whichever kind: to be read, and to be cancelled. */
+/** Runs of analyses of all kinds. */
 export function registerAnalysisRunRoutes(app: App): void {
   for (const schema of [AnalysisRunSchema, StartedRunSchema] as TSchema[]) app.addSchema(schema);
   const run = (description: string) => ({ description, schema: Type.Ref('AnalysisRun#') });
@@ -30,10 +25,7 @@ export function registerAnalysisRunRoutes(app: App): void {
     summary: 'List runs of analyses, the newest first',
     permission: 'ai_analysis.view',
     module: 'ai_analysis',
-    query: listQuery(['created_at'], 'created_at', {
-      analysis_type: Type.Optional(AnalysisTypeSchema),
-      status: Type.Optional(AnalysisStatusSchema),
-    }),
+    query: listQuery(runSorts, 'created_at', runFilters),
     answers: { 200: { description: 'Runs', schema: listAnswer(Type.Ref('AnalysisRun#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listRuns(ctx, query)),
   });
@@ -57,8 +49,7 @@ export function registerAnalysisRunRoutes(app: App): void {
     id: 'cancelAnalysisRun',
     tag,
     summary: 'Cancel a run of an analysis',
-    description:
-      'Its worker stops within two seconds. What it has stored of parts that are done stays. One that has ended: 409.',
+    description: 'Its worker stops within two seconds. The answer is 409 for a run that has ended.',
     permission: 'ai_analysis.manage',
     module: 'ai_analysis',
     params: ofRun,

@@ -7,7 +7,11 @@ import {
   readAssessment,
 } from '../../domain/analysis/assessments/assessments.commands.ts';
 import { commitAssessment } from '../../domain/analysis/assessments/assessments.commit.ts';
-import { listAssessments } from '../../domain/analysis/assessments/assessments.list.ts';
+import {
+  assessmentFilters,
+  assessmentSorts,
+  listAssessments,
+} from '../../domain/analysis/assessments/assessments.list.ts';
 import type { CommitInput } from '../../domain/analysis/assessments/assessments.plan.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
@@ -32,14 +36,10 @@ export function registerAssessmentRoutes(app: App): void {
     method: 'GET',
     url,
     id: 'listAssessments',
-    summary: 'List the kept sessions, newest first',
-    description: 'Without what they hold: `session_data` and `decision_draft` are null here.',
+    summary: 'List saved sessions, newest first',
+    description: 'Without their contents: `session_data` and `decision_draft` are null here.',
     permission: 'ai_analysis.view',
-    query: listQuery(['created_at', 'updated_at', 'title'], 'created_at, newest first', {
-      status: Type.Optional(
-        Type.Union(schemas.AssessmentStatus.anyOf, { description: 'Only those in this state' }),
-      ),
-    }),
+    query: listQuery(assessmentSorts, 'created_at, newest first', assessmentFilters),
     answers: { 200: { description: 'Sessions', schema: listAnswer(Type.Ref('AssessmentItem#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listAssessments(ctx, query)),
   });
@@ -49,7 +49,7 @@ export function registerAssessmentRoutes(app: App): void {
     method: 'POST',
     url,
     id: 'createAssessment',
-    summary: 'Keep a session',
+    summary: 'Save a session',
     permission: 'ai_analysis.manage',
     body: schemas.AssessmentCreateBody,
     bodyExample: {

@@ -4,7 +4,14 @@ import {
   decidePair,
   mergeCluster,
 } from '../../domain/analysis/duplicates/duplicates.commands.ts';
-import { listClusters, listPairs } from '../../domain/analysis/duplicates/duplicates.list.ts';
+import {
+  clusterFilters,
+  clusterSorts,
+  listClusters,
+  listPairs,
+  pairFilters,
+  pairSorts,
+} from '../../domain/analysis/duplicates/duplicates.list.ts';
 import { qualityOf } from '../../domain/analysis/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../domain/analysis/duplicates/duplicates.start.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
@@ -15,7 +22,6 @@ import { listAnswer, listQuery } from '../schemas/common.ts';
 import {
   ClusterDetailSchema,
   ClusterMergeBody,
-  ClusterStatusSchema,
   DecisionBody,
   DuplicateClusterSchema,
   DuplicatePairSchema,
@@ -31,13 +37,7 @@ const seeing = { ...common, permission: 'ai_analysis.view' } as const;
 const managing = { ...common, permission: 'ai_analysis.manage' } as const;
 const ofCluster = Type.Object({ cluster_id: Uuid }, closed);
 const ofPair = Type.Object({ pair_id: Uuid }, closed);
-const filters = {
-  card_type: Type.Optional(Type.String({ maxLength: 100, description: 'The cards’ type' })),
-  status: Type.Optional(ClusterStatusSchema),
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card that is in it' })),
-};
-
-/** Cards that stand for one thing: found, explained, decided about and merged. */
+/** Duplicate cards: search, explanation, decisions and merges. */
 export function registerDuplicateRoutes(app: App): void {
   const schemas = [
     DuplicateClusterSchema,
@@ -55,10 +55,10 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'analyseDuplicates',
     summary: 'Search for duplicates',
     description:
-      'A run as a job, which needs no language model. While one is under way: 409, naming it. What was decided before stays decided.',
+      'Starts a run as a job, which needs no language model. The answer is 409, naming the run, while one is in progress. Decisions stay.',
     body: SearchBody,
     bodyExample: { card_types: ['Application', 'ITComponent'], mode: 'changes' },
-    answers: { 202: { description: 'The run has been asked for', schema: Type.Ref('StartedRun#') } },
+    answers: { 202: { description: 'The run has been started', schema: Type.Ref('StartedRun#') } },
     errors: ['wrong_state'],
     handler: async ({ ctx, body, reply }) => {
       const started = await startSearch(ctx, body ?? {});
@@ -73,7 +73,7 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'listDuplicates',
     summary: 'List clusters of duplicates, the surest first',
     description: 'Clusters of which the caller sees at least two cards that are still there.',
-    query: listQuery(['cohesion', 'analysed_at', 'card_type'], 'cohesion', filters),
+    query: listQuery(clusterSorts, 'cohesion', clusterFilters),
     answers: { 200: { description: 'Clusters', schema: listAnswer(Type.Ref('DuplicateCluster#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listClusters(ctx, query)),
   });
@@ -83,7 +83,7 @@ export function registerDuplicateRoutes(app: App): void {
     method: 'GET',
     url: `${base}/duplicates/quality`,
     id: 'readDuplicateQuality',
-    summary: 'Tell precision and recall on decided pairs',
+    summary: 'Read precision and recall of decided pairs',
     answers: { 200: { description: 'By card type', schema: Type.Ref('DuplicateQuality#') } },
     handler: async ({ ctx }) => ({ items: await qualityOf(ctx) }),
   });
@@ -151,14 +151,7 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'listDuplicatePairs',
     summary: 'List pairs that may stand for one thing, the likeliest first',
     description: 'Pairs of which the caller sees both cards, also those that are in no cluster.',
-    query: listQuery(['score'], 'score', {
-      ...filters,
-      class: Type.Optional(
-        Type.Union([Type.Literal('match'), Type.Literal('possible')], {
-          description: '`match`: more likely than not',
-        }),
-      ),
-    }),
+    query: listQuery(pairSorts, 'score', pairFilters),
     answers: { 200: { description: 'Pairs', schema: listAnswer(Type.Ref('DuplicatePair#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listPairs(ctx, query)),
   });

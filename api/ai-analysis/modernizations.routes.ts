@@ -1,22 +1,25 @@
 import Type, { type TSchema } from 'typebox';
 import { decideModernization } from '../../domain/analysis/modernizations/modernizations.decide.ts';
-import { listModernizations } from '../../domain/analysis/modernizations/modernizations.list.ts';
+import {
+  listModernizations,
+  modernizationFilters,
+  modernizationSorts,
+} from '../../domain/analysis/modernizations/modernizations.list.ts';
 import {
   type ModernizationsAsked,
   startModernizations,
 } from '../../domain/analysis/modernizations/modernizations.start.ts';
-import type { ModernizationStatus } from '../../domain/analysis/modernizations/modernizations.types.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { listAnswer } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/modernizations.ts';
 import type { App } from '../types.ts';
 
 const own = { module: 'ai_analysis', tag: 'AI analysis' } as const;
 const root = '/api/v1/ai-analysis/modernizations';
 
-/** What should be modernised, by lifecycle, suitability, plans, costs, dependants and criticality. */
+/** Modernization proposals by lifecycle, suitability, plans, costs, dependants and criticality. */
 export function registerModernizationRoutes(app: App): void {
   app.addSchema(schemas.ModernizationSchema as TSchema);
 
@@ -25,9 +28,9 @@ export function registerModernizationRoutes(app: App): void {
     method: 'POST',
     url: `${root}/analyse`,
     id: 'analyseModernizations',
-    summary: 'Find out what should be modernised, as a job',
+    summary: 'Propose modernizations, as a job',
     description:
-      'Judges all active cards of a type, by a formula that the documentation tells. No model is needed. What earlier runs found of the type is replaced when the run ends. 409 while a run of the kind is under way.',
+      'Scores all active cards of a type by a documented formula, without a language model. When the run ends, its proposals replace those of earlier runs over the type. The answer is 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     body: schemas.ModernizationsBody,
     bodyExample: { target_type: 'Application', modernization_type: 'general' },
@@ -46,13 +49,13 @@ export function registerModernizationRoutes(app: App): void {
     method: 'GET',
     url: root,
     id: 'listModernizations',
-    summary: 'List what should be modernised, the most pressing first',
+    summary: 'List proposed modernizations, the highest score first',
     description:
-      'As the last run over each type found it. Without costs.view scores and their order are those that would be without costs.',
+      'The results of the last run over each type. Without costs.view scores and their order do not include costs.',
     permission: 'ai_analysis.view',
     permissionNote: 'inventory.view; relations.view',
-    query: schemas.ModernizationsQuery,
-    answers: { 200: { description: 'Candidates', schema: listAnswer(Type.Ref('Modernization#')) } },
+    query: listQuery(modernizationSorts, 'score', modernizationFilters),
+    answers: { 200: { description: 'Proposals', schema: listAnswer(Type.Ref('Modernization#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listModernizations(ctx, query)),
   });
 
@@ -61,19 +64,16 @@ export function registerModernizationRoutes(app: App): void {
     method: 'PATCH',
     url: `${root}/:modernization_id/status`,
     id: 'decideModernization',
-    summary: 'Accept or dismiss what is proposed for a card',
+    summary: 'Accept or dismiss a proposed modernization',
     description:
-      'It stays decided for as often as the same is proposed for the card; `pending` takes it back. Dismissed candidates are listed still, and counted no more.',
+      'The decision also applies when later runs propose the same for the card; `pending` deletes it. Dismissed proposals are still listed, but no longer counted.',
     permission: 'ai_analysis.manage',
     permissionNote: 'ai_analysis.view; inventory.view; relations.view',
     params: Type.Object({ modernization_id: Uuid }, closed),
     body: schemas.ModernizationStatusBody,
     bodyExample: { status: 'accepted' },
-    answers: { 200: { description: 'The candidate', schema: Type.Ref('Modernization#') } },
+    answers: { 200: { description: 'The proposal', schema: Type.Ref('Modernization#') } },
     handler: async ({ ctx, params, body, reply }) =>
-      sendJson(
-        reply,
-        await decideModernization(ctx, params.modernization_id, body.status as ModernizationStatus),
-      ),
+      sendJson(reply, await decideModernization(ctx, params.modernization_id, body.status)),
   });
 }

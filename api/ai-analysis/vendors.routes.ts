@@ -1,10 +1,17 @@
 import Type, { type TSchema } from 'typebox';
 import { readConcentration } from '../../domain/analysis/suppliers/concentration.ts';
-import { listVendorHierarchy, listVendors } from '../../domain/analysis/suppliers/suppliers.list.ts';
+import {
+  hierarchyFilters,
+  hierarchySorts,
+  listVendorHierarchy,
+  listVendors,
+  vendorFilters,
+  vendorSorts,
+} from '../../domain/analysis/suppliers/suppliers.list.ts';
 import { startVendorHierarchy, startVendors } from '../../domain/analysis/suppliers/suppliers.start.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { listAnswer } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/vendors.ts';
 import type { App } from '../types.ts';
 
@@ -68,7 +75,7 @@ export function registerVendorRoutes(app: App): void {
     description:
       'As the last run found them; counts and costs are those of today. `search` looks into the names.',
     permissionNote,
-    query: schemas.VendorsQuery,
+    query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
     answers: { 200: { description: 'Suppliers', schema: listAnswer(Type.Ref('VendorAnalysis#')) } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listVendors(ctx, query)),
   });
@@ -82,7 +89,7 @@ export function registerVendorRoutes(app: App): void {
     description:
       'As the last run found them; counts and costs are those of today. `search` looks into all names of a supplier.',
     permissionNote,
-    query: schemas.VendorHierarchyQuery,
+    query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
     answers: {
       200: { description: 'Suppliers and products', schema: listAnswer(Type.Ref('VendorHierarchy#')) },
     },

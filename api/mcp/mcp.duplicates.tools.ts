@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { DuplicateCluster } from '../../domain/analysis/duplicates/duplicates.model.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { ClusterStatusSchema } from '../schemas/duplicates.ts';
 import { bounded } from './mcp.bounds.ts';
 import { listOf } from './mcp.cards.tools.ts';
 import { answer, Cursor, Id, Key, listed, MOST_ITEMS, PageSize, Thing } from './mcp.schemas.ts';
@@ -21,7 +21,7 @@ export const duplicateTools: Tool[] = [
       {
         card_type: Type.Optional(Key('A card type')),
         card_id: Type.Optional(Id('A card that is in the cluster')),
-        status: Type.Optional(ClusterStatusSchema),
+        status: Type.Optional(DuplicateCluster.columns.status),
         page_size: PageSize,
         cursor: Cursor,
       },
@@ -52,7 +52,7 @@ export const duplicateTools: Tool[] = [
     title: 'Decide about a cluster of duplicates',
     description:
       'Confirms or dismisses that the cards of a cluster stand for one thing, or takes that back with `pending`; later analyses keep to it and learn from it. A dry run unless `dry_run` is false.',
-    input: Type.Object({ id: Cluster, status: ClusterStatusSchema, ...safety }, closed),
+    input: Type.Object({ id: Cluster, status: DuplicateCluster.columns.status, ...safety }, closed),
     output: written('The cluster'),
     annotations: { ...writing, idempotentHint: true },
     run: ({ id, status, ...batch }, { ask }) =>

@@ -1,19 +1,15 @@
 import Type from 'typebox';
 import { SessionData } from '../../domain/analysis/architect/architect.input.ts';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Assessment } from '../../domain/analysis/assessments/assessments.model.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-const Title = Type.String({ minLength: 1, maxLength: 200 });
-const Requirement = Type.String({ minLength: 1, maxLength: 20_000 });
-export const AssessmentStatus = Type.Union([Type.Literal('saved'), Type.Literal('committed')]);
+const { title, requirement, session_data } = Assessment.columns;
 
-export const AssessmentCreateBody = Type.Object(
-  { title: Title, requirement: Requirement, sessionData: SessionData },
-  closed,
-);
+export const AssessmentCreateBody = Type.Object({ title, requirement, sessionData: SessionData }, closed);
 export const AssessmentPatchBody = Type.Object(
   {
-    title: Type.Optional(Title),
-    requirement: Type.Optional(Requirement),
+    title: Type.Optional(title),
+    requirement: Type.Optional(requirement),
     sessionData: Type.Optional(SessionData),
   },
   closed,
@@ -21,18 +17,10 @@ export const AssessmentPatchBody = Type.Object(
 
 export const AssessmentSchema = Type.Object(
   {
-    id: Uuid,
-    title: Type.String(),
-    requirement: Type.String(),
-    status: AssessmentStatus,
-    initiative_id: Nullable(Uuid),
-    initiative_name: Nullable(Type.String({ description: 'Null also where you do not see the initiative' })),
-    created_by: Nullable(Uuid),
+    ...Assessment.columns,
+    session_data: Nullable(session_data),
+    initiative_name: Nullable(Type.String({ description: 'Null where you do not see the initiative' })),
     created_by_name: Nullable(Type.String()),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    session_data: Nullable(OpenObject),
-    decision_draft: Nullable(Type.String({ description: 'Markdown; set when it was committed' })),
   },
   { $id: 'Assessment', ...closed },
 );
@@ -48,11 +36,11 @@ export const CommitBody = Type.Object(
     endDate: DateOnly,
     selectedCardIds: Type.Array(ProposedId, {
       maxItems: 300,
-      description: 'Ids of cards in the `architecture` that the session keeps',
+      description: 'Ids of cards in the `architecture` of the session',
     }),
     selectedRelationIndices: Type.Array(Type.Integer({ minimum: 0, maximum: 999 }), {
       maxItems: 1000,
-      description: 'Places of relations in it, from 0 on',
+      description: 'Indexes of relations in it, from 0',
     }),
     objectiveIds: Type.Optional(Nullable(Type.Array(Uuid, { maxItems: 50 }))),
     renamedCards: Type.Optional(
@@ -81,10 +69,10 @@ export const CommittedSchema = Type.Object(
     initiative_id: Uuid,
     card_ids: Type.Array(Uuid, { description: 'In the order of `selectedCardIds`' }),
     relation_ids: Type.Array(Uuid, {
-      description: 'The chosen relations, then those of the initiative, also those that were there already',
+      description: 'The chosen relations, then those of the initiative, including existing ones',
     }),
     adr_id: Type.String({ ...Uuid, description: 'The draft as a decision record, linked to the cards' }),
-    decision_draft: Type.String({ description: 'Markdown; kept with the session' }),
+    decision_draft: Type.String({ description: 'Markdown; stored with the session' }),
   },
   { $id: 'CommittedAssessment', ...closed },
 );

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { clusterStatuses, searchModes } from '../../domain/analysis/duplicates/duplicates.types.ts';
+import { DuplicateCluster, DuplicatePair } from '../../domain/analysis/duplicates/duplicates.model.ts';
+import { searchModes } from '../../domain/analysis/duplicates/duplicates.types.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardMergeBody } from './card-merge.ts';
 
@@ -11,12 +12,6 @@ const literals = (values: readonly string[], options = {}) =>
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Count = Type.Integer({ minimum: 0 });
 
-export const ClusterStatusSchema = Type.Unsafe<(typeof clusterStatuses)[number]>(
-  literals(clusterStatuses, {
-    description: '`pending`: nobody has decided, or what is known of a card has changed since',
-  }),
-);
-
 export const SearchBody = Type.Unsafe<
   { card_types?: string[]; mode?: (typeof searchModes)[number] } | null | undefined
 >({
@@ -26,14 +21,14 @@ export const SearchBody = Type.Unsafe<
         Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
           minItems: 1,
           maxItems: 200,
-          description: 'Types whose cards are compared among themselves; absent: all that are shown',
+          description: 'The types whose cards are compared with each other; by default all visible ones',
         }),
       ),
       mode: Type.Optional(
         literals(searchModes, {
           default: 'changes',
           description:
-            '`changes`: what has changed since the last run is compared anew; `everything`: all cards, by the model that was learned before; `learn`: all cards, and the model is learned anew. Where nothing was learned yet, each of them learns.',
+            '`changes`: compares cards that have changed since the last run; `everything`: all cards, with the current model; `learn`: all cards, and learns a new model. Without a model each of them learns one.',
         }),
       ),
     },
@@ -42,50 +37,38 @@ export const SearchBody = Type.Unsafe<
   type: ['object', 'null'],
 });
 
-export const DecisionBody = Type.Object({ status: ClusterStatusSchema }, closed);
+export const DecisionBody = Type.Object({ status: DuplicateCluster.columns.status }, closed);
 
+const { id, card_type, card_ids, status, cohesion, run_id, decided_by, decided_at } =
+  DuplicateCluster.columns;
 const clusterMembers = {
-  id: Type.String({ ...Uuid, description: 'Follows from the cards: the same cards are the same cluster' }),
+  id,
   cluster_name: Type.String({ description: 'The name of the card that is recommended as survivor' }),
-  card_type: Type.String(),
+  card_type,
   functional_domain: Nullable(
     Type.String({ description: 'The business capability that most of its cards are related to' }),
   ),
-  card_ids: Type.Array(Uuid, { description: 'Those that the caller sees' }),
+  card_ids,
   card_names: Type.Array(Type.String()),
   evidence: Type.String(),
   recommendation: Type.String(),
-  status: ClusterStatusSchema,
-  cohesion: Type.Number({
-    minimum: 0,
-    maximum: 1,
-    description: 'The mean of what binds each card to the others',
-  }),
-  run_id: Uuid,
-  decided_by: Nullable(Uuid),
-  decided_at: Nullable(Timestamp),
+  status,
+  cohesion,
+  run_id,
+  decided_by,
+  decided_at,
   analysed_at: Timestamp,
 };
 
+const { similarities: _similarities, bits: _bits, model_id: _model, ...pairColumns } = DuplicatePair.columns;
 const pairMembers = {
-  id: Type.String({ ...Uuid, description: 'Follows from the two cards' }),
-  card_type: Type.String(),
-  left_id: Uuid,
-  right_id: Uuid,
-  class: literals(['match', 'possible']),
-  score: Type.Number({
-    minimum: 0,
-    maximum: 1,
-    description: 'The probability that both stand for one thing',
-  }),
-  alone: Type.Number({ minimum: 0, maximum: 1, description: 'As if neither had other candidates' }),
-  cluster_id: Nullable(Uuid),
-  status: ClusterStatusSchema,
+  ...pairColumns,
+  status,
   asked_again: Type.Boolean({
-    description: 'It was decided, but one of the cards says something else since then',
+    description: 'It was decided, but the compared values of a card have changed since',
   }),
-  decided_by: Nullable(Uuid),
-  decided_at: Nullable(Timestamp),
+  decided_by,
+  decided_at,
 };
 
 export const DuplicateClusterSchema = Type.Partial(Type.Object(clusterMembers), {
@@ -102,7 +85,7 @@ export const ExplainedPairSchema = Type.Object(
   {
     ...pairMembers,
     reasons: Type.Array(Type.String(), {
-      description: 'What speaks for and against it by what the cards say now, the strongest first',
+      description: 'The reasons for and against it by the current values of the cards, the strongest first',
     }),
   },
   { $id: 'ExplainedPair', ...closed },
@@ -122,12 +105,15 @@ export const ClusterDetailSchema = Type.Object(
           data_quality: Type.Number(),
           relations: Nullable(Count),
           people: Nullable(Type.Integer({ minimum: 0, description: 'Users with a role on the card' })),
-          cost: Nullable(Type.Number({ description: 'In a year; null also without `costs.view`' })),
+          cost: Nullable(Type.Number({ description: 'Annual; null without `costs.view`' })),
           created_at: Timestamp,
         },
         closed,
       ),
-      { description: 'The recommended survivor first: approved, well described, with many relations, old' },
+      {
+        description:
+          'The recommended survivor first: approved, with high data quality, with many relations, old',
+      },
     ),
     pairs: Type.Array(Type.Ref('ExplainedPair#')),
     effect: Type.Object(
@@ -138,9 +124,9 @@ export const ClusterDetailSchema = Type.Object(
         relations_folded: Nullable(Count),
         children_moved: Count,
         people_affected: Nullable(Count),
-        cost_saved: Nullable(Type.Number({ description: 'In a year; null also without `costs.view`' })),
+        cost_saved: Nullable(Type.Number({ description: 'Annual; null without `costs.view`' })),
       },
-      { ...closed, description: 'What a merge as recommended would do' },
+      { ...closed, description: 'The effect of the recommended merge' },
     ),
   },
   { $id: 'DuplicateClusterDetail', ...closed },
@@ -150,8 +136,8 @@ const { survivor_id, merged_ids, fields, dry_run } = CardMergeBody.properties;
 
 export const ClusterMergeBody = Type.Object(
   {
-    survivor_id: Type.Optional({ ...survivor_id, description: 'Absent: as recommended' }),
-    merged_ids: Type.Optional({ ...merged_ids, description: 'Absent: all others of the cluster' }),
+    survivor_id: Type.Optional({ ...survivor_id, description: 'By default the recommended one' }),
+    merged_ids: Type.Optional({ ...merged_ids, description: 'By default all others of the cluster' }),
     fields,
     dry_run,
   },
@@ -171,16 +157,15 @@ export const DuplicateQualitySchema = Type.Object(
           investigating: Count,
           before_decision: {
             ...Agreement,
-            description: 'By the scores that pairs had before anybody decided',
+            description: 'By the scores of pairs before their decision',
           },
           now: {
             ...Agreement,
             description: 'By the scores of the last run, which has learned from decisions',
           },
-          model: Nullable(Type.String({ description: 'The version of what was applied last' })),
+          model: Nullable(Type.String({ description: 'The version of the model that was applied last' })),
           learn_advised: Type.Boolean({
-            description:
-              'The cards have moved on from those that the model was learned from: run with `learn`',
+            description: 'The cards differ much from those that the model was learned from: run with `learn`',
           }),
         },
         closed,

@@ -1,79 +1,35 @@
 import Type from 'typebox';
+import { Priority } from '../../domain/analysis/modernizations/modernizations.list.ts';
 import {
-  modernizationStatuses,
-  modernizationTypes,
-} from '../../domain/analysis/modernizations/modernizations.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { listQuery } from './common.ts';
+  Modernization,
+  ModernizationDecision,
+} from '../../domain/analysis/modernizations/modernizations.model.ts';
+import { modernizationTypes } from '../../domain/analysis/modernizations/modernizations.types.ts';
+import { Choice, closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-const literals = (values: readonly string[], description: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    { description },
-  );
-const levels = ['low', 'medium', 'high'];
-const TargetType = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  description: 'The type of the cards',
-  examples: ['Application'],
-});
-const ModernizationType = literals(modernizationTypes, 'What to do');
-const Effort = literals(levels, 'By how many cards rely on it, and how critical it is');
-const Priority = literals(levels, 'High from a score of 60 on, medium from 35');
-const Status = literals(modernizationStatuses, 'What was decided');
-const Score = Type.Number({ minimum: 0, maximum: 100 });
+const { run_id: _run, is_current: _current, score_without_costs: _score, ...columns } = Modernization.columns;
+const { decided_by, decided_at } = ModernizationDecision.columns;
 
 export const ModernizationSchema = Type.Partial(
   Type.Object({
-    id: Uuid,
-    target_type: TargetType,
+    ...columns,
     cluster_id: Nullable(Uuid),
-    card_id: Uuid,
     card_name: Type.String(),
-    current_tech: Type.String({ examples: ['PostgreSQL 12'] }),
-    modernization_type: ModernizationType,
-    recommendation: Type.String(),
-    effort: Effort,
     priority: Priority,
-    score: Score,
-    reasons: Type.Array(
-      Type.Object(
-        {
-          factor: Type.String({ examples: ['lifecycle'] }),
-          points: Score,
-          reason: Type.String(),
-        },
-        closed,
-      ),
-      { description: 'What the score is made of, the most first; that of costs with costs.view alone' },
-    ),
-    dependants: Type.Integer({ minimum: 0, description: 'How many cards rely on it' }),
-    status: Status,
-    decided_by: Nullable(Uuid),
-    decided_at: Nullable(Timestamp),
-    analysed_at: Timestamp,
+    decided_by,
+    decided_at: Nullable(decided_at),
   }),
   { $id: 'Modernization', ...closed },
 );
 
 export const ModernizationsBody = Type.Object(
   {
-    target_type: Type.Optional(TargetType),
+    target_type: Type.Optional(columns.target_type),
     modernization_type: Type.Optional(
-      literals(['general', ...modernizationTypes], '`general`: whatever fits a card; else only this'),
+      Choice(['general', ...modernizationTypes], '`general`: all types; otherwise only this one'),
     ),
   },
   closed,
 );
 
-export const ModernizationStatusBody = Type.Object({ status: Status }, closed);
-
-export const ModernizationsQuery = listQuery(['score', 'card_name', 'dependants'], 'score', {
-  target_type: Type.Optional(TargetType),
-  modernization_type: Type.Optional(ModernizationType),
-  priority: Type.Optional(Priority),
-  effort: Type.Optional(Effort),
-  status: Type.Optional(Status),
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only what is proposed for this card' })),
-});
+export const ModernizationStatusBody = Type.Object({ status: columns.status }, closed);

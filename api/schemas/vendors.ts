@@ -1,22 +1,17 @@
 import Type from 'typebox';
+import { Supplier, SupplierName } from '../../domain/analysis/suppliers/suppliers.model.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Cost = Nullable(
   Type.Number({
     description:
-      'Sum of the cost fields of what is supplied; a card of several suppliers is divided among them. Null without costs.view',
+      'The sum of the cost fields of supplied cards; the costs of a card with several suppliers are divided among them. Null without costs.view',
   }),
 );
-const Confidence = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const AnalysedAt = Nullable(Timestamp);
 
-const category = {
-  category: Nullable(Type.String({ examples: ['Data and analytics'] })),
-  sub_category: Nullable(Type.String({ examples: ['Databases'] })),
-};
 const counts = { app_count: Count, itc_count: Count, total_cost: Cost };
 
 export const VendorAnalysisSchema = Type.Partial(
@@ -24,9 +19,9 @@ export const VendorAnalysisSchema = Type.Partial(
     id: Uuid,
     vendor_name: Type.String({ examples: ['Microsoft'] }),
     category: Type.String({ examples: ['Data and analytics', 'Uncategorised'] }),
-    sub_category: Type.String({ description: 'Empty where nothing tells' }),
-    confidence: Nullable(Confidence('The share of all evidence that speaks for the category')),
-    reasoning: Type.String({ description: 'Why, in plain words' }),
+    sub_category: Type.String({ description: 'Empty where nothing supports one' }),
+    confidence: Supplier.columns.category_confidence,
+    reasoning: Type.String({ description: 'The reasons, as sentences' }),
     ...counts,
     critical_app_count: Type.Integer({
       minimum: 0,
@@ -42,36 +37,41 @@ export const VendorAnalysisSchema = Type.Partial(
   { $id: 'VendorAnalysis', ...closed },
 );
 
-const VendorType = Type.Union(
-  ['vendor', 'partner', 'internal', 'product'].map((type) => Type.Literal(type)),
-  { description: 'As the cards say; `product`: what a supplier supplies, its versions together' },
-);
-
+const {
+  id,
+  canonical_name,
+  vendor_type,
+  parent_id,
+  parent_reason,
+  group_name,
+  category,
+  sub_category,
+  confidence,
+} = Supplier.columns;
 export const VendorHierarchySchema = Type.Partial(
   Type.Object({
-    id: Uuid,
-    canonical_name: Type.String(),
-    vendor_type: VendorType,
-    parent_id: Nullable(Uuid),
-    parent_reason: Nullable(Type.String()),
-    group_name: Type.String({
-      description: 'Who stands at the top, whether the inventory has a card of it or not',
-    }),
-    aliases: Type.Array(Type.String(), { description: 'The other names, the surest first' }),
+    id,
+    canonical_name,
+    vendor_type,
+    parent_id,
+    parent_reason,
+    group_name,
+    aliases: Type.Array(Type.String(), { description: 'The other names, the highest confidence first' }),
     alias_reasons: Type.Array(
       Type.Object(
         {
           name: Type.String(),
-          confidence: Confidence('How sure it is that the name means this supplier'),
+          confidence: SupplierName.columns.confidence,
           reason: Type.String(),
         },
         closed,
       ),
     ),
     card_ids: Type.Array(Uuid, { description: 'The Provider cards that are this supplier' }),
-    ...category,
+    category,
+    sub_category,
     ...counts,
-    confidence: Confidence('Of the least sure of its names'),
+    confidence,
     analysed_at: AnalysedAt,
   }),
   { $id: 'VendorHierarchy', ...closed },
@@ -86,7 +86,7 @@ const Hhi = Type.Integer({
 
 export const VendorConcentrationSchema = Type.Object(
   {
-    groups: Type.Integer({ minimum: 0, description: 'Suppliers, those that belong together counted once' }),
+    groups: Type.Integer({ minimum: 0, description: 'Groups of suppliers' }),
     total_cost: Cost,
     hhi_spend: Nullable(Hhi),
     hhi_applications: Hhi,
@@ -131,16 +131,3 @@ export const VendorConcentrationSchema = Type.Object(
   },
   { $id: 'VendorConcentration', ...closed },
 );
-
-const sorts = ['app_count', 'itc_count', 'critical_app_count', 'total_cost (with costs.view)', 'category'];
-
-export const VendorsQuery = listQuery(['vendor_name', ...sorts], 'vendor_name', {
-  category: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Only this category' })),
-});
-
-export const VendorHierarchyQuery = listQuery(['canonical_name', ...sorts], 'canonical_name', {
-  vendor_type: Type.Optional(VendorType),
-  parent_id: Type.Optional(
-    Type.String({ ...Uuid, description: 'Only what belongs to this supplier, and its products' }),
-  ),
-});

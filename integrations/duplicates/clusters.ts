@@ -1,11 +1,8 @@
 import { idFor } from '../../domain/analysis/duplicates/duplicates.records.ts';
 import { statusOf } from '../../domain/analysis/duplicates/duplicates.status.ts';
-import type {
-  ClusterStatus,
-  DecisionRow,
-  PairDecision,
-} from '../../domain/analysis/duplicates/duplicates.types.ts';
+import type { ClusterStatus, PairDecision } from '../../domain/analysis/duplicates/duplicates.types.ts';
 import { clustersOf, type Tie } from '../matching/clusters.ts';
+import type { PairFacts } from './decisions.ts';
 
 /** A group of cards of one type that stand for one thing. */
 export interface FoundCluster {
@@ -21,7 +18,7 @@ export interface FoundCluster {
  * Groups of the pairs, with what people decided: what was confirmed is certain, and what was dismissed is in no group
  * together.
  */
-export function clustersWith(pairs: readonly Tie[], holding: readonly DecisionRow[]): FoundCluster[] {
+export function clustersWith(pairs: readonly Tie[], holding: readonly PairFacts[]): FoundCluster[] {
   const decided = new Map<string, PairDecision>(holding.map(({ id, decision }) => [id, decision]));
   const apart = new Map<string, Set<string>>();
   for (const { left_id, right_id, decision } of holding)

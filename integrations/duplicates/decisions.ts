@@ -1,36 +1,42 @@
 import { createHash } from 'node:crypto';
 import type { ComparedField } from '../../domain/analysis/duplicates/duplicates.fields.ts';
+import type { DecisionRow } from '../../domain/analysis/duplicates/duplicates.model.ts';
 import { factsOf, recordsOf } from '../../domain/analysis/duplicates/duplicates.records.ts';
-import type { DecisionRow } from '../../domain/analysis/duplicates/duplicates.types.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Decision } from '../matching/matching.types.ts';
 
-/** What people decided of pairs of a type, as it stands by what the cards say now. */
+/** A decision about a pair, with the hashes of the values on which it was made. */
+export type PairFacts = Pick<
+  DecisionRow,
+  'id' | 'card_type' | 'left_id' | 'right_id' | 'decision' | 'left_facts' | 'right_facts'
+>;
+
+/** The decisions about pairs of a type. */
 export interface Decided {
-  /** Both cards say what they said then. */
-  holding: DecisionRow[];
-  /** One of them says something else. */
+  /** Decisions of which both cards have the same compared values. */
+  holding: PairFacts[];
+  /** The ids of decisions of which a card has changed. */
   lapsed: string[];
 }
 
-const AT_ONCE = 2_000;
+const BATCH = 2_000;
 
-/** Reads the decisions about a type, and looks which of them hold. Those of cards that are gone are neither. */
+/** Reads the decisions about a type, without those of archived and deleted cards. */
 export async function decidedPairs(
   sql: Sql,
   metamodel: Metamodel,
   type: string,
   fields: readonly ComparedField[],
 ): Promise<Decided> {
-  const rows: DecisionRow[] = await sql('duplicate_decisions')
+  const rows: PairFacts[] = await sql('duplicate_decisions')
     .where({ card_type: type })
     .orderBy('id')
     .select('id', 'card_type', 'left_id', 'right_id', 'decision', 'left_facts', 'right_facts');
   const ids = [...new Set(rows.flatMap(({ left_id, right_id }) => [left_id, right_id]))];
   const facts = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += AT_ONCE) {
-    const some = await recordsOf(sql, metamodel, type, fields, ids.slice(from, from + AT_ONCE));
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const some = await recordsOf(sql, metamodel, type, fields, ids.slice(from, from + BATCH));
     for (const record of some) facts.set(record.id, factsOf(record, fields));
   }
   const decided: Decided = { holding: [], lapsed: [] };

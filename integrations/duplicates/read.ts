@@ -8,20 +8,20 @@ import {
   pairMembers,
   pairsFrom,
   readCluster,
-  seenPairs,
+  visiblePairs,
 } from '../../domain/analysis/duplicates/duplicates.list.ts';
 import { type CardRecord, recordsOf } from '../../domain/analysis/duplicates/duplicates.records.ts';
-import { seenCluster } from '../../domain/analysis/duplicates/duplicates.seen.ts';
+import { requireCluster } from '../../domain/analysis/duplicates/duplicates.visible.ts';
 import { visibleAttributes } from '../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { projection } from '../../domain/kernel/lists/lists.sql.ts';
 import { holderWithin, may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
-import type { Sql } from '../../platform/database.ts';
+import { queryRows, type Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { reasonsOf } from '../matching/reasons.ts';
 import type { Found } from './find.types.ts';
 
-/** A pair with what speaks for and against it, the strongest first. */
+/** A pair with the reasons for and against it, the strongest first. */
 export interface ExplainedPair {
   id: string;
   left_id: string;
@@ -33,7 +33,7 @@ export interface ExplainedPair {
   [member: string]: unknown;
 }
 
-/** A cluster with all that decides about it. */
+/** A cluster with its cards, pairs and the effect of a merge. */
 export interface ClusterDetail {
   cards: unknown[];
   pairs: ExplainedPair[];
@@ -48,7 +48,7 @@ export interface ClusterDetail {
  */
 export async function explainCluster(ctx: Ctx, id: string): Promise<ClusterDetail> {
   const cluster = JSON.parse(await readCluster(ctx, id));
-  const { cards } = await seenCluster(ctx.db, ctx, id);
+  const { cards } = await requireCluster(ctx.db, ctx, id);
   const [survivor, ...others] = cards;
   return {
     ...cluster,
@@ -73,7 +73,8 @@ export async function explainPair(ctx: Ctx, id: string, sql: Sql = ctx.db): Prom
 
 async function cardsOf(ctx: Ctx, ids: readonly string[]): Promise<unknown[]> {
   const attributes = visibleAttributes(ctx);
-  const { rows } = await ctx.db.raw(
+  return await queryRows(
+    ctx.db,
     `select c.id, c.name, c.external_id, c.subtype, c.approval_status, c.data_quality::double precision as data_quality,
        case when ? then (select count(*)::int from relations r where r.source_id = c.id or r.target_id = c.id) end as relations,
        case when ? then (select count(distinct s.user_id)::int from stakeholders s where s.card_id = c.id) end as people,
@@ -86,9 +87,8 @@ async function cardsOf(ctx: Ctx, ids: readonly string[]): Promise<unknown[]> {
       ...attributes.bindings,
       ids,
       ids,
-    ] as never,
+    ],
   );
-  return rows;
 }
 
 interface StoredPair extends ExplainedPair {
@@ -102,16 +102,17 @@ interface StoredPair extends ExplainedPair {
 
 async function pairsAmong(sql: Sql, ctx: Ctx, ids: readonly string[]): Promise<ExplainedPair[]> {
   const item = projection(pairMembers, undefined);
-  const seen = seenPairs(ctx);
-  const { rows } = await sql.raw(
+  const visible = visiblePairs(ctx);
+  const rows = await queryRows<Omit<StoredPair, keyof ExplainedPair> & { pair: ExplainedPair }>(
+    sql,
     `select ${item.sql} as pair, p.similarities, p.bits, m.fields, m.weights
      from ${pairsFrom} join duplicate_models m on m.id = p.model_id
-     where p.left_id = any(?::uuid[]) and p.right_id = any(?::uuid[]) and ${seen.sql}
+     where p.left_id = any(?::uuid[]) and p.right_id = any(?::uuid[]) and ${visible.sql}
      order by p.score desc, p.id`,
-    [...item.bindings, ids, ids, ...seen.bindings] as never,
+    [...item.bindings, ids, ids, ...visible.bindings],
   );
   if (rows.length === 0) return [];
-  const pairs: StoredPair[] = rows.map(({ pair, ...more }: { pair: object }) => ({ ...pair, ...more }));
+  const pairs = rows.map(({ pair, ...more }) => ({ ...pair, ...more }) as StoredPair);
   const { card_type, fields } = pairs[0]!;
   const records = await recordsOf(sql, ctx.metamodel, card_type, fields, ids);
   const byId = new Map(records.map((record) => [record.id, record]));

@@ -44,7 +44,7 @@ export async function storeFound(
   await sql.raw(
     `update duplicate_decisions set has_lapsed = not has_lapsed
      where card_type = ? and has_lapsed <> (id = any(?::uuid[]))`,
-    [type.key, lapsed] as never,
+    [type.key, lapsed],
   );
   const clusters = clustersWith(found.pairs, holding);
   breathe();
@@ -126,7 +126,7 @@ async function storeClusters(
   await sql.raw(
     `delete from duplicate_clusters c where card_type = ?
        and not exists (select from unnest(?::uuid[]) k (id) where k.id = c.id)`,
-    [type, [...kept, ...clusters].map(({ id }) => id)] as never,
+    [type, [...kept, ...clusters].map(({ id }) => id)],
   );
   for (let from = 0; from < clusters.length; from += AT_ONCE) {
     breathe();
@@ -174,7 +174,7 @@ async function storePairs(
   await sql.raw(
     `delete from duplicate_pairs p where card_type = ?
        and not exists (select from unnest(?::uuid[]) k (id) where k.id = p.id)`,
-    [type, rows.map(({ id }) => id)] as never,
+    [type, rows.map(({ id }) => id)],
   );
   for (let from = 0; from < rows.length; from += AT_ONCE) {
     breathe();

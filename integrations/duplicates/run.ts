@@ -3,7 +3,7 @@ import { type ComparedField, comparedFields } from '../../domain/analysis/duplic
 import { type CardRecord, recordPages } from '../../domain/analysis/duplicates/duplicates.records.ts';
 import type { DuplicateParameters } from '../../domain/analysis/duplicates/duplicates.types.ts';
 import { valuedFields } from '../../domain/analysis/duplicates/duplicates.valued.ts';
-import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs/runs.carry.ts';
+import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/kernel/services.ts';
@@ -30,7 +30,7 @@ const LEAST_KEPT = 500_000;
  */
 export async function carrySearch(
   job: AnalysisJob,
-  run: CarriedRun,
+  run: ActiveRun,
   { db }: Pick<Services, 'db'>,
 ): Promise<undefined> {
   const { mode, card_types } = run.parameters as unknown as DuplicateParameters;
@@ -95,7 +95,7 @@ function versionOf(done: Done): string | null {
 async function countCards(db: Db, types: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await db.raw(
     `select type, count(*)::int as n from cards where status = 'ACTIVE' and type = any(?::text[]) group by type`,
-    [types] as never,
+    [types],
   );
   return new Map(rows.map(({ type, n }: { type: string; n: number }) => [type, n]));
 }
@@ -111,7 +111,7 @@ interface Searched {
   find: Find;
 }
 
-async function searchType(job: AnalysisJob, run: CarriedRun, db: Db, type: Searched): Promise<void> {
+async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Searched): Promise<void> {
   const { metamodel, key, share, done, cards } = type;
   const { ctx } = job;
   const label = metamodel.cardTypes.get(key)!.label;

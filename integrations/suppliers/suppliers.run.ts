@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { AnalysisJob, CarriedRun } from '../../domain/analysis/runs/runs.carry.ts';
+import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
 import { type RunParts, runParts } from '../../domain/analysis/runs/runs.parts.ts';
 import {
   readSaidSuppliers,
@@ -44,7 +44,7 @@ interface Steps {
 export async function analyseSuppliers(
   services: Services,
   job: AnalysisJob,
-  run: CarriedRun,
+  run: ActiveRun,
   part: SupplierPart,
 ): Promise<void> {
   const kept = runParts(job, run.id);
@@ -59,7 +59,7 @@ export async function analyseSuppliers(
     found.suppliers,
     asked,
     (said, share) =>
-      kept.keep('asked', said, { progress: 0.9 + 0.09 * share, message: 'asking the language model' }),
+      kept.store('asked', said, { progress: 0.9 + 0.09 * share, message: 'asking the language model' }),
   );
   const { products } = found;
   const stopped = model.stopped();
@@ -80,7 +80,7 @@ async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPar
   let names = await kept.read<Steps['names']>('names');
   if (!names) {
     names = await findNames(job);
-    await kept.keep('names', names, { progress: 0.6 });
+    await kept.store('names', names, { progress: 0.6 });
   }
   job.progress(0.6, part === 'categories' ? 'finding categories' : 'finding products');
   const { said, resolved } = names;
@@ -93,7 +93,7 @@ async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPar
     await breathe();
   }
   const found = gathered.end();
-  await kept.keep('found', found, { progress: 0.9 });
+  await kept.store('found', found, { progress: 0.9 });
   return found;
 }
 

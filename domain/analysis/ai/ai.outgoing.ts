@@ -78,7 +78,7 @@ export async function readOutgoingCards(
     `select c.id, c.type, c.name, c.alias, c.description, c.subtype, c.lifecycle, c.attributes
      from cards c where c.id = any(?::uuid[]) and ${seen.sql}
      order by array_position(?::uuid[], c.id)`,
-    [ids, ...seen.bindings, ids] as never,
+    [ids, ...seen.bindings, ids],
   );
   return (rows as CardToTell[]).map((card) => outgoingCard(ctx, settings, card));
 }

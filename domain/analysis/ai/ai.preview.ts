@@ -18,7 +18,7 @@ export async function previewOutgoing(
   const { rows } = await ctx.db.raw(
     `select c.id, c.type, c.name, c.alias, c.description, c.subtype, c.lifecycle, c.attributes
      from cards c where c.id = ?::uuid and ${seen.sql}`,
-    [id, ...seen.bindings] as never,
+    [id, ...seen.bindings],
   );
   const stored: CardToTell | undefined = rows[0];
   if (!stored) throw notFound('card', id);

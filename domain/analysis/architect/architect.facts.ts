@@ -85,7 +85,7 @@ async function readApplications(
        select c.name, c.subtype, ${attributes.sql} as attributes, ${ENDS_ON} as ends_on
        from cards c where c.id = h.id offset 0) c
      order by h.name_key, h.id`,
-    [types, ids, APPLICATION, ...visible.bindings, MOST_APPLICATIONS, ...attributes.bindings] as never,
+    [types, ids, APPLICATION, ...visible.bindings, MOST_APPLICATIONS, ...attributes.bindings],
   );
   return {
     rows: rows.map(({ total: _, ...row }: ApplicationRow & { total: number }) => row),
@@ -114,7 +114,7 @@ async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string,
        where c.id = e.id offset 0) c
      where c.status = 'ACTIVE' and (${visible.sql})
      order by c.type, c.name_key, e.id, e.relation_type, e.application_id limit ?`,
-    [types, ids, ...visible.bindings, MOST_PEERS] as never,
+    [types, ids, ...visible.bindings, MOST_PEERS],
   );
   const peers = new Map<string, Peer[]>();
   for (const { application_id, ...peer } of rows as (Peer & { application_id: string })[]) {

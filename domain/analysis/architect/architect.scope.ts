@@ -82,7 +82,7 @@ async function readNames(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string,
   const { rows } = await sql.raw(
     `select c.id, c.name, c.type from cards c
      where c.id = any(?::uuid[]) and c.status = 'ACTIVE' and (${visible.sql})`,
-    [ids, ...visible.bindings] as never,
+    [ids, ...visible.bindings],
   );
   return new Map(rows.map((row: CardName) => [row.id, row]));
 }
@@ -109,7 +109,7 @@ async function capabilitiesOf(
       CAPABILITY,
       ...visible.bindings,
       MOST_CAPABILITIES,
-    ] as never,
+    ],
   );
   return rows;
 }
@@ -132,7 +132,7 @@ async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promi
      )
      select id from told where shared * 2 >= words and shared > 0
      order by shared desc, words, name_key, id limit ${MOST_MEANT}`,
-    [requirement, CAPABILITY, ...visible.bindings] as never,
+    [requirement, CAPABILITY, ...visible.bindings],
   );
   return rows.map(({ id }: { id: string }) => id);
 }
@@ -155,7 +155,7 @@ async function readBelow(
      select c.id, c.name, c.parent_id
      from (select id, min(depth) as depth from below group by id) b join cards c on c.id = b.id
      where c.type = ? and (${visible.sql}) order by b.depth, c.name_key, c.id limit ?`,
-    [ids, CAPABILITY, ...visible.bindings, MOST_CAPABILITIES] as never,
+    [ids, CAPABILITY, ...visible.bindings, MOST_CAPABILITIES],
   );
   return rows;
 }

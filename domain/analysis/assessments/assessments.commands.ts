@@ -2,14 +2,15 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
+import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { assessmentEvent } from './assessments.events.ts';
 import { assessmentText } from './assessments.list.ts';
+import { Assessment, type AssessmentRow } from './assessments.model.ts';
 
-/** Characters of JSON that a session may have. */
+/** The largest session, in characters of JSON. */
 export const SESSION_LENGTH = 200_000;
 
 export interface AssessmentInput {
@@ -18,16 +19,16 @@ export interface AssessmentInput {
   sessionData?: Record<string, unknown>;
 }
 
-/** Keeps a session. @throws EstateError `forbidden`, `validation_failed`. */
+/** Saves a session. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createAssessment(ctx: Ctx, input: AssessmentInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   return await command(ctx, async (work) => {
-    const row = await insertRow(work.sql, 'assessments', {
+    const row = await insertRow(work.sql, Assessment, {
       ...checked(input),
       created_by: ctx.caller.userId,
     });
     work.emit(assessmentEvent(null, row));
-    return (await assessmentText(work.sql, ctx, row.id as string))!;
+    return (await assessmentText(work.sql, ctx, row.id))!;
   });
 }
 
@@ -39,7 +40,7 @@ export async function readAssessment(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /**
- * Changes a session that was not carried out yet.
+ * Changes a session that is not committed.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `validation_failed`.
  */
 export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInput): Promise<JsonText> {
@@ -49,50 +50,44 @@ export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInp
     requireSaved(before);
     const changed = differing(before, checked(input));
     if (Object.keys(changed).length > 0) {
-      const key = { column: 'id', value: before.id as string };
-      work.emit(assessmentEvent(before, await updateRow(work.sql, 'assessments', key, changed)));
+      const after = await updateRow(work.sql, Assessment, { id: before.id }, changed);
+      work.emit(assessmentEvent(before, after));
     }
     return (await assessmentText(work.sql, ctx, id))!;
   });
 }
 
-/** Deletes a session; what it was carried out as stays. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+/** Deletes a session; what it was committed as stays. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
 export async function deleteAssessment(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   await command(ctx, async (work) => {
     const row = await lockAssessment(work, ctx, id);
-    await work
-      .sql('assessments')
-      .where({ id: row.id as string })
-      .delete();
+    await work.sql('assessments').where({ id: row.id }).delete();
     work.emit(assessmentEvent(row, null));
   });
 }
 
 /** The session's row, locked. @throws EstateError `not_found`, `precondition_failed`. */
-export async function lockAssessment(work: Work, ctx: Ctx, id: string): Promise<StoredRow> {
-  const row = await lockRow(work.sql, 'assessments', { id: id.toLowerCase() });
+export async function lockAssessment(work: Work, ctx: Ctx, id: string): Promise<AssessmentRow> {
+  const row = await lockRow(work.sql, Assessment, { id: id.toLowerCase() });
   if (!row) throw notFound('assessment', id);
   if (ctx.ifMatch) checkIfMatch(ctx, (await assessmentText(work.sql, ctx, id))!);
   return row;
 }
 
-/** @throws EstateError `wrong_state` for a session that was carried out. */
-export function requireSaved({ status, initiative_id }: StoredRow): void {
+/** @throws EstateError `wrong_state` for a committed session. */
+export function requireSaved({ status, initiative_id }: AssessmentRow): void {
   if (status === 'saved') return;
-  throw new EstateError('wrong_state', 'The session was carried out; it is kept as it was.', {
+  throw new EstateError('wrong_state', 'The session is committed and cannot be changed.', {
     extra: { initiative_id },
   });
 }
 
 /** The input as it is stored. */
-function checked({ title, requirement, sessionData }: AssessmentInput): StoredRow {
-  const values: StoredRow = {};
-  for (const [field, text] of Object.entries({ title, requirement })) {
-    if (text === undefined) continue;
-    values[field] = text.trim();
-    if (values[field] === '') throw invalidField(field, 'required', 'must not be blank');
-  }
+function checked({ title, requirement, sessionData }: AssessmentInput): Partial<AssessmentRow> {
+  const values: Partial<AssessmentRow> = {};
+  if (title !== undefined) values.title = trimmed('title', title);
+  if (requirement !== undefined) values.requirement = trimmed('requirement', requirement);
   if (sessionData !== undefined) {
     if (JSON.stringify(sessionData).length > SESSION_LENGTH) {
       const message = `must not be longer than ${SESSION_LENGTH} characters of JSON`;
@@ -101,4 +96,10 @@ function checked({ title, requirement, sessionData }: AssessmentInput): StoredRo
     values.session_data = sessionData;
   }
   return values;
+}
+
+function trimmed(field: string, text: string): string {
+  const value = text.trim();
+  if (value === '') throw invalidField(field, 'required', 'must not be blank');
+  return value;
 }

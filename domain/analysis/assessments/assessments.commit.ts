@@ -13,20 +13,21 @@ import { guardDuplicates } from '../../inventory/relations/relations.admit.ts';
 import { type BulkOperation, bulkRelationsWithin } from '../../inventory/relations/relations.bulk.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { updateRow } from '../../kernel/events/stored-rows.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { updateRow } from '../../kernel/resources/rows.ts';
 import { INITIATIVE, OBJECTIVE, wayBetween } from '../architect/architect.words.ts';
 import { lockAssessment, requireSaved } from './assessments.commands.ts';
 import { decisionDraft } from './assessments.draft.ts';
 import { assessmentEvent } from './assessments.events.ts';
+import { Assessment } from './assessments.model.ts';
 import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
 
-/** What a session was carried out as. */
+/** The result of a commit. */
 export interface Committed {
   initiative_id: string;
-  /** The chosen cards in the order of the request: new ones and those that were there. */
+  /** The chosen cards, new and existing, in the order of the request. */
   card_ids: string[];
-  /** The chosen relations, then those of the initiative; also those that were there already. */
+  /** The chosen relations, then those of the initiative, including existing ones. */
   relation_ids: string[];
   /** The decision record, a draft linked to the initiative and the chosen cards. */
   adr_id: string;
@@ -35,8 +36,8 @@ export interface Committed {
 }
 
 /**
- * Carries a session out, in one transaction and so in one mutation batch: an initiative, the chosen cards and relations
- * of the architecture that it keeps, and the draft of a decision. Rolling the batch back makes it a saved session again.
+ * Commits a session in one transaction, and so in one mutation batch: it creates an initiative, the chosen cards and
+ * relations of its architecture, and the draft of a decision. Rolling the batch back makes it a saved session again.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` the second time, `validation_failed`, `sibling_name_taken`,
  * `cardinality_exceeded`.
  */
@@ -48,32 +49,31 @@ export async function commitAssessment(ctx: Ctx, input: CommitInput): Promise<Co
     command(ctx, async (work) => {
       const before = await lockAssessment(work, ctx, input.assessmentId);
       requireSaved(before);
-      const session = before.session_data as Record<string, unknown>;
+      const session = before.session_data;
       const plan = planCommit(input, session);
-      const ids = await createNew(work, ctx, input, plan, before.requirement as string);
-      await changeStored(work, ctx, input, plan);
+      const ids = await createNew(work, ctx, input, plan, before.requirement);
+      await changeExisting(work, ctx, input, plan);
       const relation_ids = await relate(work, ctx, input, plan, ids);
       const initiative_id = ids.get(INITIATIVE)!;
       const decision_draft = decisionDraft({
         input,
         plan,
-        requirement: before.requirement as string,
+        requirement: before.requirement,
         session,
         objectives: await namesOf(work, input.objectiveIds ?? []),
         day: new Date().toISOString().slice(0, 10),
       });
-      const key = { column: 'id', value: before.id as string };
-      const values = { status: 'committed', initiative_id, decision_draft };
-      work.emit(assessmentEvent(before, await updateRow(work.sql, 'assessments', key, values)));
+      const values = { status: 'committed', initiative_id, decision_draft } as const;
+      work.emit(assessmentEvent(before, await updateRow(work.sql, Assessment, { id: before.id }, values)));
       const card_ids = input.selectedCardIds.map((id) => ids.get(id.toLowerCase()) ?? id.toLowerCase());
-      const adr_id = await keepDecision(work, ctx, plan.name, decision_draft, [initiative_id, ...card_ids]);
+      const adr_id = await createDecision(work, ctx, plan.name, decision_draft, [initiative_id, ...card_ids]);
       return { initiative_id, card_ids, relation_ids, adr_id, decision_draft };
     }),
   );
 }
 
-/** Writes the draft as a decision record that is linked to the cards which it is about. @returns its id. */
-async function keepDecision(
+/** Creates a decision record with the draft, linked to the cards. @returns its id. */
+async function createDecision(
   work: Work,
   ctx: Ctx,
   title: string,
@@ -135,7 +135,7 @@ async function createNew(
   return ids;
 }
 
-/** Why a part was refused: a conflict stays one, all else is a fault of the request. */
+/** The error of a refused part: conflicts keep their code, others become validation errors. */
 function refused(field: string, what: string, code: string, message: string): EstateError {
   const known = code in errorCodes && errorCodes[code as ErrorCode].status !== 422;
   const text = `${what}: ${message}`;
@@ -144,18 +144,18 @@ function refused(field: string, what: string, code: string, message: string): Es
     : invalidField(field, code, text);
 }
 
-/** Changes the chosen stored cards; those that are retired end with the initiative. */
-async function changeStored(work: Work, ctx: Ctx, input: CommitInput, plan: CommitPlan): Promise<void> {
+/** Changes the chosen existing cards; retired ones get the end of the initiative as their end of life. */
+async function changeExisting(work: Work, ctx: Ctx, input: CommitInput, plan: CommitPlan): Promise<void> {
   const ids = plan.touched.map(({ id }) => id);
   if (ids.length === 0) return;
   await lockCards(work, ids);
   const stored = await loadCards(work, ctx, ids);
   const rows = plan.touched.map(({ card, id, field }) => {
     const present = stored.get(id);
-    if (!present) throw invalidField(field, 'unknown_card', `${card.name} is no card any more`);
+    if (!present) throw invalidField(field, 'unknown_card', `${card.name} no longer exists`);
     const patch: CardPatch = {};
     if (Object.keys(card.attributes ?? {}).length > 0) patch.attributes = card.attributes!;
-    if (card.change === 'retired') patch.lifecycle = ending(present.lifecycle, input);
+    if (card.change === 'retired') patch.lifecycle = endingPhases(present.lifecycle, input);
     return { card_id: id, patch };
   });
   const errors = await patchEachWithin(work, ctx, rows);
@@ -167,15 +167,18 @@ async function changeStored(work: Work, ctx: Ctx, input: CommitInput, plan: Comm
   }
 }
 
-/** The phases that a retired card gets: it ends with the initiative, unless it ends before. */
-function ending(present: Lifecycle | null, { startDate, endDate }: CommitInput): Record<string, string> {
+/** The phases of a retired card: its end of life is the end of the initiative, or an earlier date that it has. */
+function endingPhases(
+  present: Lifecycle | null,
+  { startDate, endDate }: CommitInput,
+): Record<string, string> {
   const endOfLife =
     present?.endOfLife !== undefined && present.endOfLife < endDate ? present.endOfLife : endDate;
   const phaseOut = present?.phaseOut ?? (startDate < endOfLife ? startDate : endOfLife);
   return { phaseOut: phaseOut < endOfLife ? phaseOut : endOfLife, endOfLife };
 }
 
-/** Makes the chosen relations, and joins the initiative to its objectives and to all that it changes. */
+/** Creates the chosen relations, and those of the initiative to its objectives and to the cards that it changes. */
 async function relate(
   work: Work,
   ctx: Ctx,
@@ -201,7 +204,7 @@ async function relate(
   }
   const initiative = ids.get(INITIATIVE)!;
   const join = (field: string, type: string, id: string) => {
-    // an initiative that is changed is not one that the new one belongs to
+    // a changed initiative is not related to the new one
     const way = type === INITIATIVE ? undefined : wayBetween(work.metamodel, INITIATIVE, type);
     if (way)
       add(field, way.type.key, ...((way.forward ? [initiative, id] : [id, initiative]) as [string, string]));

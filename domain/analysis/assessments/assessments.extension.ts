@@ -1,7 +1,20 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { assessmentUndo } from './assessments.events.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { Assessment } from './assessments.model.ts';
 
-/** Assessments of target architectures. */
+/** Sessions about target architectures. Undoing the batch that committed a session makes it a saved one again. */
 export const assessmentsExtension: Extension = {
-  undo: assessmentUndo,
+  resources: [
+    {
+      model: Assessment,
+      name: 'assessment',
+      events: {
+        created: ['assessment.created'],
+        updated: ['assessment.updated'],
+        deleted: ['assessment.deleted'],
+      },
+      undo: { right: needs('ai_analysis.manage') },
+      transfer: { label: 't.title', costs: ['session_data'] },
+    },
+  ],
 };

@@ -1,15 +1,26 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import type { StaticOf } from '../../kernel/shapes.ts';
+import { Assessment } from './assessments.model.ts';
 
-/** The members of a session under which money stands, besides the cost attributes of cards. */
+/** The member of sessions that contains costs, besides the cost attributes of cards. */
 const MONEY = 'annual_cost';
 
-/** A session as the caller may see it: without money unless the caller holds `costs.view`. */
+/** The session without costs, unless the caller has `costs.view`. */
 function visibleSession(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return { sql: 'a.session_data', bindings: [] };
   const names = new Set([
@@ -19,6 +30,14 @@ function visibleSession(ctx: Ctx): Fragment {
   return { sql: 'cut_members(a.session_data, ?::text[])', bindings: [[...names]] };
 }
 
+export const assessmentSorts: Record<string, SortField> = {
+  title: { sql: 'lower(a.title)', type: 'text', filled: true },
+  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
+};
+
+export const assessmentFilters = { status: Type.Optional(Assessment.columns.status) };
+
 function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
   const visible = visibleCards(ctx);
   return {
@@ -26,40 +45,27 @@ function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
     from: 'assessments a left join users u on u.id = a.created_by',
     id: 'a.id',
     idType: 'uuid',
-    sorts: {
-      title: { sql: 'lower(a.title)', type: 'text', filled: true },
-      created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
-      updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
-    },
+    sorts: assessmentSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',
     search: `fold(a.title || ' ' || a.requirement)`,
     members: {
-      id: 'a.id',
-      title: 'a.title',
-      requirement: 'a.requirement',
-      status: 'a.status',
-      initiative_id: 'a.initiative_id',
+      ...columnMembers('a', Assessment),
       initiative_name: {
         sql: `(select c.name from cards c where c.id = a.initiative_id and (${visible.sql}))`,
         bindings: visible.bindings,
       },
-      created_by: 'a.created_by',
       created_by_name: 'u.display_name',
-      created_at: 'utc(a.created_at)',
-      updated_at: 'utc(a.updated_at)',
       session_data: whole ? visibleSession(ctx) : 'null::jsonb',
       decision_draft: whole ? 'a.decision_draft' : 'null::text',
     },
   };
 }
 
-export type AssessmentStatus = 'saved' | 'committed';
-
-/** The kept sessions, without what they hold. */
+/** The sessions, without their data. */
 export async function listAssessments(
   ctx: Ctx,
-  params: ListParams & { status?: AssessmentStatus },
+  params: ListParams & StaticOf<typeof assessmentFilters>,
 ): Promise<JsonText> {
   const where: Condition[] = params.status ? [{ sql: 'a.status = ?', bindings: [params.status] }] : [];
   return await runList(ctx.db, assessmentList(ctx, false), where, params, { owner: ctx.caller.userId });

@@ -1,8 +1,14 @@
 import { deleteExpired, type Extension } from '../../kernel/extensions.ts';
+import { computedByRuns } from '../runs/runs.model.ts';
 import { complianceScanJob } from './scans.job.ts';
+import { ComplianceReading, ScannedRegulation } from './scans.model.ts';
 
 /** Compliance scans. */
 export const complianceScansExtension: Extension = {
+  resources: [
+    { ...computedByRuns, model: ScannedRegulation, name: 'scanned regulation' },
+    { ...computedByRuns, model: ComplianceReading, name: 'compliance reading' },
+  ],
   jobs: [complianceScanJob],
   cleanups: {
     // texts of deleted cards are deleted soon after them

@@ -130,7 +130,7 @@ async function insert(work: Work, source: Source, seen: readonly Seen[]): Promis
      select ${columns} from json_populate_recordset(null::compliance_findings, ?::json) v
      where v.card_id is null or v.card_id in (select id from held)
      returning to_jsonb(f) as row`,
-    [[...cards.keys()].filter((id) => id !== null), JSON.stringify(values)] as never,
+    [[...cards.keys()].filter((id) => id !== null), JSON.stringify(values)],
   );
   for (const { row } of rows as { row: FindingRow }[]) {
     work.emit(findingEvent(cards.get(row.card_id) ?? null, null, row));

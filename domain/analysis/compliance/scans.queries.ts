@@ -69,7 +69,7 @@ export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
     `select f.regulation, f.status, count(*)::int as n
      from compliance_findings f left join cards c on c.id = f.card_id
      where ${visible.sql} and ${standing.sql} group by 1, 2 order by 1, 2`,
-    visible.bindings as never,
+    visible.bindings,
   );
   const byStatus: ComplianceOverview['compliance_by_status'] = {};
   for (const { regulation, status, n } of rows as {

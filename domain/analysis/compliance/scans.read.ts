@@ -8,7 +8,7 @@ import type { Work } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { type OutgoingCard, readOutgoingCards } from '../ai/ai.outgoing.ts';
-import type { AnalysisJob } from '../runs/runs.carry.ts';
+import type { AnalysisJob } from '../runs/runs.execute.ts';
 import type { ModelPart } from '../runs/runs.types.ts';
 import { type Kept, keepFindings, type Seen, type SeenContent, type Source } from './scans.keep.ts';
 import { FIRST, knownBound, type RulePlace, readKnown } from './scans.rule.ts';
@@ -142,7 +142,7 @@ async function candidates(
   const { rows } = await sql.raw(
     `select c.id, c.type from cards c where c.status = 'ACTIVE' and (${applies.sql}) and c.id > ?::uuid
      order by c.id limit ${PAGE}`,
-    [...applies.bindings, after] as never,
+    [...applies.bindings, after],
   );
   return rows;
 }
@@ -185,7 +185,7 @@ async function readings(
   const { rows } = await sql.raw(
     `select card_id, digest, applies, quote, reason from compliance_readings
      where regulation = ? and rule_key = ? and card_id = any(?::uuid[])`,
-    [regulation, rule_key, ids] as never,
+    [regulation, rule_key, ids],
   );
   return new Map(rows.map((row: Reading & { digest: string }) => [row.card_id, row]));
 }

@@ -54,7 +54,7 @@ async function readGaps(work: Work, rule: ComplianceRule, today: string, after: 
     `select c.id, c.type, ${severity.sql} as severity, ${facts.sql} as facts
      from cards c where c.status = 'ACTIVE' and (${gap.sql}) and c.id > ?::uuid
      order by c.id limit ${PAGE}`,
-    [...severity.bindings, ...facts.bindings, ...gap.bindings, after] as never,
+    [...severity.bindings, ...facts.bindings, ...gap.bindings, after],
   );
   return rows.map(({ id, type, severity: grave, facts: values }: GapRow) => ({
     card: { id, type },
@@ -94,7 +94,7 @@ export async function knownBound(
     `select card_id from compliance_findings where regulation = ? and rule_key = ? and card_id > ?::uuid
        and card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      order by card_id offset ${PAGE} limit 1`,
-    [regulation, rule_key, after, upto] as never,
+    [regulation, rule_key, after, upto],
   );
   return rows[0]?.card_id ?? null;
 }
@@ -112,7 +112,7 @@ export async function readKnown(
      where f.regulation = ? and f.rule_key = ? and f.card_id > ?::uuid
        and f.card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      order by f.card_id, f.decision = 'new', f.id`,
-    [regulation, rule_key, after, upto] as never,
+    [regulation, rule_key, after, upto],
   );
   return rows;
 }
@@ -131,7 +131,7 @@ export async function endRule(
   const { applies } = compileRule(work.metamodel, rule, today);
   const { rows } = await work.sql.raw(
     `select count(*)::int as checked from cards c where c.status = 'ACTIVE' and (${applies.sql})`,
-    applies.bindings as never,
+    applies.bindings,
   );
   const checked: number = rows[0].checked;
   const met: Seen = {
@@ -171,7 +171,7 @@ export async function retireRules(
      from compliance_findings f left join cards c on c.id = f.card_id
      where f.regulation = ? and f.rule_key <> all(?::text[]) and not f.auto_resolved
      order by f.id limit ${PAGE}`,
-    [regulation, rules] as never,
+    [regulation, rules],
   );
   const kept = await keepFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
   return { kept, more: rows.length === PAGE };

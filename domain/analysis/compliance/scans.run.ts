@@ -4,7 +4,7 @@ import type { ComplianceRule, ReadingRule } from '../../governance/compliance/ru
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobStep } from '../../kernel/jobs/jobs.running.ts';
-import type { AnalysisJob, CarriedRun } from '../runs/runs.carry.ts';
+import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
 import { type Kept, nothingKept } from './scans.keep.ts';
 import { type CardReader, type ReaderState, stepReading } from './scans.read.ts';
 import { endRule, retireRules, stepRule } from './scans.rule.ts';
@@ -43,7 +43,7 @@ interface Scan {
  */
 export async function scan(
   job: AnalysisJob,
-  run: CarriedRun,
+  run: ActiveRun,
   openReader: (before: ReaderState | undefined) => Promise<CardReader | undefined>,
 ): Promise<undefined> {
   const { regulations, today } = run.parameters as unknown as ScanParameters;

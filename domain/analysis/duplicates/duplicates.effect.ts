@@ -50,7 +50,7 @@ export async function effectOf(
        (select count(*)::int from cards where parent_id = any(?::uuid[]) and id <> all(?::uuid[])) as children,
        (select count(distinct user_id)::int from stakeholders where card_id = any(?::uuid[])) as people,
        (select case when hidden = 0 then cost end from costs) as cost`,
-    [all, all, survivorId, all, ...attributes.bindings, mergedIds, mergedIds, all, all] as never,
+    [all, all, survivorId, all, ...attributes.bindings, mergedIds, mergedIds, all, all],
   );
   const { moved, folded, children, people, cost } = rows[0];
   const seesRelations = may(ctx.caller, 'relations.view');

@@ -1,9 +1,46 @@
 import type { Extension } from '../../kernel/extensions.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { computedByRuns } from '../runs/runs.model.ts';
 import { duplicatesJob } from './duplicates.job.ts';
-import { duplicateUndo } from './duplicates.undo.ts';
+import {
+  DuplicateCluster,
+  DuplicateDecision,
+  DuplicateModel,
+  DuplicatePair,
+  DuplicatePart,
+  DuplicateState,
+} from './duplicates.model.ts';
 
-/** Detection of duplicates. */
+const right = needs('ai_analysis.manage');
+
+/** Detection of duplicates. The status of clusters follows from decisions about their pairs. */
 export const duplicatesExtension: Extension = {
-  undo: duplicateUndo,
+  resources: [
+    {
+      model: DuplicateDecision,
+      name: 'duplicate decision',
+      events: {
+        created: ['duplicate_decision.created'],
+        updated: ['duplicate_decision.updated'],
+        deleted: ['duplicate_decision.deleted'],
+      },
+      undo: { right, derived: ['has_lapsed'] },
+      transfer: {},
+    },
+    {
+      model: DuplicateCluster,
+      name: 'duplicate cluster',
+      events: { updated: ['duplicate_cluster.updated'] },
+      undo: { right, derived: ['cohesion', 'least_score', 'most_score', 'run_id', 'found_at'] },
+      transfer: {
+        excluded: 'derived',
+        reason: 'The next run computes them again; archives contain the decisions about them.',
+      },
+    },
+    { ...computedByRuns, model: DuplicateModel, name: 'learned model' },
+    { ...computedByRuns, model: DuplicateState, name: 'state of a search' },
+    { ...computedByRuns, model: DuplicatePart, name: 'part of a search' },
+    { ...computedByRuns, model: DuplicatePair, name: 'pair of duplicates' },
+  ],
   jobs: [duplicatesJob],
 };

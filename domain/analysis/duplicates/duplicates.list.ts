@@ -1,13 +1,17 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { seenCards, seenClusters, survivorOrder } from './duplicates.seen.ts';
+import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { DuplicateCluster, DuplicatePair } from './duplicates.model.ts';
+import { survivorOrder, visibleCardsOf, visibleClusters } from './duplicates.visible.ts';
 
-const SEE = 'ai_analysis.view';
+const VIEW = 'ai_analysis.view';
 
 /** The capability that most of the cluster's cards are related to. */
 const domain = `(select p.name from relations r join cards p on p.type = 'BusinessCapability' and p.status = 'ACTIVE'
@@ -17,15 +21,21 @@ const domain = `(select p.name from relations r join cards p on p.type = 'Busine
 
 const percent = (value: string) => `round((100 * ${value})::numeric)`;
 
+export const clusterSorts: Record<string, SortField> = {
+  cohesion: { sql: 'd.cohesion', type: 'numeric', filled: true },
+  analysed_at: { sql: 'd.found_at', type: 'timestamptz', filled: true },
+  card_type: { sql: 'd.card_type', type: 'text', filled: true, immutable: true },
+};
+
 function clusterList(ctx: Ctx): ListSpec {
-  const seen = seenCards(ctx, 'd.card_ids');
+  const cards = visibleCardsOf(ctx, 'd.card_ids');
   const of = (what: string, order = 'c.name_key, c.id') => ({
-    sql: `(select ${what.replace('$', `order by ${order}`)} from ${seen.sql})`,
-    bindings: seen.bindings,
+    sql: `(select ${what.replace('$', `order by ${order}`)} from ${cards.sql})`,
+    bindings: cards.bindings,
   });
   const best = {
-    sql: `(select c.name from ${seen.sql} order by ${survivorOrder} limit 1)`,
-    bindings: seen.bindings,
+    sql: `(select c.name from ${cards.sql} order by ${survivorOrder} limit 1)`,
+    bindings: cards.bindings,
   };
   const seesDomain = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
   return {
@@ -33,11 +43,7 @@ function clusterList(ctx: Ctx): ListSpec {
     from: 'duplicate_clusters d',
     id: 'd.id',
     idType: 'uuid',
-    sorts: {
-      cohesion: { sql: 'd.cohesion', type: 'numeric', filled: true },
-      analysed_at: { sql: 'd.found_at', type: 'timestamptz', filled: true },
-      card_type: { sql: 'd.card_type', type: 'text', filled: true, immutable: true },
-    },
+    sorts: clusterSorts,
     defaultSort: 'cohesion',
     defaultDir: 'desc',
     members: {
@@ -48,11 +54,11 @@ function clusterList(ctx: Ctx): ListSpec {
       card_ids: of('json_agg(c.id $)'),
       card_names: of('json_agg(c.name $)'),
       evidence: {
-        sql: `format('%s cards; pairs of them stand for one thing with %s %%, all together with %s %%',
-          (select count(*) from ${seen.sql}),
+        sql: `format('%s cards; pairs of them represent the same object with %s %%, all together with %s %%',
+          (select count(*) from ${cards.sql}),
           concat_ws(' to ', ${percent('d.least_score')}, nullif(${percent('d.most_score')}, ${percent('d.least_score')})),
           ${percent('d.cohesion')})`,
-        bindings: seen.bindings,
+        bindings: cards.bindings,
       },
       recommendation: {
         sql: `case d.status when 'dismissed' then 'Leave them as they are' else format('Merge into “%s”', ${best.sql}) end`,
@@ -68,51 +74,53 @@ function clusterList(ctx: Ctx): ListSpec {
   };
 }
 
-/** What clusters and pairs are asked for by. */
-export interface DuplicateFilters {
-  card_type?: string;
-  status?: string;
-  card_id?: string;
-}
+export const clusterFilters = {
+  card_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  status: Type.Optional(DuplicateCluster.columns.status),
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those that contain this card' })),
+};
+type ClusterFilter = StaticOf<typeof clusterFilters>;
+export const pairFilters = { ...clusterFilters, class: Type.Optional(DuplicatePair.columns.class) };
 
-/** Clusters of which the caller sees at least two cards, the surest first. @throws EstateError `forbidden`. */
+/** Clusters of which the caller sees at least two cards, the most cohesive first. @throws EstateError `forbidden`. */
 export async function listClusters(
   ctx: Ctx,
-  { card_type, status, card_id, ...params }: ListParams & DuplicateFilters,
+  { card_type, status, card_id, ...params }: ListParams & ClusterFilter,
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE);
-  const where: Condition[] = [seenClusters(ctx)];
+  requirePermission(ctx.caller, VIEW);
+  const where: Condition[] = [visibleClusters(ctx)];
   if (card_type !== undefined) where.push({ sql: 'd.card_type = ?', bindings: [card_type] });
   if (status !== undefined) where.push({ sql: 'd.status = ?', bindings: [status] });
   if (card_id !== undefined) where.push({ sql: 'd.card_ids @> array[?::uuid]', bindings: [card_id] });
   return await runList(ctx.db, clusterList(ctx), where, params, { owner: ctx.caller.userId });
 }
 
-/** One cluster as the list has it. @throws EstateError `forbidden`, `not_found`. */
+/** One cluster as an item of the list. @throws EstateError `forbidden`, `not_found`. */
 export async function readCluster(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE);
+  requirePermission(ctx.caller, VIEW);
   const item = projection(clusterList(ctx).members, undefined);
-  const seen = seenClusters(ctx);
-  const { rows } = await sql.raw(
-    `select ${item.sql}::text as item from duplicate_clusters d where d.id = ? and ${seen.sql}`,
-    [...item.bindings, id, ...seen.bindings] as never,
+  const cards = visibleClusters(ctx);
+  const [found] = await queryRows<{ item: JsonText }>(
+    sql,
+    `select ${item.sql}::text as item from duplicate_clusters d where d.id = ? and ${cards.sql}`,
+    [...item.bindings, id, ...cards.bindings],
   );
-  if (!rows[0]) throw notFound('cluster', id);
-  return rows[0].item;
+  if (!found) throw notFound('cluster', id);
+  return found.item;
 }
 
 const decision = `case when not e.has_lapsed then e.decision end`;
 
+const {
+  similarities: _similarities,
+  bits: _bits,
+  model_id: _model,
+  ...pairColumns
+} = columnMembers('p', DuplicatePair);
+
 /** A pair, over `p` with its decision `e`. */
 export const pairMembers = {
-  id: 'p.id',
-  card_type: 'p.card_type',
-  left_id: 'p.left_id',
-  right_id: 'p.right_id',
-  class: 'p.class',
-  score: 'p.score',
-  alone: 'p.alone',
-  cluster_id: 'p.cluster_id',
+  ...pairColumns,
   status: `coalesce(${decision}, 'pending')`,
   asked_again: 'coalesce(e.has_lapsed, false)',
   decided_by: 'e.decided_by',
@@ -122,17 +130,21 @@ export const pairMembers = {
 export const pairsFrom = 'duplicate_pairs p left join duplicate_decisions e on e.id = p.id';
 
 /** Pairs of which the caller sees both cards. SQL over `p`. */
-export function seenPairs(ctx: Ctx): Condition {
-  const seen = seenCards(ctx, 'array[p.left_id, p.right_id]');
-  return { ...seen, sql: `(select count(*) from ${seen.sql}) = 2` };
+export function visiblePairs(ctx: Ctx): Condition {
+  const cards = visibleCardsOf(ctx, 'array[p.left_id, p.right_id]');
+  return { ...cards, sql: `(select count(*) from ${cards.sql}) = 2` };
 }
+
+export const pairSorts: Record<string, SortField> = {
+  score: { sql: 'p.score', type: 'numeric', filled: true },
+};
 
 const pairList: ListSpec = {
   name: 'duplicate-pairs',
   from: pairsFrom,
   id: 'p.id',
   idType: 'uuid',
-  sorts: { score: { sql: 'p.score', type: 'numeric', filled: true } },
+  sorts: pairSorts,
   defaultSort: 'score',
   defaultDir: 'desc',
   members: {
@@ -142,21 +154,15 @@ const pairList: ListSpec = {
   },
 };
 
-/** Pairs of which the caller sees both cards, the likeliest first. @throws EstateError `forbidden`. */
+/** Pairs of which the caller sees both cards, the most probable first. @throws EstateError `forbidden`. */
 export async function listPairs(
   ctx: Ctx,
-  {
-    card_type,
-    status,
-    card_id,
-    class: verdict,
-    ...params
-  }: ListParams & DuplicateFilters & { class?: string },
+  { card_type, status, card_id, class: wanted, ...params }: ListParams & StaticOf<typeof pairFilters>,
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE);
-  const where: Condition[] = [seenPairs(ctx)];
+  requirePermission(ctx.caller, VIEW);
+  const where: Condition[] = [visiblePairs(ctx)];
   if (card_type !== undefined) where.push({ sql: 'p.card_type = ?', bindings: [card_type] });
-  if (verdict !== undefined) where.push({ sql: 'p.class = ?', bindings: [verdict] });
+  if (wanted !== undefined) where.push({ sql: 'p.class = ?', bindings: [wanted] });
   if (status !== undefined) where.push({ sql: `${pairMembers.status} = ?`, bindings: [status] });
   if (card_id !== undefined)
     where.push({ sql: '(p.left_id = ?::uuid or p.right_id = ?::uuid)', bindings: [card_id, card_id] });

@@ -54,7 +54,7 @@ export async function qualityOf(ctx: Ctx): Promise<TypeQuality[]> {
      from (select card_type from duplicate_states union select card_type from decided) t
      left join decided d using (card_type) left join duplicate_states s using (card_type)
      where t.card_type = any(?::text[]) order by t.card_type`,
-    [ctx.metamodel.visibleTypes] as never,
+    [ctx.metamodel.visibleTypes],
   );
   return rows;
 }

@@ -76,7 +76,7 @@ export async function recordsOf(
      from page join cards c on c.id = page.id left join cards p on p.id = c.parent_id
      left join vendors v on v.id = c.id left join related r on r.id = c.id
      where c.type = ? and c.status = 'ACTIVE' order by c.id`,
-    [ids, vendors, vendors, type] as never,
+    [ids, vendors, vendors, type],
   );
   return rows.map((row: Row) => ({
     id: row.id,

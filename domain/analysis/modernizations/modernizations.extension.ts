@@ -1,9 +1,25 @@
 import type { Extension } from '../../kernel/extensions.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { computedByRuns } from '../runs/runs.model.ts';
 import { modernizationsJob } from './modernizations.job.ts';
-import { modernizationUndo } from './modernizations.undo.ts';
+import { Modernization, ModernizationDecision } from './modernizations.model.ts';
 
-/** Modernization proposals. */
+/** Modernization proposals, and the decisions about them. */
 export const modernizationsExtension: Extension = {
-  undo: modernizationUndo,
+  resources: [
+    { ...computedByRuns, model: Modernization, name: 'modernization' },
+    {
+      model: ModernizationDecision,
+      name: 'modernization decision',
+      events: {
+        created: ['modernization_decision.created'],
+        updated: ['modernization_decision.updated'],
+        deleted: ['modernization_decision.deleted'],
+      },
+      card: 'card_id',
+      undo: { right: needs('ai_analysis.manage') },
+      transfer: { matches: [['%.card_id', '%.modernization_type']] },
+    },
+  ],
   jobs: [modernizationsJob],
 };

@@ -1,25 +1,49 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
+import { Modernization } from './modernizations.model.ts';
 import { priorities } from './modernizations.rules.ts';
+import { levels } from './modernizations.types.ts';
 
-export interface ModernizationsListed extends ListParams {
-  target_type?: string;
-  modernization_type?: string;
-  priority?: string;
-  effort?: string;
-  status?: string;
-  card_id?: string;
-}
+export const Priority = Choice(
+  levels,
+  `High from a score of ${priorities.high} on, medium from ${priorities.medium}`,
+);
+const { target_type, modernization_type, effort, status } = Modernization.columns;
+export const modernizationFilters = {
+  target_type: Type.Optional(target_type),
+  modernization_type: Type.Optional(modernization_type),
+  priority: Type.Optional(Priority),
+  effort: Type.Optional(effort),
+  status: Type.Optional(status),
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only proposals for this card' })),
+};
+
+const sortsBy = (score: string): Record<string, SortField> => ({
+  score: { sql: score, type: 'numeric', filled: true },
+  card_name: { sql: 'c.name_key', type: 'text', filled: true },
+  dependants: { sql: 'm.dependants', type: 'bigint', filled: true },
+});
+export const modernizationSorts = sortsBy('m.score');
+
+const {
+  run_id: _run,
+  is_current: _current,
+  score_without_costs: _score,
+  ...columns
+} = columnMembers('m', Modernization);
 
 const STATUS = `coalesce(d.status, 'pending')`;
 
-/** Neither score nor order may tell of costs those who may not see them. */
+/** Without `costs.view` neither the score nor the order may reveal costs. */
 const scoreFor = (ctx: Ctx): string => (may(ctx.caller, 'costs.view') ? 'm.score' : 'm.score_without_costs');
 
 const priorityBy = (score: string): string =>
@@ -34,73 +58,61 @@ function candidateList(ctx: Ctx): ListSpec {
       left join modernization_decisions d on d.card_id = m.card_id and d.modernization_type = m.modernization_type`,
     id: 'm.id',
     idType: 'uuid',
-    sorts: {
-      score: { sql: score, type: 'numeric', filled: true },
-      card_name: { sql: 'c.name_key', type: 'text', filled: true },
-      dependants: { sql: 'm.dependants', type: 'bigint', filled: true },
-    },
+    sorts: sortsBy(score),
     defaultSort: 'score',
     defaultDir: 'desc',
     members: {
-      id: 'm.id',
-      target_type: 'm.target_type',
+      ...columns,
       cluster_id: 'null::uuid',
-      card_id: 'm.card_id',
       card_name: 'c.name',
-      current_tech: 'm.current_tech',
-      modernization_type: 'm.modernization_type',
-      recommendation: 'm.recommendation',
-      effort: 'm.effort',
       priority: priorityBy(score),
       score,
       reasons: costs
         ? 'm.reasons'
         : `coalesce((select jsonb_agg(r.reason order by r.n) from jsonb_array_elements(m.reasons)
             with ordinality as r(reason, n) where r.reason ->> 'factor' <> 'cost'), '[]')`,
-      dependants: 'm.dependants',
       status: STATUS,
       decided_by: 'd.decided_by',
       decided_at: 'utc(d.decided_at)',
-      analysed_at: 'utc(m.analysed_at)',
     },
     search: `fold(concat_ws(' ', c.name, m.current_tech, m.recommendation))`,
   };
 }
 
-/** Cards that should be modernised, the most pressing first. @throws EstateError `forbidden`. */
+/** Cards that should be modernised, the highest score first. @throws EstateError `forbidden`. */
 export async function listModernizations(
   ctx: Ctx,
-  { priority, ...asked }: ModernizationsListed,
+  filter: ListParams & StaticOf<typeof modernizationFilters>,
 ): Promise<JsonText> {
   requireFindings(ctx);
-  const { target_type, modernization_type, effort, status, card_id, ...params } = asked;
   const conditions: Condition[] = [
     { sql: 'm.is_current', bindings: [] },
     { sql: seenCards(ctx), bindings: [], visibility: true },
   ];
   const equal = {
-    'm.target_type': target_type,
-    'm.modernization_type': modernization_type,
-    'm.effort': effort,
-    'm.card_id': card_id,
-    [STATUS]: status,
-    [priorityBy(scoreFor(ctx))]: priority,
+    'm.target_type': filter.target_type,
+    'm.modernization_type': filter.modernization_type,
+    'm.effort': filter.effort,
+    'm.card_id': filter.card_id,
+    [STATUS]: filter.status,
+    [priorityBy(scoreFor(ctx))]: filter.priority,
   };
   for (const [value, wanted] of Object.entries(equal)) {
     if (wanted !== undefined) conditions.push({ sql: `${value} = ?`, bindings: [wanted] });
   }
-  return await runList(ctx.db, candidateList(ctx), conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx.db, candidateList(ctx), conditions, filter, { owner: ctx.caller.userId });
 }
 
-/** One candidate as the list has it. @throws EstateError `forbidden`, `not_found`. */
+/** One proposal as an item of the list. @throws EstateError `forbidden`, `not_found`. */
 export async function readModernization(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requireFindings(ctx);
   const { from, members } = candidateList(ctx);
   const item = projection(members, undefined);
-  const { rows } = await sql.raw(
+  const [found] = await queryRows<{ item: JsonText }>(
+    sql,
     `select ${item.sql}::text as item from ${from} where m.id = ? and m.is_current and ${seenCards(ctx)}`,
-    [...item.bindings, id] as never,
+    [...item.bindings, id],
   );
-  if (!rows[0]) throw notFound('modernization', id);
-  return rows[0].item;
+  if (!found) throw notFound('modernization', id);
+  return found.item;
 }

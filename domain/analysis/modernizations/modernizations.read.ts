@@ -101,7 +101,7 @@ export async function readCardFacts(
       today,
       today,
       today,
-    ] as never,
+    ],
   );
   return rows;
 }

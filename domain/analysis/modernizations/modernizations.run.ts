@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { command } from '../../kernel/command.ts';
-import type { AnalysisJob, CarriedRun } from '../runs/runs.carry.ts';
+import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
 import { readCardFacts, readCostRanks } from './modernizations.read.ts';
 import { type CostRanks, candidateOf } from './modernizations.rules.ts';
 import type { Candidate } from './modernizations.types.ts';
@@ -20,7 +20,7 @@ interface Place {
 }
 
 /** Judges all cards of a type, page by page; shows what it found when all are judged. */
-export async function analyseModernizations(job: AnalysisJob, run: CarriedRun): Promise<void> {
+export async function analyseModernizations(job: AnalysisJob, run: ActiveRun): Promise<void> {
   const { targetType, only } = parametersOf(run);
   const { ctx, signal } = job;
   const asked = { id: run.id, targetType };
@@ -69,7 +69,7 @@ async function begin(job: AnalysisJob, type: string): Promise<Place> {
   return place;
 }
 
-function parametersOf({ parameters }: CarriedRun): { targetType: string; only: string | null } {
+function parametersOf({ parameters }: ActiveRun): { targetType: string; only: string | null } {
   const type = String(parameters.modernization_type);
   return { targetType: String(parameters.target_type), only: type === 'general' ? null : type };
 }

@@ -1,4 +1,4 @@
-/** What is proposed to be done with a card. */
+/** The kinds of modernization. */
 export const modernizationTypes = [
   'retire',
   'migrate',
@@ -8,16 +8,17 @@ export const modernizationTypes = [
   'refactor',
 ] as const;
 
-/** What may be decided of a proposal; `pending`: nothing yet. */
+/** The decision about a proposal. */
 export const modernizationStatuses = ['pending', 'accepted', 'dismissed'] as const;
 
 export type ModernizationStatus = (typeof modernizationStatuses)[number];
 
 export type ModernizationType = (typeof modernizationTypes)[number];
 
-export type Level = 'low' | 'medium' | 'high';
+export const levels = ['low', 'medium', 'high'] as const;
+export type Level = (typeof levels)[number];
 
-/** What is known of a card that may have to be modernised. */
+/** The facts about a card that may have to be modernised. */
 export interface CardFacts {
   id: string;
   name: string;
@@ -42,19 +43,19 @@ export interface CardFacts {
     isOver: boolean;
     newest: string | null;
   } | null;
-  /** What it costs a year: the sum of its cost fields. */
+  /** Annual costs: the sum of its cost fields. */
   cost: number;
-  /** How many cards rely on it. */
+  /** The number of cards that depend on it. */
   dependants: number;
-  /** IT components past their end that it uses: how many, and the names of the first. */
+  /** IT components after their end of life that it uses: their number, and the names of the first. */
   endedParts: number;
   endedPartNames: string[];
 }
 
-/** One thing that speaks for modernising. */
+/** A reason to modernise. */
 export interface Reason {
   factor: Factor;
-  /** Of the score; rounded to a tenth. */
+  /** Its part of the score, rounded to one decimal. */
   points: number;
   reason: string;
 }
@@ -77,7 +78,7 @@ export interface Candidate {
   effort: Level;
   /** 0 to 100. */
   score: number;
-  /** The same as if nothing were known of costs. */
+  /** The score without the reason of costs. */
   scoreWithoutCosts: number;
   reasons: Reason[];
   dependants: number;

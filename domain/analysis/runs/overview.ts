@@ -3,7 +3,7 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
-import { seenClusters } from '../duplicates/duplicates.seen.ts';
+import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 
 /** Data quality from which on a card is silver, and gold. */
 const [SILVER, GOLD] = [50, 80];
@@ -32,7 +32,7 @@ export interface Overview {
 export async function readOverview(ctx: Ctx): Promise<Overview> {
   requirePermission(ctx.caller, 'ai_analysis.view');
   const visible = visibleCards(ctx);
-  const clusters = seenClusters(ctx);
+  const clusters = visibleClusters(ctx);
   const attributes = visibleAttributes(ctx);
   const { rows } = await ctx.db.raw(
     `with c as materialized (
@@ -58,7 +58,7 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
        (select coalesce(json_agg(t), '[]') from (
           select id, name, type, data_quality from c order by data_quality, id limit ${MOST_ISSUES}) t) as top_issues
      from c`,
-    [...attributes.bindings, ...visible.bindings, VENDOR_TYPE, ...clusters.bindings] as never,
+    [...attributes.bindings, ...visible.bindings, VENDOR_TYPE, ...clusters.bindings],
   );
   const seesCosts = may(ctx.caller, 'costs.view');
   return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };

@@ -2,15 +2,15 @@ import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { pack, unpack } from '../../../platform/pack.ts';
 import type { JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 
-/** What the steps of a run have found, kept until the run ends. */
+/** The results of the steps of a run, stored until the run ends. */
 export interface RunParts {
-  /** What was kept of a step; undefined where it is not done, or was done by a version that kept it otherwise. */
+  /** The result of a step; undefined where there is none, or one in the format of another version. */
   read<T>(part: string): Promise<T | undefined>;
-  /** Keeps what a step found, in place of what was kept of it before, with how far the job is. */
-  keep(part: string, value: unknown, step: JobStep): Promise<void>;
+  /** Stores the result of a step, replacing an earlier one, together with the checkpoint of the job. */
+  store(part: string, value: unknown, step: JobStep): Promise<void>;
 }
 
-/** @param runId the run that the job carries out. */
+/** @param runId the run that the job executes. */
 export function runParts(job: Pick<RunningJob, 'ctx' | 'checkpoint'>, runId: string): RunParts {
   const { db } = job.ctx;
   return {
@@ -18,7 +18,7 @@ export function runParts(job: Pick<RunningJob, 'ctx' | 'checkpoint'>, runId: str
       const row = await db('analysis_parts').where({ run_id: runId, part }).first('content');
       return unpack<T>(row?.content);
     },
-    async keep(part, value, step) {
+    async store(part, value, step) {
       const content = Buffer.from(pack(value).buffer);
       await inTransaction(db, async (sql) => {
         await sql('analysis_parts')
@@ -31,7 +31,7 @@ export function runParts(job: Pick<RunningJob, 'ctx' | 'checkpoint'>, runId: str
   };
 }
 
-/** Gives up what was kept of a run that has ended. */
-export async function dropParts(sql: Sql, runId: string): Promise<void> {
+/** Deletes the parts of a run that has ended. */
+export async function deleteParts(sql: Sql, runId: string): Promise<void> {
   await sql('analysis_parts').where({ run_id: runId }).delete();
 }

@@ -1,21 +1,20 @@
 import type { Sql } from '../../../platform/database.ts';
 
 /**
- * Removes runs that have ended so many days ago. Those stay of which something that is shown comes: the last of each kind that was
- * completed, and those to which what was found refers.
- * @param batch removed at most.
- * @returns how many have gone.
+ * Deletes runs that ended this number of days ago, except for the last completed one of each kind and those to which
+ * results refer.
+ * @returns how many.
  */
-export async function removeOldAnalyses(sql: Sql, days: number, batch: number): Promise<number> {
+export async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<number> {
   const { rowCount } = await sql.raw(
-    `with kept as (
+    `with last as (
        select distinct on (analysis_type) id from analysis_runs where status = 'completed'
        order by analysis_type, created_at desc, id desc
      )
      delete from analysis_runs where id in (
        select r.id from analysis_runs r
        where r.status <> 'running' and r.completed_at < now() - make_interval(days => ?)
-         and r.id not in (select id from kept)
+         and r.id not in (select id from last)
          and r.id not in (select run_id from duplicate_states)
          and r.id not in (select run_id from compliance_scanned)
          and not exists (select from duplicate_clusters c where c.run_id = r.id)
@@ -28,10 +27,10 @@ export async function removeOldAnalyses(sql: Sql, days: number, batch: number): 
 }
 
 /**
- * Removes what searches for duplicates have learned, so many days after that, where nothing that was found is told by it any more.
- * @returns how many have gone.
+ * Deletes learned models this number of days after they were learned, unless results refer to them.
+ * @returns how many.
  */
-export async function removeOldModels(sql: Sql, days: number, batch: number): Promise<number> {
+export async function deleteOldModels(sql: Sql, days: number, batch: number): Promise<number> {
   const { rowCount } = await sql.raw(
     `delete from duplicate_models where id in (
        select m.id from duplicate_models m

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -6,17 +7,17 @@ import type { JobDefinition } from '../../kernel/jobs/jobs.define.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { breakOffRun, insertRun } from './runs.store.ts';
+import { abortRun, insertRun } from './runs.store.ts';
 import type { AnalysisType, analysisPayload } from './runs.types.ts';
 
-/** What a run is to do. */
+/** The request of a run. */
 export interface AnalysisRequest {
   type: AnalysisType;
-  /** The job that carries it out. */
+  /** The job that executes it. */
   job: JobDefinition<typeof analysisPayload>;
-  /** What was asked for: kept with the run, and read by the job. */
+  /** Stored with the run, and read by the job. */
   parameters?: Record<string, unknown>;
-  /** What the caller needs; `ai_analysis.manage` unless given. */
+  /** The permission that the caller needs; `ai_analysis.manage` by default. */
   permission?: AppPermission;
 }
 
@@ -28,31 +29,31 @@ export interface StartedRun {
   links: { self: string; job: string };
 }
 
-/** Where runs are read. */
+/** The path of runs in the API. */
 export const RUNS_PATH = '/api/v1/ai-analysis/analysis-runs';
 
 /**
- * Starts a run of an analysis as a job, which acts with the caller's present rights.
- * @throws EstateError `forbidden`; `wrong_state`, naming the run, while one of the kind is under way.
+ * Starts a run of an analysis as a job, which acts with the caller's current rights.
+ * @throws EstateError `forbidden`; `wrong_state`, naming the run, while one of the kind is in progress.
  */
 export async function startAnalysis(ctx: Ctx, request: AnalysisRequest): Promise<StartedRun> {
   requirePermission(ctx.caller, request.permission ?? 'ai_analysis.manage');
   return await command(ctx, (work) => startRun(ctx, work, request));
 }
 
-/** The same within a command that has found the caller to be allowed to. */
+/** The same within a command that has checked the permission. */
 export async function startRun(
   ctx: Ctx,
   work: Work,
   { type, job, parameters = {} }: AnalysisRequest,
 ): Promise<StartedRun> {
   const { sql } = work;
-  // two that start at once: the second sees the first's run
+  // of two concurrent requests the second sees the run of the first
   await sql.raw('select pg_advisory_xact_lock(7203050, hashtext(?))', [type]);
-  await makeRoom(work, type);
+  await requireNoRun(work, type);
   const id = await insertRun(work, {
     analysis_type: type,
-    parameters: JSON.stringify(parameters),
+    parameters,
     created_by: ctx.caller.userId,
   });
   const started = await enqueueJob(ctx, work, job as JobDefinition<TSchema>, { run_id: id });
@@ -66,21 +67,21 @@ export async function startRun(
 }
 
 /**
- * Sees to it that no run of the kind is under way; one whose job was ended from outside, or is gone, is ended.
+ * Requires that no run of the kind is in progress. A run whose job has ended or was deleted is cancelled.
  * @throws EstateError `wrong_state` naming the run.
  */
-export async function makeRoom(work: Work, type: AnalysisType): Promise<void> {
-  const { rows } = await work.sql.raw(
+export async function requireNoRun(work: Work, type: AnalysisType): Promise<void> {
+  const [other] = await queryRows<{ id: string; job_id: string | null; job_status: string | null }>(
+    work.sql,
     `select r.id, r.job_id, j.status as job_status from analysis_runs r left join jobs j on j.id = r.job_id
      where r.analysis_type = ? and r.status = 'running' for update of r`,
     [type],
   );
-  const [other] = rows;
   if (!other) return;
-  if (['queued', 'running'].includes(other.job_status)) {
-    throw new EstateError('wrong_state', `A run of the analysis is under way: ${other.id}.`, {
+  if (['queued', 'running'].includes(other.job_status ?? '')) {
+    throw new EstateError('wrong_state', `A run of the analysis is in progress: ${other.id}.`, {
       extra: { analysis_type: type, run_id: other.id, job_id: other.job_id },
     });
   }
-  await breakOffRun(work, other.id, { status: 'cancelled' });
+  await abortRun(work, other.id, { status: 'cancelled' });
 }

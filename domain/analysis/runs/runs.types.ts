@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** Every kind of analysis; of each, one run at most is under way. */
+/** The kinds of analyses; of each, at most one run is in progress. */
 export const analysisTypes = [
   'duplicates',
   'vendors',
@@ -14,9 +14,7 @@ export type AnalysisType = (typeof analysisTypes)[number];
 
 export const runStatuses = ['running', 'completed', 'failed', 'cancelled'] as const;
 
-type RunStatus = (typeof runStatuses)[number];
-
-/** A part of a run that a language model had a hand in. */
+/** A part of a run that used a language model. */
 export interface ModelPart {
   /** What it did, such as `category`. */
   part: string;
@@ -29,25 +27,15 @@ export interface ModelPart {
   output_tokens: number;
 }
 
-/** How a run ends well. */
+/** The results of a completed run. */
 export interface AnalysisOutcome {
-  /** Figures by name, seen by all who may see runs: never costs, never texts of cards. */
+  /** Figures by name, visible to all who may see runs: never costs, never texts of cards. */
   results: Record<string, unknown>;
   modelVersion?: string | null;
   modelParts?: readonly ModelPart[];
 }
 
-/** A run as it is stored. */
-export interface RunRow {
-  id: string;
-  analysis_type: AnalysisType;
-  status: RunStatus;
-  parameters: Record<string, unknown>;
-  job_id: string | null;
-  created_by: string | null;
-}
-
-/** The payload of every job that carries out an analysis. */
+/** The payload of every job that executes an analysis. */
 export const analysisPayload = Type.Object(
   { run_id: Type.String({ format: 'uuid' }) },
   { additionalProperties: false },

@@ -1,7 +1,14 @@
 import type { Extension } from '../../kernel/extensions.ts';
+import { computedByRuns } from '../runs/runs.model.ts';
 import { vendorHierarchyJob, vendorsJob } from './suppliers.jobs.ts';
+import { Supplier, SupplierCard, SupplierName } from './suppliers.model.ts';
 
 /** Suppliers and their hierarchy. */
 export const suppliersExtension: Extension = {
+  resources: [
+    { ...computedByRuns, model: Supplier, name: 'supplier' },
+    { ...computedByRuns, model: SupplierName, name: 'supplier name' },
+    { ...computedByRuns, model: SupplierCard, name: 'supplier card' },
+  ],
   jobs: [vendorsJob, vendorHierarchyJob],
 };

@@ -1,14 +1,17 @@
+import Type from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
+import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.sql.ts';
 
-/** Names of applications that a row of the list holds. */
+/** The number of names of applications in a row. */
 const NAMES_SHOWN = 50;
 
-/** Counts and costs of what each supplier supplies, of today, as far as the caller sees it. */
+/** Current counts and costs of what each supplier supplies, as far as the caller sees it. */
 const figures = (ctx: Ctx): string => `suppliers s left join lateral (
     select count(*) filter (where c.type = 'Application')::int as app_count,
       count(*) filter (where c.type = 'ITComponent')::int as itc_count,
@@ -19,15 +22,15 @@ const figures = (ctx: Ctx): string => `suppliers s left join lateral (
     from supplier_cards k join cards c on c.id = k.card_id
     where k.supplier_id = s.id and k.role = 'supplied' and ${seenCards(ctx)}) f on true`;
 
-/** Suppliers of which nothing is left that the caller sees are not shown. */
-const seen = (ctx: Ctx): Condition => ({
+/** Suppliers with at least one card that the caller sees. */
+const visibleSuppliers = (ctx: Ctx): Condition => ({
   sql: `exists (select from supplier_cards k join cards c on c.id = k.card_id
           where k.supplier_id = s.id and ${seenCards(ctx)})`,
   bindings: [],
   visibility: true,
 });
 
-const sorts: ListSpec['sorts'] = {
+const sorts: Record<string, SortField> = {
   app_count: { sql: 'f.app_count', type: 'bigint', filled: true },
   itc_count: { sql: 'f.itc_count', type: 'bigint', filled: true },
   critical_app_count: { sql: 'f.critical_app_count', type: 'bigint', filled: true },
@@ -35,6 +38,17 @@ const sorts: ListSpec['sorts'] = {
   category: { sql: 's.category', type: 'text' },
 };
 const byName = { sql: 'fold(s.canonical_name)', type: 'text', filled: true } as const;
+export const vendorSorts: Record<string, SortField> = { vendor_name: byName, ...sorts };
+export const hierarchySorts: Record<string, SortField> = { canonical_name: byName, ...sorts };
+export const vendorFilters = {
+  category: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Only this category' })),
+};
+export const hierarchyFilters = {
+  vendor_type: Type.Optional(Supplier.columns.vendor_type),
+  parent_id: Type.Optional(
+    Type.String({ ...Uuid, description: 'Only suppliers that belong to this one, and its products' }),
+  ),
+};
 
 const counts = {
   app_count: 'f.app_count',
@@ -42,17 +56,16 @@ const counts = {
   total_cost: 'f.total_cost',
 };
 
-/** The order of costs tells of costs. @throws EstateError `forbidden` naming `costs.view`. */
+/** An order by costs would reveal them. @throws EstateError `forbidden` naming `costs.view`. */
 function refuseCostOrder(ctx: Ctx, { sort_by }: ListParams): void {
   if (sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
 }
 
-export interface VendorsAsked extends ListParams {
-  category?: string;
-}
-
-/** Suppliers with what each supplies, and why that is thought. @throws EstateError `forbidden`. */
-export async function listVendors(ctx: Ctx, { category, ...params }: VendorsAsked): Promise<JsonText> {
+/** Suppliers with their categories, and the reasons for these. @throws EstateError `forbidden`. */
+export async function listVendors(
+  ctx: Ctx,
+  { category, ...params }: ListParams & StaticOf<typeof vendorFilters>,
+): Promise<JsonText> {
   requireFindings(ctx);
   refuseCostOrder(ctx, params);
   const spec: ListSpec = {
@@ -60,7 +73,7 @@ export async function listVendors(ctx: Ctx, { category, ...params }: VendorsAske
     from: figures(ctx),
     id: 's.id',
     idType: 'uuid',
-    sorts: { ...sorts, vendor_name: byName },
+    sorts: vendorSorts,
     defaultSort: 'vendor_name',
     defaultDir: 'asc',
     members: {
@@ -80,20 +93,15 @@ export async function listVendors(ctx: Ctx, { category, ...params }: VendorsAske
     },
     search: 'fold(s.canonical_name)',
   };
-  const conditions: Condition[] = [{ sql: 's.category is not null', bindings: [] }, seen(ctx)];
+  const conditions: Condition[] = [{ sql: 's.category is not null', bindings: [] }, visibleSuppliers(ctx)];
   if (category !== undefined) conditions.push({ sql: 's.category = ?', bindings: [category] });
   return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
 }
 
-export interface HierarchyAsked extends ListParams {
-  vendor_type?: string;
-  parent_id?: string;
-}
-
-/** Suppliers and their products, with who belongs to whom and under which names each goes. @throws EstateError `forbidden`. */
+/** Suppliers and their products, with their hierarchy and names. @throws EstateError `forbidden`. */
 export async function listVendorHierarchy(
   ctx: Ctx,
-  { vendor_type, parent_id, ...params }: HierarchyAsked,
+  { vendor_type, parent_id, ...params }: ListParams & StaticOf<typeof hierarchyFilters>,
 ): Promise<JsonText> {
   requireFindings(ctx);
   refuseCostOrder(ctx, params);
@@ -102,7 +110,7 @@ export async function listVendorHierarchy(
     from: figures(ctx),
     id: 's.id',
     idType: 'uuid',
-    sorts: { ...sorts, canonical_name: byName },
+    sorts: hierarchySorts,
     defaultSort: 'canonical_name',
     defaultDir: 'asc',
     members: {
@@ -128,7 +136,7 @@ export async function listVendorHierarchy(
     search: `fold(s.canonical_name || ' ' || coalesce((select string_agg(n.name, ' ') from supplier_names n
       where n.supplier_id = s.id), ''))`,
   };
-  const conditions: Condition[] = [{ sql: 's.placed_at is not null', bindings: [] }, seen(ctx)];
+  const conditions: Condition[] = [{ sql: 's.placed_at is not null', bindings: [] }, visibleSuppliers(ctx)];
   if (vendor_type !== undefined) conditions.push({ sql: 's.vendor_type = ?', bindings: [vendor_type] });
   if (parent_id !== undefined) conditions.push({ sql: 's.parent_id = ?', bindings: [parent_id] });
   return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });

@@ -197,7 +197,7 @@ export async function readSupplied(
         (key) => metamodel.relationTypes.get(key)!.target_type_key === 'TechCategory',
       ),
       ids,
-    ] as never,
+    ],
   );
   return rows;
 }

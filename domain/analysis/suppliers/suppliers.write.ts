@@ -26,9 +26,7 @@ export async function storeSuppliers(
   // two runs that end together: one after the other
   await sql.raw('select pg_advisory_xact_lock(7203052, 0)');
   const ids = await knownIds(sql, suppliers);
-  await sql.raw(`delete from suppliers where vendor_type <> 'product' and id <> all(?::uuid[])`, [
-    ids,
-  ] as never);
+  await sql.raw(`delete from suppliers where vendor_type <> 'product' and id <> all(?::uuid[])`, [ids]);
   await sql.raw(`delete from suppliers where vendor_type = 'product' and parent_id is null`);
   const rows = suppliers.map((supplier, at) => supplierRow(supplier, ids[at]!));
   for (const batch of batches(rows)) {
@@ -196,9 +194,7 @@ async function storeProducts(
   const ids = products.map(
     ({ supplier, key }) => known.get(`${supplierIds[supplier]} ${key}`) ?? randomUUID(),
   );
-  await sql.raw(`delete from suppliers where vendor_type = 'product' and id <> all(?::uuid[])`, [
-    ids,
-  ] as never);
+  await sql.raw(`delete from suppliers where vendor_type = 'product' and id <> all(?::uuid[])`, [ids]);
   await sql.raw(
     `delete from supplier_cards k using suppliers s where s.id = k.supplier_id and s.vendor_type = 'product'`,
   );

@@ -21,5 +21,4 @@ export const otherFieldRules: Readonly<Record<string, Readonly<Record<string, Fi
   surveys: { name: name(200), target_type_key: name(100), description: text(10_000), message: text(10_000) },
   adrs: { title: name(500) },
   soaws: { name: name(500) },
-  assessments: { title: name(200), requirement: name(20_000) },
 };

@@ -10,7 +10,6 @@ const scim = 'The identity provider of the service keeps them.';
 const itsm = 'Connections hold credentials, and a copy would begin to write to the same remote system.';
 const history = 'The history belongs to the service in which it happened.';
 const working = 'The service keeps its own work here.';
-const runs = 'A run finds them anew.';
 
 /** Every table that is no content of the workspace, with the reason. A test misses none. */
 export const leftOut: Readonly<Record<string, LeftOut>> = {
@@ -57,8 +56,6 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   card_merges: service(history),
   card_redirects: service(history),
   kpi_snapshots: service(history),
-  ai_usage: service(history),
-  ai_outcomes: service(history),
   itsm_mappings: service(itsm),
   itsm_field_mappings: service(itsm),
   itsm_relation_mappings: service(itsm),
@@ -78,17 +75,4 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
 
   eol_products: derived('Facts about products are loaded from their source.'),
   eol_cycles: derived('Facts about products are loaded from their source.'),
-  suppliers: derived(runs),
-  supplier_names: derived(runs),
-  supplier_cards: derived(runs),
-  modernizations: derived(runs),
-  analysis_runs: derived(runs),
-  analysis_parts: derived(runs),
-  compliance_scanned: derived(runs),
-  compliance_readings: derived(runs),
-  duplicate_models: derived(runs),
-  duplicate_states: derived(runs),
-  duplicate_parts: derived(runs),
-  duplicate_clusters: derived('A run finds them anew; what was decided about them goes along.'),
-  duplicate_pairs: derived(runs),
 };

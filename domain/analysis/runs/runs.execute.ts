@@ -1,35 +1,36 @@
 import { EstateError } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
 import { JobCancelled, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
-import { makeRoom } from './runs.start.ts';
+import type { RunRow } from './runs.model.ts';
+import { requireNoRun } from './runs.start.ts';
 import { completeRun, lockRun, reopenRun } from './runs.store.ts';
-import type { AnalysisOutcome, RunRow } from './runs.types.ts';
+import type { AnalysisOutcome } from './runs.types.ts';
 
-/** The job that carries out an analysis. */
+/** The job that executes an analysis. */
 export type AnalysisJob = RunningJob<{ run_id: string }>;
 
-/** A run that is being carried out. */
-export interface CarriedRun extends RunRow {
+/** A run that is being executed. */
+export interface ActiveRun extends RunRow {
   /**
-   * Ends run and job well with the caller's transaction: called last in the command that stores what was found, so that
-   * both are there or neither.
-   * @throws JobLeaseLost, JobCancelled: let them pass.
+   * Completes run and job in the caller's transaction. The command that stores the results calls it last, so that both
+   * are committed or neither.
+   * @throws JobLeaseLost, JobCancelled: not to be caught.
    */
   finish(work: Work, outcome: AnalysisOutcome): Promise<void>;
 }
 
 /**
- * Takes up the run of a job: at its beginning, after a worker's end, and when the job was asked for again.
- * @throws EstateError `wrong_state` where another run of the kind has begun meanwhile, or the run has ended.
+ * Starts or resumes the run of a job, also after a retry of the job.
+ * @throws EstateError `wrong_state` where another run of the kind is in progress, or the run has ended.
  */
-export async function takeUpRun(work: Work, job: AnalysisJob): Promise<CarriedRun> {
+export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun> {
   const { sql } = work;
   await job.hold(work);
   const run = await lockRun(sql, job.payload.run_id);
   if (run.job_id !== job.id || run.status === 'completed')
     throw new EstateError('wrong_state', 'The run has ended.', { extra: { run_id: run.id } });
   if (run.status !== 'running') {
-    await makeRoom(work, run.analysis_type);
+    await requireNoRun(work, run.analysis_type);
     await reopenRun(work, run.id);
   }
   await sql('analysis_runs')

@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+
+/** A session about a target architecture. */
+export class Assessment extends rowModel(
+  'assessments',
+  {
+    id: Uuid,
+    title: Type.String({ minLength: 1, maxLength: 200 }),
+    requirement: Type.String({ minLength: 1, maxLength: 20_000 }),
+    status: Choice(['saved', 'committed']),
+    session_data: OpenObject,
+    initiative_id: Nullable(Uuid),
+    decision_draft: Nullable(Type.String({ description: 'Markdown; set when it was committed' })),
+    created_by: Nullable(Uuid),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  ['session_data'],
+) {}
+export type AssessmentRow = RowOf<typeof Assessment>;

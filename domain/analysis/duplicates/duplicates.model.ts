@@ -1,0 +1,92 @@
+import Type from 'typebox';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { clusterStatuses, pairDecisions } from './duplicates.types.ts';
+
+const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+
+/** A version of a learned model, by the hash of its content. */
+export class DuplicateModel extends rowModel(
+  'duplicate_models',
+  {
+    id: Type.String(),
+    card_type: Type.String(),
+    fields: Type.Unknown(),
+    weights: Type.Unknown(),
+    learned_at: Timestamp,
+  },
+  ['fields', 'weights'],
+) {}
+
+/** The state of the last run over a card type. */
+export class DuplicateState extends rowModel(
+  'duplicate_states',
+  {
+    card_type: Type.String(),
+    run_id: Uuid,
+    model_id: Type.String(),
+    base_model: Type.String(),
+    snapshot: Type.String(),
+    figures: OpenObject,
+    found_at: Timestamp,
+  },
+  ['figures'],
+) {}
+
+/** The result of a stage of a run, from which an interrupted run resumes. */
+export class DuplicatePart extends rowModel('duplicate_parts', {
+  run_id: Uuid,
+  card_type: Type.String(),
+  stage: Type.String(),
+  content: Type.String(),
+}) {}
+
+/** Cards that represent the same object. */
+export class DuplicateCluster extends rowModel('duplicate_clusters', {
+  id: Type.String({ ...Uuid, description: 'Derived from the cards: the same cards have the same cluster' }),
+  card_type: Type.String(),
+  card_ids: Type.Array(Uuid, { description: 'Those that the caller sees' }),
+  status: Choice(
+    clusterStatuses,
+    '`pending`: nobody has decided, or the compared values of a card have changed since the decision',
+  ),
+  cohesion: Share('The mean similarity of each card to the others'),
+  least_score: Type.Number(),
+  most_score: Type.Number(),
+  run_id: Uuid,
+  decided_by: Nullable(Uuid),
+  decided_at: Nullable(Timestamp),
+  found_at: Timestamp,
+  created_at: Timestamp,
+}) {}
+export type ClusterRow = RowOf<typeof DuplicateCluster>;
+
+export class DuplicatePair extends rowModel('duplicate_pairs', {
+  id: Type.String({ ...Uuid, description: 'Derived from the two cards' }),
+  card_type: Type.String(),
+  left_id: Uuid,
+  right_id: Uuid,
+  class: Choice(['match', 'possible']),
+  score: Share('The probability that both represent the same object'),
+  alone: Share('The probability if neither card had other candidates'),
+  similarities: Type.Array(Nullable(Type.Number())),
+  bits: Type.Array(Type.Number()),
+  model_id: Type.String(),
+  cluster_id: Nullable(Uuid),
+}) {}
+
+/** A decision about a pair, which applies while the compared values of both cards stay equal. */
+export class DuplicateDecision extends rowModel('duplicate_decisions', {
+  id: Uuid,
+  card_type: Type.String(),
+  left_id: Uuid,
+  right_id: Uuid,
+  decision: Choice(pairDecisions),
+  left_facts: Type.String(),
+  right_facts: Type.String(),
+  score: Nullable(Type.Number()),
+  has_lapsed: Type.Boolean(),
+  decided_by: Nullable(Uuid),
+  decided_at: Timestamp,
+}) {}
+export type DecisionRow = RowOf<typeof DuplicateDecision>;

@@ -1,0 +1,51 @@
+import { queryRows, type Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
+
+/** The active cards of an array column that the caller sees, as SQL after `from`. */
+export function visibleCardsOf(ctx: Ctx, ids: string): Condition {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `cards c where c.id = any(${ids}) and c.status = 'ACTIVE' and ${visible.sql}`,
+    bindings: visible.bindings,
+    visibility: true,
+  };
+}
+
+/** The clusters of which the caller sees at least two cards. */
+export function visibleClusters(ctx: Ctx): Condition {
+  const cards = visibleCardsOf(ctx, 'd.card_ids');
+  return { ...cards, sql: `(select count(*) from ${cards.sql}) >= 2` };
+}
+
+/** A cluster with those of its cards that the caller sees. */
+interface VisibleCluster {
+  id: string;
+  card_type: string;
+  status: string;
+  /** In the order in which they are recommended as survivors. */
+  cards: string[];
+}
+
+/**
+ * The order in which cards are recommended as survivors: approved, well described, with many relations, old ones first.
+ * SQL over `c`.
+ */
+export const survivorOrder = `c.approval_status = 'APPROVED' desc, c.data_quality desc,
+  (select count(*) from relations r where r.source_id = c.id or r.target_id = c.id) desc, c.created_at, c.id`;
+
+/** A cluster of which the caller sees at least two cards. @throws EstateError `not_found`. */
+export async function requireCluster(sql: Sql, ctx: Ctx, id: string): Promise<VisibleCluster> {
+  const cards = visibleCardsOf(ctx, 'd.card_ids');
+  const [found] = await queryRows<VisibleCluster>(
+    sql,
+    `select d.id, d.card_type, d.status,
+       array(select c.id::text from ${cards.sql} order by ${survivorOrder}) as cards
+     from duplicate_clusters d where d.id = ?`,
+    [...cards.bindings, id],
+  );
+  if (!found || found.cards.length < 2) throw notFound('cluster', id);
+  return found;
+}
