@@ -54,8 +54,8 @@ export interface Snapshot {
    * Tells that `parts` will be asked for: the connections for it are got ready meanwhile.
    * @param most connections that may be worth it.
    */
-  foresee(most: number): void;
-  /** Gives back what was foreseen and not needed. */
+  prepareParts(most: number): void;
+  /** Gives back what was prepared and not needed. */
   release(): Promise<void>;
   /** How many rows the server expects a query (with `?` for its values) to give. */
   expected(text: string, values: readonly unknown[]): Promise<number>;
@@ -84,11 +84,11 @@ const alone: Connections = async (client) => ({ clients: [client], release: asyn
 /** Reads through a connection that is in a transaction which sees one moment of the database. */
 export function snapshotOn(client: PoolClient, connections: Connections = alone): Snapshot {
   let cursors = 0;
-  let foreseen: ReturnType<Connections> | undefined;
-  /** Those that were foreseen, and with them connections that are too many. */
+  let prepared: ReturnType<Connections> | undefined;
+  /** Those that were prepared, and with them connections that are too many. */
   const connectionsFor = async (most: number) => {
-    const ready = foreseen;
-    foreseen = undefined;
+    const ready = prepared;
+    prepared = undefined;
     if (!ready) return await connections(client, most);
     const { clients, release } = await ready;
     return { clients: clients.slice(0, Math.max(most, 1)), release };
@@ -150,14 +150,14 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
         await release();
       }
     },
-    foresee(most) {
-      foreseen ??= connections(client, Math.min(most, CONNECTIONS));
+    prepareParts(most) {
+      prepared ??= connections(client, Math.min(most, CONNECTIONS));
       // met by whoever asks for the parts
-      foreseen.catch(() => undefined);
+      prepared.catch(() => undefined);
     },
     async release() {
-      const ready = foreseen;
-      foreseen = undefined;
+      const ready = prepared;
+      prepared = undefined;
       await (await ready?.catch(() => undefined))?.release();
     },
     async expected(text, values) {

@@ -1,11 +1,11 @@
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply } from 'fastify';
-import type { Paper, PaperFormat } from '../../reports/kernel/documents/document.types.ts';
+import type { DocumentFormat, PrintDocument } from '../../reports/kernel/documents/document.types.ts';
 import { render } from '../../reports/kernel/rendering/rendering.queue.ts';
 import { clientGone } from '../gone.ts';
 
 /** The media types of documents. */
-export const paperMedia: Record<PaperFormat, string> = {
+export const paperMedia: Record<DocumentFormat, string> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   pdf: 'application/pdf',
 };
@@ -14,8 +14,8 @@ export const paperMedia: Record<PaperFormat, string> = {
 export interface PaperFile {
   /** Without the ending. */
   name: string;
-  format: PaperFormat | 'md';
-  paper: Paper;
+  format: DocumentFormat | 'md';
+  paper: PrintDocument;
   markdown?: string;
 }
 

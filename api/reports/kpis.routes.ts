@@ -8,7 +8,7 @@ import { streamKpiFile } from '../../reports/inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../reports/inventory/kpis/kpis.snapshots.ts';
 import { render } from '../../reports/kernel/rendering/rendering.queue.ts';
-import { workspaceLook } from '../../reports/kernel/report.rendering.ts';
+import { chartWorkspaceOf } from '../../reports/kernel/report.rendering.ts';
 import type { ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { acceptedMedia } from '../accept.ts';
 import { clientGone } from '../gone.ts';
@@ -76,7 +76,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         async (signal) => {
           const chart = kpiChart(await readKpiSeries(ctx, from, to));
           return await render(
-            { make: 'chart', chart, workspace: workspaceLook(values) },
+            { make: 'chart', chart, workspace: chartWorkspaceOf(values) },
             { signal, user: ctx.caller.userId },
           );
         },

@@ -12,7 +12,7 @@ import { positionOf } from '../../reports/kernel/report.compute.ts';
 import { startReport } from '../../reports/kernel/report.job.ts';
 import { reachPosition } from '../../reports/kernel/report.position.ts';
 import type { ReportQuestion } from '../../reports/kernel/report.question.ts';
-import { dayOf, type Look, lookOf } from '../../reports/kernel/report.rendering.ts';
+import { dayOf, type RenderContext, renderContextOf } from '../../reports/kernel/report.rendering.ts';
 import type { AnswerName, ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../reports/kernel/report.stream.ts';
 import { acceptedMedia } from '../accept.ts';
@@ -21,7 +21,7 @@ import { operation } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
 import type { App } from '../types.ts';
 import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
-import type { KeptAnswers } from './report.response-cache.ts';
+import type { ResponseCache } from './report.response-cache.ts';
 import type { ReportEntry } from './reports.list.ts';
 
 const formats = Object.keys(mediaTypes) as ReportFormat[];
@@ -80,7 +80,7 @@ export function reportOperation(
   app: App,
   services: Services,
   runner: ReportRunner,
-  kept: KeptAnswers,
+  kept: ResponseCache,
   { report, answer }: ReportEntry,
 ): void {
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
@@ -187,10 +187,10 @@ export function reportOperation(
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === 'json') return sendJson(reply, found.body);
       reply.header('x-position', positionOf(found.body));
-      let look: Look | undefined;
+      let look: RenderContext | undefined;
       if (format === 'svg') {
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
-        look = lookOf(values, ctx.metamodel, today);
+        look = renderContextOf(values, ctx.metamodel, today);
       }
       const rendered = {
         report: report.name,

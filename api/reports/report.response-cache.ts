@@ -30,7 +30,7 @@ const same = ['x-content-type-options', 'nosniff', 'vary', 'Accept', 'cache-cont
  * the report given before: it is sent before query, filter and name are gone into, which is most of what a kept
  * answer costs. The right to it has been checked, and the versions read, for this very request.
  */
-export class KeptAnswers {
+export class ResponseCache {
   readonly #runner: ReportRunner;
   #topics: FastifyRequest['topics'] | undefined;
   #callers = new WeakMap<Caller, Map<string, Kept>>();

@@ -3,14 +3,14 @@ import { createReportRunner } from '../../reports/kernel/report.runner.ts';
 import type { App } from '../types.ts';
 import { registerKpiRoutes } from './kpis.routes.ts';
 import { reportOperation } from './report.operation.ts';
-import { KeptAnswers } from './report.response-cache.ts';
+import { ResponseCache } from './report.response-cache.ts';
 import { reports } from './reports.list.ts';
 
 /** The reports, and the series of the key figures. */
 export function registerReportRoutes(app: App, services: Services): void {
   for (const { answer } of reports) app.addSchema(answer);
   const runner = createReportRunner(services.cache, services.config.redisUrl !== undefined);
-  const kept = new KeptAnswers(runner);
+  const kept = new ResponseCache(runner);
   app.decorate('reportFigures', runner.figures);
   for (const entry of reports) reportOperation(app, services, runner, kept, entry);
 

@@ -1,11 +1,11 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
-import type { PastScope } from './as-of/as-of.events.ts';
+import type { AsOfScope } from './as-of/as-of.events.ts';
 import type { Reads } from './as-of/as-of.reads.ts';
 import type { ReportQuestion } from './report.question.ts';
 
 /** Cards and relations that a report reads, as it tells by the topics that it depends on. */
-export function pastScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): PastScope {
+export function asOfScope(ctx: Ctx, { report, params, cards, filtered }: ReportQuestion): AsOfScope {
   // a filter that looks beyond the card itself may look anywhere
   const costs = may(ctx.caller, 'costs.view');
   if (filtered && looksBeyond(cards.sql)) return { costs };

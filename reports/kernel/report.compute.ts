@@ -2,8 +2,8 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import type { Cache } from '../../platform/cache.ts';
 import { PATIENT_READER, type Sql } from '../../platform/database.ts';
-import { atMoment } from './as-of/as-of.ts';
-import { pastScope } from './report.as-of.ts';
+import { readAsOf } from './as-of/as-of.ts';
+import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
 import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
@@ -34,7 +34,7 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
     });
     return withPosition(text, newest);
   };
-  if (asOf) return await atMoment(ctx.db, asOf, onSnapshot, pastScope(ctx, question));
+  if (asOf) return await readAsOf(ctx.db, asOf, onSnapshot, asOfScope(ctx, question));
   return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
 }
 

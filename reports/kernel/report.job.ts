@@ -15,7 +15,7 @@ import { activeCards, reportCards } from './report.cards.ts';
 import { computeAnswer, positionOf } from './report.compute.ts';
 import { fileMediaTypes } from './report.media.ts';
 import type { ReportQuestion } from './report.question.ts';
-import { dayOf, type Look, lookOf, renderingOf } from './report.rendering.ts';
+import { dayOf, type RenderContext, renderContextOf, renderingOf } from './report.rendering.ts';
 import { openReportStream } from './report.stream.ts';
 
 /** In milliseconds: nobody waits for the answer of a job. */
@@ -101,10 +101,10 @@ async function makeAnswer(
   signal.throwIfAborted();
   const position = positionOf(body);
   if (format === 'json') return { content: Readable.from([body]), position };
-  let look: Look | undefined;
+  let look: RenderContext | undefined;
   if (format === 'svg') {
     const { values } = await loadSettings(services.db);
-    look = lookOf(values, ctx.metamodel, dayOf(question.asOf));
+    look = renderContextOf(values, ctx.metamodel, dayOf(question.asOf));
   }
   const rendering = renderingOf({ report: report.name, params, body, format, table, look });
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });

@@ -6,7 +6,7 @@ import type { ChartWorkspace } from './charts/charts.types.ts';
 import type { Rendering } from './rendering/rendering.types.ts';
 
 /** What a picture of an answer needs besides the answer. */
-export interface Look {
+export interface RenderContext {
   context: ChartContext;
   workspace: ChartWorkspace;
 }
@@ -15,17 +15,21 @@ export interface Look {
 export const dayOf = (asOf: Date | undefined): string => (asOf ?? new Date()).toISOString().slice(0, 10);
 
 /** Currency and form of dates. */
-export const workspaceLook = ({ currency, date_format }: SettingValues): ChartWorkspace => ({
+export const chartWorkspaceOf = ({ currency, date_format }: SettingValues): ChartWorkspace => ({
   currency,
   dateFormat: date_format,
 });
 
 /** The look of pictures, under the settings and the metamodel as they are. */
-export function lookOf(settings: SettingValues, { cardTypes }: Metamodel, today: string): Look {
+export function renderContextOf(
+  settings: SettingValues,
+  { cardTypes }: Metamodel,
+  today: string,
+): RenderContext {
   return {
     // no more than is read there: it is handed to another thread
     context: { metamodel: { cardTypes }, today },
-    workspace: workspaceLook(settings),
+    workspace: chartWorkspaceOf(settings),
   };
 }
 
@@ -39,7 +43,7 @@ export interface RenderedAnswer {
   /** Which table CSV holds; the first without it. */
   table: string | undefined;
   /** For pictures. */
-  look: Look | undefined;
+  look: RenderContext | undefined;
 }
 
 /** The same in the form in which it is handed to another thread. */

@@ -55,7 +55,7 @@ const PATIENCE = '10min';
 /** Each holds a connection while it needs another: few enough that there is always one. */
 const LOCKS = 4;
 /** Answers of the process's own, so that a repeated question costs no round trip. */
-const NEAREST_BYTES = 64 * 1024 * 1024;
+const CACHED_BYTES = 64 * 1024 * 1024;
 /** Bytes of the questions whose names are remembered for one state of the landscape, and of one name. */
 const NAMES = { bytes: 4 * 1024 * 1024, each: 500 };
 
@@ -69,7 +69,7 @@ const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/
  */
 export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
   const figures = createReportFigures();
-  const nearest = createLru<Buffer>(NEAREST_BYTES, (body) => body.length);
+  const cached = createLru<Buffer>(CACHED_BYTES, (body) => body.length);
   const limited = createSemaphore(LOCKS);
   const running = new Map<string, Promise<Buffer>>();
   const share = createShared();
@@ -81,7 +81,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     if (!work) {
       work = make()
         .then((body) => {
-          nearest.set(key, body);
+          cached.set(key, body);
           return body;
         })
         .finally(() => running.delete(key));
@@ -165,7 +165,7 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     const age = Math.max(0, (Date.now() - last.at) / 1000);
     if (age > maxStaleness) return undefined;
     const key = keyOf(question.report, last.tag);
-    const body = nearest.get(key) ?? (last.body === '' ? undefined : Buffer.from(last.body));
+    const body = cached.get(key) ?? (last.body === '' ? undefined : Buffer.from(last.body));
     if (body === undefined) return undefined;
     return { body, name: { question: name.question, key, tag: last.tag }, age: Math.floor(age) };
   };
@@ -197,8 +197,8 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     async run(ctx, name, question, maxStaleness = 0) {
       const { report } = question;
       if (report.uncached) return await computeFor(ctx, name, question);
-      const near = this.again(name, report);
-      if (near !== undefined) return { body: near, name };
+      const known = this.again(name, report);
+      if (known !== undefined) return { body: known, name };
       if (maxStaleness > 0) {
         const old = await earlier(name, question, maxStaleness);
         if (old) {
@@ -212,16 +212,16 @@ export function createReportRunner(cache: Cache, shared: boolean): ReportRunner 
     },
 
     again(name, report) {
-      const body = nearest.get(name.key);
+      const body = cached.get(name.key);
       if (body !== undefined) figures.hit(report.name);
       return body;
     },
 
     async derive(key, make, signal) {
-      const near = nearest.get(key);
-      if (near !== undefined) return near;
+      const known = cached.get(key);
+      if (known !== undefined) return known;
       const made = await share(key, make, signal);
-      nearest.set(key, made);
+      cached.set(key, made);
       return made;
     },
   };

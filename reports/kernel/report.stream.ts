@@ -4,12 +4,12 @@ import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot
 import { csvText } from '../exchange/extraction/extraction.csv.ts';
 import { snapshotPosition } from '../exchange/extraction/extraction.plan.ts';
 import { numbered } from '../exchange/extraction/extraction.sql.ts';
-import { atMoment } from './as-of/as-of.ts';
+import { readAsOf } from './as-of/as-of.ts';
 import type { Batch, Table } from './formats/formats.types.ts';
 import { writeCsv } from './formats/lines.ts';
 import { pump } from './formats/pump.ts';
 import { writeXlsx } from './formats/xlsx.ts';
-import { pastScope } from './report.as-of.ts';
+import { asOfScope } from './report.as-of.ts';
 import { tableNamed } from './report.formats.ts';
 import type { ReportQuestion } from './report.question.ts';
 import type { StreamedReport, StreamedTable, StreamInput } from './report.ts';
@@ -74,11 +74,11 @@ export async function openReportStream(
       await write(out);
     };
     const reading = asOf
-      ? atMoment(
+      ? readAsOf(
           db,
           asOf,
           async (sql) => await read(snapshotOn(await sql.client.acquireConnection())),
-          pastScope(input.ctx, question),
+          asOfScope(input.ctx, question),
         )
       : withSnapshot(db, read);
     reading.catch((error: unknown) => {

@@ -21,8 +21,8 @@ import { inTransaction } from '../../../platform/database.ts';
 import { fileMediaTypes } from '../../kernel/report.media.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
 import { TIME_LIMITS } from './query.guard.ts';
-import { momentOf, withMoment } from './query.moment.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
+import { momentOf, withQuerySnapshot } from './query.time.ts';
 import { prepareQueryFile, type TableFormat } from './query.write.ts';
 
 const fileName = (format: ReportFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;
@@ -47,7 +47,7 @@ export async function streamQueryFile(
   const plan = await planQuery(ctx, query);
   let flows = false;
   return await new Promise<StartedQueryFile>((resolve, reject) => {
-    withMoment(services.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
+    withQuerySnapshot(services.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
       flows = true;
       resolve({ name: fileName(format), position: file.position });
@@ -145,9 +145,14 @@ async function storeGroups(
   plan: QueryPlan,
   format: TableFormat,
 ): Promise<StoredAnswer> {
-  return await withMoment(services.db, momentOf(ctx, payload.query), TIME_LIMITS.job, async (snapshot) => {
-    const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
-    const { content, written } = await storeWritten(services.blobs, (out) => file.write(out));
-    return { content, groups: written, position: file.position };
-  });
+  return await withQuerySnapshot(
+    services.db,
+    momentOf(ctx, payload.query),
+    TIME_LIMITS.job,
+    async (snapshot) => {
+      const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
+      const { content, written } = await storeWritten(services.blobs, (out) => file.write(out));
+      return { content, groups: written, position: file.position };
+    },
+  );
 }

@@ -9,8 +9,8 @@ import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
 import { numbered } from '../../exchange/extraction/extraction.sql.ts';
 import { compileQuery } from './query.compile.ts';
 import { costOf, guardCost, TIME_LIMITS } from './query.guard.ts';
-import { momentOf, withMoment } from './query.moment.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
+import { momentOf, withQuerySnapshot } from './query.time.ts';
 
 /** Which groups of the answer are wanted. */
 export interface QueryPage {
@@ -48,7 +48,7 @@ export async function runQuery(ctx: Ctx, query: ReportQuery, page: QueryPage): P
         select json_build_array(${cells}) as item from h${order}
         limit ${page.page_size}::int offset ${(page.page - 1) * page.page_size}::bigint) as page)::text as rows`;
   const columns = await describeColumns(ctx.db, plan);
-  return await withMoment(ctx.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
+  return await withQuerySnapshot(ctx.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
     await guardStatement(snapshot, statement);
     const position = await snapshotPosition(snapshot);
     const [answer] = await snapshot.query<{ total: number; rows: string }>(

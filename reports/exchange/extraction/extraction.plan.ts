@@ -88,7 +88,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     cards,
     relations,
     changes: async (snapshot) => {
-      if (ofCards && since <= MOST_FOUND) snapshot.foresee(worthwhile(since));
+      if (ofCards && since <= MOST_FOUND) snapshot.prepareParts(worthwhile(since));
       const { kinds, moved, own } = await lookBack(snapshot, ctx, after, ofCards);
       const changes = cardChanges(request, { after, types: cards.types, moved });
       if (ofCards) {

@@ -5,13 +5,13 @@ import { madrSections } from '../../../domain/governance/adr/madr.sections.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../../platform/errors.ts';
-import type { Paper } from '../../kernel/documents/document.types.ts';
+import type { PrintDocument } from '../../kernel/documents/document.types.ts';
 import { type ReadDocument, readDocument, signedFacts } from './document.read.ts';
 
 /** A decision as a file that is handed on: its name without the ending, and what stands in it. */
 export interface AdrFile {
   name: string;
-  paper: Paper;
+  paper: PrintDocument;
   /** Markdown with the sections of MADR. */
   markdown: string;
 }
@@ -24,12 +24,12 @@ export async function readAdrFile(ctx: Ctx, id: string): Promise<AdrFile> {
   const { row } = document;
   return {
     name: `${referenceNumber(row.number)}${row.revision_number > 1 ? `-r${row.revision_number}` : ''}`,
-    paper: adrPaper(document),
+    paper: adrDocument(document),
     markdown: adrMarkdown(row),
   };
 }
 
-function adrPaper(document: ReadDocument<AdrRow>): Paper {
+function adrDocument(document: ReadDocument<AdrRow>): PrintDocument {
   const { row, text } = document;
   const cards = (text.linked_cards as { name: string; type: string }[]).map(
     ({ name, type }) => `${name} (${type})`,

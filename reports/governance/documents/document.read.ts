@@ -1,7 +1,7 @@
 import { integrityOf } from '../../../domain/governance/signatures/signatures.hash.ts';
 import type { SignedKind, SignedRow } from '../../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Paper } from '../../kernel/documents/document.types.ts';
+import type { PrintDocument } from '../../kernel/documents/document.types.ts';
 
 /** A document as stored, and as its reader is shown it. */
 export interface ReadDocument<Row extends SignedRow> {
@@ -36,7 +36,7 @@ const moment = (at: string): string => `${new Date(at).toISOString().slice(0, 16
 export function signedFacts<Row extends SignedRow>(
   kind: SignedKind<Row>,
   { row, text }: ReadDocument<Row>,
-): Pick<Paper, 'facts' | 'signatures' | 'notice' | 'written'> {
+): Pick<PrintDocument, 'facts' | 'signatures' | 'notice' | 'written'> {
   const signatories = text.signatories as {
     display_name: string;
     signed_at: string | null;

@@ -4,13 +4,13 @@ import { type Section, type SoawRow, togafPhases } from '../../../domain/governa
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../../platform/errors.ts';
-import type { Block, Cell, Paper, Part } from '../../kernel/documents/document.types.ts';
+import type { Block, Cell, Part, PrintDocument } from '../../kernel/documents/document.types.ts';
 import { type ReadDocument, readDocument, signedFacts } from './document.read.ts';
 
 /** A statement as a file that is handed on: its name without the ending, and what stands in it. */
 export interface SoawFile {
   name: string;
-  paper: Paper;
+  paper: PrintDocument;
 }
 
 /** Reads a statement for a file. @throws EstateError `forbidden`, `not_found`. */
@@ -22,10 +22,10 @@ export async function readSoawFile(ctx: Ctx, id: string): Promise<SoawFile> {
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 80);
-  return { name: `SoAW-${name || document.row.id}`, paper: soawPaper(document) };
+  return { name: `SoAW-${name || document.row.id}`, paper: soawDocument(document) };
 }
 
-function soawPaper(document: ReadDocument<SoawRow>): Paper {
+function soawDocument(document: ReadDocument<SoawRow>): PrintDocument {
   const { row, text } = document;
   const shared = signedFacts(soawKind, document);
   const { prepared_by, review_date, reviewed_by } = row.document_info;

@@ -1,5 +1,6 @@
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import {
+  type AsOfScope,
   createdTypes,
   DELETED,
   deletedTypes,
@@ -7,27 +8,26 @@ import {
   eventsOfPart,
   list,
   literal,
-  type PastScope,
 } from './as-of.events.ts';
-import { pastTables } from './as-of.tables.ts';
+import { asOfTables } from './as-of.tables.ts';
 
 /** The number of `card_tags`; the others have their place in the list. */
-const CARD_TAGS = pastTables.length;
+const CARD_TAGS = asOfTables.length;
 
 /** The number of the table that an event writes to. */
 function tableNumber(): string {
-  const cases = pastTables.map(({ created, updated, deleted }, number) => {
+  const cases = asOfTables.map(({ created, updated, deleted }, number) => {
     const types = list([...created, ...updated, ...deleted]);
     return `when e.event_type in (${types}) then ${number}`;
   });
-  const moves = pastTables.map(({ moves }, number) => (moves ? `when ${literal(moves)} then ${number}` : ''));
+  const moves = asOfTables.map(({ moves }, number) => (moves ? `when ${literal(moves)} then ${number}` : ''));
   return `case ${cases.join('\n')}
     when e.event_type in ('tag.added', 'tag.removed') then ${CARD_TAGS}
     when e.event_type = 'attachment.moved' then case e.data ->> 'entity' ${moves.join(' ')} end end`;
 }
 
 /** What an attachment that a merge moves may be of the tables that are shown as they were. */
-const movable = list(pastTables.flatMap(({ moves }) => moves ?? []));
+const movable = list(asOfTables.flatMap(({ moves }) => moves ?? []));
 /** The row that an event tells of. */
 const ROW_ID = `case when e.relation_id is not null then e.relation_id
   when starts_with(e.event_type, 'card.') then e.card_id else (e.data ->> 'id')::uuid end`;
@@ -40,7 +40,7 @@ const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,
  * A part of the rows of any table that were written after a position, with the first changes of their fields since as one
  * object.
  */
-export function partOfAny(part: number, position: number, scope: PastScope): Fragment {
+export function partOfAny(part: number, position: number, scope: AsOfScope): Fragment {
   const events = eventsOfPart(part, ROW_HASH, position, scope);
   return {
     // the aggregates see the events newest first, as the inner query orders them

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { literal } from './as-of.events.ts';
 import { fieldColumn } from './as-of.reads.ts';
-import type { KeptApart, PastTable } from './as-of.tables.ts';
+import type { AsOfTable, OldValuesTable } from './as-of.tables.ts';
 
 /** A column of a table, with its type as SQL writes it. */
 export interface Column {
@@ -42,7 +42,7 @@ export interface Told {
 }
 
 /** One column for all; in the query itself, since calling a function for each row takes several times as long. */
-export const toldTogether: Told = {
+export const columnsOfEvents: Told = {
   changed: (field) => `k.changes ? ${literal(field)}`,
   changedAny: (fields) => `k.changes ?| array[${fields.map(literal).join(', ')}]`,
   old: (field) => `k.changes -> ${literal(field)} -> 'old'`,
@@ -52,7 +52,7 @@ export const toldTogether: Told = {
 };
 
 /** A column for each of a few fields. */
-export const toldSingly = (known: readonly string[]): Told => {
+export const columnsOfFewEvents = (known: readonly string[]): Told => {
   const change = (field: string) => `k.${fieldColumn(field)}`;
   const changed = (field: string) => `${change(field)} is not null`;
   const old = (field: string) => `${change(field)} -> 'old'`;
@@ -66,7 +66,7 @@ export const toldSingly = (known: readonly string[]): Told => {
 };
 
 /** Old values that are kept: columns, and one for fields that may be empty. */
-export const toldOfKept = ({ plain, optional }: KeptApart): Told => {
+export const toldOfKept = ({ plain, optional }: OldValuesTable): Told => {
   const old = (field: string) => `k.optional -> ${literal(field)}`;
   return {
     changed: (field) => (plain.includes(field) ? `k.${field} is not null` : `k.optional ? ${literal(field)}`),
@@ -128,7 +128,7 @@ export interface Shown {
 }
 
 export interface Showing {
-  past: PastTable;
+  past: AsOfTable;
   told: Told;
   /** What changed in any row; absent: it may be any. */
   fields?: ReadonlySet<string>;

@@ -1,10 +1,10 @@
 import type { EventType } from '../../../domain/kernel/events/events.catalogue.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { fieldsRead, isRead, type Reads } from './as-of.reads.ts';
-import { type PastTable, pastTables } from './as-of.tables.ts';
+import { type AsOfTable, asOfTables } from './as-of.tables.ts';
 
 /** Of which types cards and relations are shown as they were; absent: of all. Those of others are not to be read. */
-export interface PastScope {
+export interface AsOfScope {
   cardTypes?: string[];
   relationTypes?: string[];
   /** Which tables are read, and which columns of cards and relations; absent: any. */
@@ -31,12 +31,12 @@ const tagged: EventType[] = ['tag.added'];
 const untagged: EventType[] = ['tag.removed'];
 const moved: EventType[] = ['attachment.moved'];
 
-const typesOf = (tables: PastTable[], kind: 'created' | 'deleted'): EventType[] =>
+const typesOf = (tables: AsOfTable[], kind: 'created' | 'deleted'): EventType[] =>
   tables.flatMap((table) => table[kind]);
 
 /** The events by which rows come, and those by which they go. */
-export const createdTypes = list([...typesOf(pastTables, 'created'), ...tagged]);
-export const deletedTypes = list([...typesOf(pastTables, 'deleted'), ...untagged]);
+export const createdTypes = list([...typesOf(asOfTables, 'created'), ...tagged]);
+export const deletedTypes = list([...typesOf(asOfTables, 'deleted'), ...untagged]);
 
 /**
  * The events after a position that may have changed what is read, over the alias `e`, of one part of the rows.
@@ -46,9 +46,9 @@ export function eventsOfPart(
   part: number,
   hash: string,
   position: number,
-  { cardTypes, relationTypes, reads }: PastScope,
+  { cardTypes, relationTypes, reads }: AsOfScope,
 ): Fragment {
-  const read = pastTables.filter((table) => isRead(table, reads));
+  const read = asOfTables.filter((table) => isRead(table, reads));
   const updates = read.map(({ updated, ...table }) => ({
     updated,
     fields: fieldsRead({ updated, ...table }, reads),

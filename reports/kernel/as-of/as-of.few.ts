@@ -1,18 +1,18 @@
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import {
+  type AsOfScope,
   createdTypes,
   DELETED,
   deletedTypes,
   EXISTED,
   eventsOfPart,
   literal,
-  type PastScope,
 } from './as-of.events.ts';
 import { fieldColumn } from './as-of.reads.ts';
-import { pastTables } from './as-of.tables.ts';
+import { asOfTables } from './as-of.tables.ts';
 
-const CARDS = pastTables.findIndex(({ table }) => table === 'cards');
-const RELATIONS = pastTables.findIndex(({ table }) => table === 'relations');
+const CARDS = asOfTables.findIndex(({ table }) => table === 'cards');
+const RELATIONS = asOfTables.findIndex(({ table }) => table === 'relations');
 const ROW_ID = 'coalesce(e.relation_id, e.card_id)';
 
 /**
@@ -23,7 +23,7 @@ export function partOfFew(
   fields: readonly string[],
   part: number,
   position: number,
-  scope: PastScope,
+  scope: AsOfScope,
 ): Fragment {
   const events = eventsOfPart(part, `uuid_hash(${ROW_ID})`, position, scope);
   const columns = fields.map(fieldColumn);

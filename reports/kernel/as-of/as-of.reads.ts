@@ -1,5 +1,5 @@
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { type PastTable, pastTables } from './as-of.tables.ts';
+import { type AsOfTable, asOfTables } from './as-of.tables.ts';
 
 /** What a reader reads of the tables that can be shown as they were; of those that it does not read nothing is gathered. */
 export interface Reads {
@@ -23,14 +23,14 @@ const isNarrowed = (table: string): table is 'cards' | 'relations' =>
   table === 'cards' || table === 'relations';
 
 /** Whether anything of a table is read; `card_tags` is one of the others. */
-export function isRead(table: PastTable | 'card_tags', reads: Reads | undefined): boolean {
+export function isRead(table: AsOfTable | 'card_tags', reads: Reads | undefined): boolean {
   if (!reads) return true;
   const name = table === 'card_tags' ? table : table.table;
   return isNarrowed(name) ? reads[name] !== undefined : reads.others;
 }
 
 /** The columns that are read of a table, or undefined when it may be any. */
-export function columnsRead({ table }: PastTable, reads: Reads | undefined): readonly string[] | undefined {
+export function columnsRead({ table }: AsOfTable, reads: Reads | undefined): readonly string[] | undefined {
   if (!reads || !isNarrowed(table)) return undefined;
   const columns = reads[table] ?? [];
   // attributes may be any number of fields
@@ -38,12 +38,12 @@ export function columnsRead({ table }: PastTable, reads: Reads | undefined): rea
 }
 
 /** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */
-export const fieldsRead = (table: PastTable, reads: Reads | undefined): readonly string[] | undefined =>
+export const fieldsRead = (table: AsOfTable, reads: Reads | undefined): readonly string[] | undefined =>
   columnsRead(table, reads)?.flatMap((column) => fields[column] ?? [column]);
 
 /** All fields that are read, where they are few and of cards and relations alone; undefined where it may be any. */
 export function fewFields(reads: Reads | undefined): string[] | undefined {
-  const known = pastTables.filter((table) => isRead(table, reads)).map((table) => fieldsRead(table, reads));
+  const known = asOfTables.filter((table) => isRead(table, reads)).map((table) => fieldsRead(table, reads));
   if (known.some((names) => names === undefined)) return undefined;
   return [...new Set(known.flatMap((names) => names!))];
 }

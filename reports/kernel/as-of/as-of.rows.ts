@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { partOfAny } from './as-of.any.ts';
-import { literal, PARTS, type PastScope } from './as-of.events.ts';
+import { type AsOfScope, literal, PARTS } from './as-of.events.ts';
 import { partOfFew } from './as-of.few.ts';
 import { changedFields, gather } from './as-of.gather.ts';
 import { fewFields, fieldColumn, fieldsRead, type Reads } from './as-of.reads.ts';
-import { pastTables, type TouchedTable } from './as-of.tables.ts';
+import { asOfTables, type TouchedTable } from './as-of.tables.ts';
 
 /**
  * Gathers what was written after a position, once, as `past_rows`: for each row whether it stood
@@ -14,7 +14,7 @@ import { pastTables, type TouchedTable } from './as-of.tables.ts';
 export async function collectRows(
   sql: Knex.Transaction,
   position: number,
-  scope: PastScope,
+  scope: AsOfScope,
 ): Promise<TouchedTable[]> {
   const { reads } = scope;
   const few = fewFields(reads);
@@ -41,7 +41,7 @@ export async function collectRows(
     (row: { number: number; gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
       ...row,
       fields: new Set(row.fields),
-      table: pastTables[row.number] ?? 'card_tags',
+      table: asOfTables[row.number] ?? 'card_tags',
     }),
   );
 }
@@ -53,7 +53,7 @@ const touchedFew = (fields: readonly string[]): string =>
 
 /** What `past_rows` holds of each table. Looking for the fields that are read is much quicker than listing all. */
 function touchedAny(reads: Reads | undefined): string {
-  const known = pastTables.map((table) => fieldsRead(table, reads));
+  const known = asOfTables.map((table) => fieldsRead(table, reads));
   const listed = known.flatMap((fields, number) => (fields ? [number] : []));
   const found = [...new Set(known.flatMap((fields) => fields ?? []))].map(
     (field) =>

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { type Column, columnsOf, settledBefore, shownBy, toldTogether } from './as-of.columns.ts';
+import { type Column, columnsOf, columnsOfEvents, settledBefore, shownBy } from './as-of.columns.ts';
 import { EXISTED, list } from './as-of.events.ts';
-import { fixedFields, keptApart } from './as-of.kept.ts';
-import { type KeptApart, type PastTable, pastTables } from './as-of.tables.ts';
-import { toldUntil, unreadViews } from './as-of.views.ts';
+import { fixedFields, oldValuesTables } from './as-of.old-values.ts';
+import { type AsOfTable, asOfTables, type OldValuesTable } from './as-of.tables.ts';
+import { eventsUntil, unreadViews } from './as-of.views.ts';
 
 /**
  * Puts temporary views before cards and relations that find out about each row when it is read, from the events of that row
@@ -11,14 +11,14 @@ import { toldUntil, unreadViews } from './as-of.views.ts';
  * their ends. No other table can be read but `events` and `kpi_snapshots`.
  */
 export async function shadowRowwise(sql: Knex.Transaction, position: number, asOf: Date): Promise<void> {
-  const names = keptApart.map(({ table }) => table);
+  const names = oldValuesTables.map(({ table }) => table);
   const columns = await columnsOf(sql, names);
   const { rows } = await sql.raw(
-    keptApart
+    oldValuesTables
       .map((kept) => `select exists (select ${goneSince(kept, position)}) as gone`)
       .join(' union all '),
   );
-  const views = keptApart.flatMap((kept, n) =>
+  const views = oldValuesTables.flatMap((kept, n) =>
     viewOf(
       kept,
       columns.filter(({ table }) => table === kept.table),
@@ -29,7 +29,7 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
   );
   views.push(
     ...unreadViews((one) => one !== 'card_tags' && names.some((name) => name === one.table)),
-    ...toldUntil(position, asOf),
+    ...eventsUntil(position, asOf),
     // the planner cannot know how few rows are read: it would compile what takes less time to carry out
     'set local jit = off',
   );
@@ -37,14 +37,14 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
 }
 
 /** Rows that a table may hold no more, or hold with other ends: an index on what it holds does not find them. */
-const goneSince = ({ values, plain }: KeptApart, position: number): string =>
+const goneSince = ({ values, plain }: OldValuesTable, position: number): string =>
   `from ${values} where position > ${position} and act ${endsOf(plain).length > 0 ? `<> 'c'` : `= 'd'`}`;
 
 const endsOf = (names: string[]): string[] =>
   names.filter((name) => ['source_id', 'target_id'].includes(name));
 
 /** What events since tell of one row. */
-function toldOf(past: PastTable, id: string, position: number): string {
+function toldOf(past: AsOfTable, id: string, position: number): string {
   const { table, created, updated, deleted } = past;
   const its =
     table === 'cards' ? `e.card_id = ${id} and e.relation_id is null` : `e.data ->> 'id' = ${id}::text`;
@@ -61,20 +61,20 @@ function toldOf(past: PastTable, id: string, position: number): string {
 }
 
 function viewOf(
-  kept: KeptApart,
+  kept: OldValuesTable,
   columns: Column[],
   someGone: boolean,
   position: number,
   asOf: Date,
 ): string[] {
   const { table, id } = kept;
-  const past = pastTables.find((one) => one.table === table)!;
+  const past = asOfTables.find((one) => one.table === table)!;
   const ends = endsOf(kept.plain);
   // what rows are looked for by is as it was in either table
   const sought = ['id', 'type', ...ends];
   const { before, lost } = shownBy({
     past,
-    told: toldTogether,
+    told: columnsOfEvents,
     fixed: [...fixedFields, ...ends],
     columns,
     position,

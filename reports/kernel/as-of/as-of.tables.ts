@@ -3,7 +3,7 @@ import type { EventType } from '../../../domain/kernel/events/events.catalogue.t
 import type { UndoSpec } from '../../../domain/kernel/undo/undo.types.ts';
 
 /** A table whose rows are told by events, so that it can be shown as it was. */
-export interface PastTable {
+export interface AsOfTable {
   table: string;
   created: EventType[];
   updated: EventType[];
@@ -15,7 +15,7 @@ export interface PastTable {
 }
 
 /** A table whose old values are kept beside the events, as far as reports count by them. */
-export interface KeptApart {
+export interface OldValuesTable {
   table: 'cards' | 'relations';
   /** Where they are kept: a row for each event that tells of one, or that a row came or went. */
   values: string;
@@ -32,11 +32,11 @@ export interface KeptApart {
 
 /** A table with rows that may have been written after a moment. */
 export interface TouchedTable {
-  table: PastTable | 'card_tags';
+  table: AsOfTable | 'card_tags';
   /** Its number in `past_rows`. */
   number: number;
   /** Where its rows are gathered from old values that are kept, and not from events. */
-  apart?: KeptApart;
+  apart?: OldValuesTable;
   /** Whether rows that stood at the moment are there no more. */
   gone: boolean;
   /** Whether rows were made since. */
@@ -53,7 +53,7 @@ const pastTable = (
   moves: string,
   events: UndoSpec['events'],
   nested: string[],
-): PastTable => ({
+): AsOfTable => ({
   table,
   created: events.created ?? [],
   updated: events.updated ?? [],
@@ -67,7 +67,7 @@ const declared = resources.flatMap(({ asOf, model, name, events }) =>
 );
 
 /** All tables that can be shown as of a date, but for `card_tags`, whose rows are pairs. The most written come first. */
-export const pastTables: PastTable[] = [
+export const asOfTables: AsOfTable[] = [
   ...declared.filter(({ nested }) => nested.length > 0),
   ...declared.filter(({ nested }) => nested.length === 0),
   ...undoSpecs.flatMap(({ table, entity, events }) =>

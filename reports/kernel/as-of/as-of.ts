@@ -3,7 +3,7 @@ import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import { type Db, PATIENT_READER } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { hideFormerCosts } from './as-of.costs.ts';
-import type { PastScope } from './as-of.events.ts';
+import type { AsOfScope } from './as-of.events.ts';
 import { shadowRowwise } from './as-of.rowwise.ts';
 import { collectTouched } from './as-of.touched.ts';
 import { shadowTables } from './as-of.views.ts';
@@ -13,7 +13,7 @@ const SETTLED_MS = 5 * 60_000;
 
 /**
  * Runs `read` in a transaction in which the inventory stands as it was at `asOf`: whatever it reads of the tables of
- * {@link pastTables}, of `card_tags`, `events` and `kpi_snapshots` is what was stored then. The metamodel, users and settings
+ * {@link asOfTables}, of `card_tags`, `events` and `kpi_snapshots` is what was stored then. The metamodel, users and settings
  * are today's. Everything must be read through `sql`; nothing can be written, and nothing that is kept under present
  * versions may be used. A table is a view there: grouping by a primary key does not cover its other columns.
  *
@@ -21,11 +21,11 @@ const SETTLED_MS = 5 * 60_000;
  * An event belongs to the moment when its time, as answers show it (in milliseconds), is not later.
  * @throws EstateError `as_of_expired` for a moment before the oldest event kept, `validation_failed` for one to come.
  */
-export async function atMoment<T>(
+export async function readAsOf<T>(
   db: Db,
   asOf: Date,
   read: (sql: Knex.Transaction) => Promise<T>,
-  scope: PastScope = {},
+  scope: AsOfScope = {},
 ): Promise<T> {
   if (Date.now() - asOf.getTime() < SETTLED_MS) {
     // events get their time under the feed's lock: whoever got one up to the moment has committed after this
@@ -55,7 +55,7 @@ export async function atMoment<T>(
 /** Of so many cards it takes less to find out about each than to gather all that was written since. */
 const FEW = 1_000;
 
-async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: PastScope): Promise<boolean> {
+async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: AsOfScope): Promise<boolean> {
   if (rowwise) return true;
   if (!cardTypes || !reads || reads.relations || reads.others) return false;
   const { rows } = await sql.raw(

@@ -2,17 +2,17 @@ import type { Knex } from 'knex';
 import {
   type Column,
   columnsOf,
+  columnsOfEvents,
+  columnsOfFewEvents,
   settledBefore,
   shownBy,
   type Told,
   toldOfKept,
-  toldSingly,
-  toldTogether,
 } from './as-of.columns.ts';
 import { literal } from './as-of.events.ts';
-import { tellsOf } from './as-of.kept.ts';
+import { hasOldValues } from './as-of.old-values.ts';
 import { columnsRead, fewFields, isRead, type Reads } from './as-of.reads.ts';
-import { type PastTable, pastTables, type TouchedTable } from './as-of.tables.ts';
+import { type AsOfTable, asOfTables, type TouchedTable } from './as-of.tables.ts';
 
 /**
  * Puts temporary views of the same names before the tables, which PostgreSQL looks into first: each shows the table's
@@ -34,13 +34,13 @@ export async function shadowTables(
       : viewOf(
           one.table,
           one,
-          columns.filter(({ table }) => table === (one.table as PastTable).table),
+          columns.filter(({ table }) => table === (one.table as AsOfTable).table),
           reads,
           position,
           untouchedUntil,
         ),
   );
-  views.push(...unreadViews((table) => isRead(table, reads)), ...toldUntil(position, asOf));
+  views.push(...unreadViews((table) => isRead(table, reads)), ...eventsUntil(position, asOf));
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
@@ -49,7 +49,7 @@ export async function shadowTables(
  * only such columns.
  */
 function viewOf(
-  past: PastTable,
+  past: AsOfTable,
   { number, apart, gone, made, fields }: TouchedTable,
   columns: Column[],
   reads: Reads | undefined,
@@ -64,7 +64,7 @@ function viewOf(
     position,
     untouchedUntil,
     last: apart ? 'd.data' : 'k.told',
-    lastAlone: (name) => apart !== undefined && !tellsOf(apart, name),
+    lastAlone: (name) => apart !== undefined && !hasOldValues(apart, name),
   });
   const { table } = past;
   const rows = apart?.rows ?? 'past_rows';
@@ -83,13 +83,13 @@ function viewOf(
 }
 
 /** Views without columns of all tables that are not read: whoever reads one shall fail and not see it as it is now. */
-export const unreadViews = (isRead: (table: PastTable | 'card_tags') => boolean): string[] =>
-  [...pastTables, 'card_tags' as const]
+export const unreadViews = (isRead: (table: AsOfTable | 'card_tags') => boolean): string[] =>
+  [...asOfTables, 'card_tags' as const]
     .filter((table) => !isRead(table))
     .map((table) => `create temporary view ${table === 'card_tags' ? table : table.table} as select`);
 
 /** Views of what is told, and not changed, as time goes on. */
-export const toldUntil = (position: number, asOf: Date): string[] => [
+export const eventsUntil = (position: number, asOf: Date): string[] => [
   `create temporary view events as select * from public.events where position <= ${position}`,
   `create temporary view kpi_snapshots as
    select * from public.kpi_snapshots where slot <= ${literal(asOf.toISOString())}::timestamptz`,
@@ -97,7 +97,7 @@ export const toldUntil = (position: number, asOf: Date): string[] => [
 
 function toldOfRows(reads: Reads | undefined): Told {
   const few = fewFields(reads);
-  return few ? toldSingly(few) : toldTogether;
+  return few ? columnsOfFewEvents(few) : columnsOfEvents;
 }
 
 /** A tag was on a card when the first that was told of it since is that it was taken off. */

@@ -22,7 +22,7 @@ import {
 } from 'docx';
 import { columnsOf } from './document.columns.ts';
 import { blocksOf } from './document.parts.ts';
-import type { Align, Block, Cell, Inline, Paper } from './document.types.ts';
+import type { Align, Block, Cell, Inline, PrintDocument } from './document.types.ts';
 
 const HEADINGS = [
   HeadingLevel.HEADING_1,
@@ -46,7 +46,7 @@ const ALIGNMENTS = {
 const LEVELS = 9;
 
 /** The document as an Office Open XML file (DOCX). */
-export async function paperDocx(paper: Paper): Promise<Buffer> {
+export async function writeDocx(paper: PrintDocument): Promise<Buffer> {
   const lists = numbering();
   const deepest = {
     run: { size: 22, bold: true, color: COLOR.head },
@@ -119,7 +119,7 @@ export async function paperDocx(paper: Paper): Promise<Buffer> {
   return await Packer.toBuffer(document);
 }
 
-function footer({ footer: text }: Paper): Footer {
+function footer({ footer: text }: PrintDocument): Footer {
   return new Footer({
     children: [
       new Paragraph({
@@ -267,7 +267,7 @@ function table(
   });
 }
 
-function signaturesOf({ signatures }: Paper): (Paragraph | Table)[] {
+function signaturesOf({ signatures }: PrintDocument): (Paragraph | Table)[] {
   if (signatures.length === 0) return [];
   const head = ['Name', 'Signed', 'SHA-256 of the content'].map((text) => [{ text }]);
   const rows = signatures.map(({ name, when, hash }): Cell[] => [

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { columnsOf } from './document.columns.ts';
 import { blocksOf } from './document.parts.ts';
 import { piecesOf } from './document.pieces.ts';
-import type { Align, Block, Cell, Inline, Paper } from './document.types.ts';
+import type { Align, Block, Cell, Inline, PrintDocument } from './document.types.ts';
 
 /**
  * What is used of pdfmake. Its own declarations bring those of browsers along, which change what the types of this
@@ -38,7 +38,7 @@ const CODE_LINE = { courier: 84, other: 56 };
 const UNBROKEN = /(?:[^\s/-]|[/-](?![A-Za-z]))+[/-]?/g;
 
 /** The document as PDF, in the package's own fonts; nothing is loaded from anywhere else. */
-export async function paperPdf(paper: Paper): Promise<Buffer> {
+export async function writePdf(paper: PrintDocument): Promise<Buffer> {
   const pdfmake: PdfMaker = load('pdfmake');
   const fonts: { Roboto: Record<string, string> } = load('pdfmake/fonts/Roboto.js');
   pdfmake.setFonts({ ...fonts, Courier: COURIER });
@@ -200,7 +200,7 @@ function table(
 
 const lengthOf = (cell: Cell): number => cell.reduce((sum, { text }) => sum + text.length, 0);
 
-function signaturesOf({ signatures }: Paper): Content[] {
+function signaturesOf({ signatures }: PrintDocument): Content[] {
   if (signatures.length === 0) return [];
   const head = ['Name', 'Signed', 'SHA-256 of the content'].map((text) => [{ text }]);
   const rows = signatures.map(({ name, when, hash }): Cell[] => [

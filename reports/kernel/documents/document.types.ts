@@ -1,5 +1,5 @@
 /** The forms in which documents are handed on, besides those of text. */
-export type PaperFormat = 'docx' | 'pdf';
+export type DocumentFormat = 'docx' | 'pdf';
 
 /** A piece of text in a line. */
 export interface Inline {
@@ -38,7 +38,7 @@ export type Part =
   | { kind: 'html'; text: string };
 
 /** One who was asked to sign, as a document shows it. */
-interface PaperSignature {
+interface DocumentSignature {
   name: string;
   /** A moment in words, or that there is none yet. */
   when: string;
@@ -47,14 +47,14 @@ interface PaperSignature {
 }
 
 /** A document that is printed or handed on. */
-export interface Paper {
+export interface PrintDocument {
   /** What it is, over the title. */
   kind: string;
   title: string;
   /** The lines of the title block: label and value. */
   facts: [string, string][];
   parts: Part[];
-  signatures: PaperSignature[];
+  signatures: DocumentSignature[];
   /** What is to be said of its state, such as that it is a draft. */
   notice: string | null;
   /** Stands at the foot of each page. */

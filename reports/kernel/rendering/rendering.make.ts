@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { EstateError } from '../../../platform/errors.ts';
 import { reportNamed } from '../../reports.catalogue.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
-import type { Paper, PaperFormat } from '../documents/document.types.ts';
+import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 import { tableNamed, writeReportCsv, writeReportXlsx } from '../report.formats.ts';
 import { answerOf } from '../report.lines.ts';
 import type { Rendering } from './rendering.types.ts';
@@ -42,9 +42,9 @@ async function draw(chart: Chart, workspace: ChartWorkspace): Promise<Buffer> {
 }
 
 /** The libraries of documents are loaded by the first of each kind. */
-async function printed(format: PaperFormat, paper: Paper): Promise<Buffer> {
-  if (format === 'docx') return await (await import('../documents/document.docx.ts')).paperDocx(paper);
-  return await (await import('../documents/document.pdf.ts')).paperPdf(paper);
+async function printed(format: DocumentFormat, paper: PrintDocument): Promise<Buffer> {
+  if (format === 'docx') return await (await import('../documents/document.docx.ts')).writeDocx(paper);
+  return await (await import('../documents/document.pdf.ts')).writePdf(paper);
 }
 
 async function collect(write: (out: Writable) => Promise<void>): Promise<Buffer> {

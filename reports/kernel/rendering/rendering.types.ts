@@ -1,6 +1,6 @@
 import type { ChartContext } from '../charts/charts.labels.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
-import type { Paper, PaperFormat } from '../documents/document.types.ts';
+import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 
 /** An answer of a report, as its thread gets it. */
 interface OfAnswer {
@@ -17,7 +17,7 @@ export type Rendering =
   | (OfAnswer & { make: 'xlsx' })
   | (OfAnswer & { make: 'picture'; context: ChartContext; workspace: ChartWorkspace })
   | { make: 'chart'; chart: Chart; workspace: ChartWorkspace }
-  | { make: PaperFormat; paper: Paper };
+  | { make: DocumentFormat; paper: PrintDocument };
 
 /** From the thread: the file, or why there is none. */
 export type RenderAnswer = { bytes: Uint8Array<ArrayBuffer> } | { refused: Refusal } | { failed: string };

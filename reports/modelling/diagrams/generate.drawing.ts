@@ -3,7 +3,7 @@ import { xmlAttribute } from '../../../platform/xml.ts';
 import type { Box, DrawnCard, Layout } from './generate.types.ts';
 
 /** How cards and relations look and are called. */
-export interface Look {
+export interface RenderContext {
   title: string;
   /** The colour of a card type, as `#rrggbb`. */
   color(type: string): string;
@@ -18,7 +18,7 @@ const EDGE =
   'edgeStyle=orthogonalEdgeStyle;rounded=1;html=1;endArrow=block;endFill=1;strokeColor=#607d8b;fontSize=10;labelBackgroundColor=#ffffff;';
 
 /** What is laid out as XML of draw.io, each card with its id, so that it is followed. */
-export function drawnXml({ groups, cards, edges }: Layout, look: Look): string {
+export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext): string {
   const right = Math.max(600, ...[...groups, ...cards].map(({ x, width }) => x + width));
   const title = `<mxCell id="title" value="${attribute(look.title)}" style="${TITLE}" vertex="1" parent="1">${geometry({ x: 40, y: 20, width: right - 40, height: 40 })}</mxCell>`;
   const frames = groups.map((group, at) => {
@@ -49,7 +49,7 @@ export function drawnXml({ groups, cards, edges }: Layout, look: Look): string {
 
 const attribute = (label: string): string => xmlAttribute(htmlText(label));
 
-function object(id: string, card: DrawnCard, look: Look, cell: string): string {
+function object(id: string, card: DrawnCard, look: RenderContext, cell: string): string {
   const kind = xmlAttribute(card.type);
   const tooltip = xmlAttribute(look.typeLabel(card.type));
   return `<UserObject id="${id}" label="${attribute(card.name)}" cardId="${card.id}" cardType="${kind}" tooltip="${tooltip}" link="/cards/${card.id}">${cell}</UserObject>`;

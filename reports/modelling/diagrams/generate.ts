@@ -2,7 +2,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { drawnXml, type Look } from './generate.drawing.ts';
+import { drawnXml, type RenderContext } from './generate.drawing.ts';
 import { layered } from './generate.layers.ts';
 import { readAround, readGroups } from './generate.read.ts';
 import { shelved } from './generate.shelves.ts';
@@ -57,7 +57,7 @@ async function dependencies(ctx: Ctx, request: GenerateRequest): Promise<Generat
   return {
     view: 'dependencies',
     title,
-    xml: drawnXml(layered(found.cards, found.relations), lookOf(ctx, title)),
+    xml: drawnXml(layered(found.cards, found.relations), renderContextOf(ctx, title)),
     card_ids: found.cards.map(({ id }) => id),
     relation_count: found.relations.length,
     truncated: found.truncated,
@@ -78,7 +78,7 @@ async function landscape(ctx: Ctx, request: GenerateRequest): Promise<GeneratedD
   return {
     view: 'landscape',
     title,
-    xml: drawnXml(shelved(groups), lookOf(ctx, title)),
+    xml: drawnXml(shelved(groups), renderContextOf(ctx, title)),
     card_ids: [...new Set(cards.map(({ id }) => id))],
     relation_count: 0,
     truncated,
@@ -93,7 +93,7 @@ function refuseOthers(request: GenerateRequest, members: ('card_id' | 'type' | '
 
 const GREY = '#607d8b';
 
-function lookOf({ metamodel }: Ctx, title: string): Look {
+function renderContextOf({ metamodel }: Ctx, title: string): RenderContext {
   const type = (key: string) => metamodel.cardTypes.get(key);
   return {
     title,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { Paper } from '../../../reports/kernel/documents/document.types.ts';
+import type { PrintDocument } from '../../../reports/kernel/documents/document.types.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const t = closeAfterAll(await createTestApp());
 
 /** Its layout takes longer than a document may. */
-const slow: Paper = {
+const slow: PrintDocument = {
   kind: 'Decision',
   title: 'A document',
   notice: null,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { openDatabase } from '../../../platform/database.ts';
-import { atMoment } from '../../../reports/kernel/as-of/as-of.ts';
+import { readAsOf } from '../../../reports/kernel/as-of/as-of.ts';
 import { type Row, under } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
 import { median } from '../harness/stats.ts';
@@ -82,7 +82,7 @@ async function run({ service, client, loadLandscape, log }: Context): Promise<Ro
   const db = openDatabase({ url: service.databaseUrl, name: 'bench', poolMax: 2 });
   try {
     await edit(client);
-    const empty = await times(() => atMoment(db, moment, async () => undefined));
+    const empty = await times(() => readAsOf(db, moment, async () => undefined));
     log(`the tables as they were stand after ${Math.round(empty)} ms`);
     const found: Row[] = [];
     const { rows: center } = await client.query(

@@ -4,10 +4,10 @@ import type { Services } from '../../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../../domain/kernel/settings/settings.state.ts';
 import { snapshotPosition } from '../../../exchange/extraction/extraction.plan.ts';
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
-import { workspaceLook } from '../../../kernel/report.rendering.ts';
+import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
 import { TIME_LIMITS } from '../query.guard.ts';
-import { momentOf, withMoment } from '../query.moment.ts';
 import type { QueryPlan } from '../query.plan.ts';
+import { momentOf, withQuerySnapshot } from '../query.time.ts';
 import { queryChart } from './picture.chart.ts';
 import { readPictureCells } from './picture.read.ts';
 import { shapeOf } from './picture.shape.ts';
@@ -43,12 +43,17 @@ export async function drawQuery(
 ): Promise<DrawnQuery> {
   const shape = shapeOf(query, plan);
   const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.atOnce;
-  const { read, position } = await withMoment(services.db, momentOf(ctx, query), limit, async (snapshot) => ({
-    position: await snapshotPosition(snapshot),
-    read: await readPictureCells(snapshot, query, plan, shape, !forJob),
-  }));
+  const { read, position } = await withQuerySnapshot(
+    services.db,
+    momentOf(ctx, query),
+    limit,
+    async (snapshot) => ({
+      position: await snapshotPosition(snapshot),
+      read: await readPictureCells(snapshot, query, plan, shape, !forJob),
+    }),
+  );
   const { values } = await loadSettings(services.db);
-  const workspace = workspaceLook(values);
+  const workspace = chartWorkspaceOf(values);
   const chart = queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });
   const svg = await render(
     { make: 'chart', chart, workspace },

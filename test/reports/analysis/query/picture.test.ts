@@ -4,8 +4,8 @@ import { command } from '../../../../domain/kernel/command.ts';
 import { queryChart } from '../../../../reports/analysis/query/picture/picture.chart.ts';
 import { readPictureCells } from '../../../../reports/analysis/query/picture/picture.read.ts';
 import { shapeOf } from '../../../../reports/analysis/query/picture/picture.shape.ts';
-import { withMoment } from '../../../../reports/analysis/query/query.moment.ts';
 import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';
+import { withQuerySnapshot } from '../../../../reports/analysis/query/query.time.ts';
 import type {
   BarsChart,
   Chart,
@@ -44,7 +44,7 @@ async function drawn(asked: Partial<ReportQuery>): Promise<Chart> {
   const ctx = await t.ctx();
   const plan = await planQuery(ctx, query);
   const shape = shapeOf(query, plan);
-  const read = await withMoment(t.services.db, { asOf: undefined, costs: true }, 20_000, (snapshot) =>
+  const read = await withQuerySnapshot(t.services.db, { asOf: undefined, costs: true }, 20_000, (snapshot) =>
     readPictureCells(snapshot, query, plan, shape, true),
   );
   return queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });

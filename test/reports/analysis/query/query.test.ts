@@ -5,8 +5,8 @@ import type {
   ReportQuery,
 } from '../../../../domain/exchange/exports/report-query.job.ts';
 import { COST_LIMIT, guardCost } from '../../../../reports/analysis/query/query.guard.ts';
-import { withMoment } from '../../../../reports/analysis/query/query.moment.ts';
 import { runQuery } from '../../../../reports/analysis/query/query.run.ts';
+import { withQuerySnapshot } from '../../../../reports/analysis/query/query.time.ts';
 import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { type App, type Component, sequence, storeLandscape } from './query.fixture.ts';
 
@@ -223,7 +223,7 @@ describe('guard', () => {
   });
 
   it('ends a statement at its limit', async () => {
-    const sleep = withMoment(t.services.db, { asOf: undefined, costs: true }, 20, (snapshot) =>
+    const sleep = withQuerySnapshot(t.services.db, { asOf: undefined, costs: true }, 20, (snapshot) =>
       snapshot.query('select pg_sleep(9)'),
     );
     await expect(sleep).rejects.toMatchObject({ code: 'query_too_heavy' });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Sql } from '../../../../platform/database.ts';
 import type { Reads } from '../../../../reports/kernel/as-of/as-of.reads.ts';
-import { pastTables } from '../../../../reports/kernel/as-of/as-of.tables.ts';
-import { atMoment } from '../../../../reports/kernel/as-of/as-of.ts';
+import { asOfTables } from '../../../../reports/kernel/as-of/as-of.tables.ts';
+import { readAsOf } from '../../../../reports/kernel/as-of/as-of.ts';
 import { attachedActs } from '../../../domain/app/batches/acts/attached.ts';
 import { cardActs } from '../../../domain/app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../../domain/app/batches/acts/hand.ts';
@@ -21,7 +21,7 @@ const WRITES = 30;
 const acts: Act[] = [cardActs, attachedActs, workspaceActs, riskActs]
   .flat()
   .flatMap(([act, often]) => Array<Act>(often).fill(act));
-const tables = [...pastTables.map(({ table }) => table), 'card_tags'];
+const tables = [...asOfTables.map(({ table }) => table), 'card_tags'];
 /** Told by no change: who wrote last and when, and by which act a card was archived. */
 const left = ['updated_at', 'updated_by', 'archive_batch_id', 'expires_at'];
 
@@ -105,15 +105,15 @@ it('shows every table as it was at each moment, whatever was written since', {
   }
   moments.push({ at: await now(), copy: await copyOf(t.services.db) });
   for (const [number, { at, copy }] of moments.entries()) {
-    const shown = await atMoment(t.services.db, at, (sql) => copyOf(sql));
+    const shown = await readAsOf(t.services.db, at, (sql) => copyOf(sql));
     for (const table of tables) expect(shown[table], `${table} at moment ${number}`).toEqual(copy[table]);
-    const { cards, relations } = await atMoment(t.services.db, at, copyOfLinked, { rowwise: true });
+    const { cards, relations } = await readAsOf(t.services.db, at, copyOfLinked, { rowwise: true });
     expect({ cards, relations }, `row by row at moment ${number}`).toEqual({
       cards: copy.cards,
       relations: copy.relations,
     });
     for (const read of reads) {
-      const known = await atMoment(t.services.db, at, (sql) => copyOf(sql), { reads: read });
+      const known = await readAsOf(t.services.db, at, (sql) => copyOf(sql), { reads: read });
       expect(ofFew(known, read), `what is read at moment ${number}`).toEqual(ofFew(copy, read));
     }
   }
@@ -123,12 +123,12 @@ it('shows every table as it was at each moment, whatever was written since', {
 
 it('refuses moments to come, and those before the oldest event kept', async () => {
   const soon = new Date(Date.now() + 60_000);
-  await expect(atMoment(t.services.db, soon, copyOfLinked)).rejects.toMatchObject({
+  await expect(readAsOf(t.services.db, soon, copyOfLinked)).rejects.toMatchObject({
     code: 'validation_failed',
   });
   const { rows } = await t.services.db.raw('select min(at) as at from events');
   const before = new Date(rows[0].at.getTime() - 1);
-  await expect(atMoment(t.services.db, before, copyOfLinked)).rejects.toMatchObject({
+  await expect(readAsOf(t.services.db, before, copyOfLinked)).rejects.toMatchObject({
     code: 'as_of_expired',
   });
 });
@@ -136,14 +136,14 @@ it('refuses moments to come, and those before the oldest event kept', async () =
 it('shows nothing as it is now of what is not read', async () => {
   const owners = (sql: Sql) => sql.raw('select card_id from stakeholders');
   for (const scope of [{ rowwise: true }, { reads: { cards: 'any', others: false } as const }]) {
-    await expect(atMoment(t.services.db, await now(), owners, scope)).rejects.toThrow(
+    await expect(readAsOf(t.services.db, await now(), owners, scope)).rejects.toThrow(
       /card_id.*does not exist/s,
     );
   }
 });
 
 it('leaves nothing behind, and lets nothing be written', async () => {
-  const writing = atMoment(t.services.db, await now(), (sql) => sql.raw('delete from stakeholders'));
+  const writing = readAsOf(t.services.db, await now(), (sql) => sql.raw('delete from stakeholders'));
   await expect(writing).rejects.toThrow(/read-only|cannot/);
   const { rows } = await t.services.db.raw(
     `select count(*)::int as left from pg_class where relnamespace::regnamespace::text like 'pg\\_temp%'`,

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { DELETED, EXISTED, literal, type PastScope } from './as-of.events.ts';
+import { type AsOfScope, DELETED, EXISTED, literal } from './as-of.events.ts';
 import { changedFields, gather } from './as-of.gather.ts';
 import { columnsRead, fieldsRead, isRead, type Reads } from './as-of.reads.ts';
-import { type KeptApart, type PastTable, pastTables, type TouchedTable } from './as-of.tables.ts';
+import { type AsOfTable, asOfTables, type OldValuesTable, type TouchedTable } from './as-of.tables.ts';
 
 /** Tables whose old values are kept. */
-export const keptApart: KeptApart[] = [
+export const oldValuesTables: OldValuesTable[] = [
   {
     table: 'cards',
     values: 'card_old_values',
@@ -31,14 +31,14 @@ export const keptApart: KeptApart[] = [
 export const fixedFields = ['type', 'created_at', 'created_by'];
 
 /** Whether a table of old values tells of a field. */
-export const tellsOf = ({ plain, optional }: KeptApart, field: string): boolean =>
+export const hasOldValues = ({ plain, optional }: OldValuesTable, field: string): boolean =>
   plain.includes(field) || optional.includes(field);
 
 /** The old values of a table, where all that is read of it is kept there, so that nobody need look into the events. */
-export function keptOf(past: PastTable, reads: Reads | undefined): KeptApart | undefined {
-  const kept = keptApart.find(({ table }) => table === past.table);
+export function oldValuesOf(past: AsOfTable, reads: Reads | undefined): OldValuesTable | undefined {
+  const kept = oldValuesTables.find(({ table }) => table === past.table);
   if (!kept || !isRead(past, reads) || columnsRead(past, reads) === undefined) return undefined;
-  const isKept = (field: string) => tellsOf(kept, field) || fixedFields.includes(field);
+  const isKept = (field: string) => hasOldValues(kept, field) || fixedFields.includes(field);
   return fieldsRead(past, reads)!.every(isKept) ? kept : undefined;
 }
 
@@ -47,15 +47,15 @@ export function keptOf(past: PastTable, reads: Reads | undefined): KeptApart | u
  * `rows`: for each whether it stood at the position (`existed`), whether it did and is no more (`gone`), the last event of its
  * coming and going (`last`), and the first old value of each field since.
  */
-export async function collectKept(
+export async function collectOldValues(
   sql: Knex.Transaction,
-  past: PastTable,
-  kept: KeptApart,
+  past: AsOfTable,
+  kept: OldValuesTable,
   position: number,
-  scope: PastScope,
+  scope: AsOfScope,
 ): Promise<TouchedTable> {
   const types = kept.table === 'cards' ? scope.cardTypes : scope.relationTypes;
-  const fields = fieldsRead(past, scope.reads)!.filter((field) => tellsOf(kept, field));
+  const fields = fieldsRead(past, scope.reads)!.filter((field) => hasOldValues(kept, field));
   const columns = kept.plain.filter((field) => fields.includes(field));
   if (kept.optional.some((field) => fields.includes(field))) columns.push('optional');
   const first = (column: string) =>
@@ -89,7 +89,7 @@ export async function collectKept(
   const { gone, made, fields: found } = rows[0];
   return {
     table: past,
-    number: pastTables.indexOf(past),
+    number: asOfTables.indexOf(past),
     apart: kept,
     gone,
     made,

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { piecesOf } from '../../../../reports/kernel/documents/document.pieces.ts';
-import type { Inline, Paper } from '../../../../reports/kernel/documents/document.types.ts';
+import type { Inline, PrintDocument } from '../../../../reports/kernel/documents/document.types.ts';
 import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
 
 const textOf = (inlines: Inline[]) => inlines.map(({ text }) => text).join('');
@@ -41,7 +41,7 @@ it('keeps lines and words whole', () => {
   expect(lines.every((text) => text.endsWith('words\n'))).toBe(true);
 });
 
-const paperOf = (text: string): Paper => ({
+const paperOf = (text: string): PrintDocument => ({
   kind: 'Decision',
   title: 'Long',
   facts: [['Number', '1']],
