@@ -10,6 +10,7 @@ import type { Catalogue } from '../../domain/governance/catalogues/catalogue.typ
 import { principles, regulations, resourceTypes } from '../../domain/governance/catalogues/catalogues.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
+import { DEFAULT_LANGUAGE } from '../../domain/kernel/metamodel/languages.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
@@ -31,7 +32,6 @@ interface CatalogueApi {
   singular: string;
   plural: string;
   schema: TSchema & { $id: string };
-  sorts: string[];
   filters: Record<string, TSchema>;
   create: TSchema;
   patch: TSchema;
@@ -40,7 +40,6 @@ interface CatalogueApi {
 }
 
 const enabledOnly = Type.Boolean({ default: false, description: 'Without those that are disabled' });
-const labelledSorts = ['sort_order', 'label', 'key'];
 
 const catalogues: CatalogueApi[] = [
   {
@@ -52,7 +51,6 @@ const catalogues: CatalogueApi[] = [
     singular: 'an architecture principle',
     plural: 'architecture principles',
     schema: schemas.PrincipleSchema as never,
-    sorts: ['sort_order', 'title', 'created_at'],
     filters: {},
     create: schemas.PrincipleCreateBody,
     patch: schemas.PrinciplePatchBody,
@@ -68,7 +66,6 @@ const catalogues: CatalogueApi[] = [
     singular: 'a regulation',
     plural: 'regulations that compliance scans look at',
     schema: schemas.RegulationSchema as never,
-    sorts: labelledSorts,
     filters: { enabled_only: enabledOnly },
     create: schemas.RegulationCreateBody,
     patch: schemas.RegulationPatchBody,
@@ -84,7 +81,6 @@ const catalogues: CatalogueApi[] = [
     singular: 'a link type or file category',
     plural: 'link types and file categories',
     schema: schemas.ResourceTypeSchema as never,
-    sorts: labelledSorts,
     filters: { enabled_only: enabledOnly, kind: Type.Optional(schemas.KindFilter) },
     create: schemas.ResourceTypeCreateBody,
     patch: schemas.ResourceTypePatchBody,
@@ -125,7 +121,7 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     summary: `List ${api.plural}`,
     permission: 'login',
     ...localised,
-    query: listQuery(api.sorts, 'sort_order', api.filters),
+    query: listQuery(catalogue.list(DEFAULT_LANGUAGE).sorts, 'sort_order', api.filters),
     answers: { 200: { description: 'In order', schema: listAnswer(item), headers: [...told] } },
     handler: async ({ ctx, query, request, reply }) => {
       const language = await languageOf(ctx, request, reply);

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import type { FindingContent } from '../../domain/governance/compliance/compliance.types.ts';
+import type { FindingContent } from '../../domain/governance/compliance/compliance.model.ts';
 import {
   createFinding,
   deleteFinding,
@@ -12,7 +12,9 @@ import {
   deleteFindings,
 } from '../../domain/governance/compliance/findings.decide.ts';
 import {
-  type FindingFilter,
+  cardFindingFilters,
+  findingFilters,
+  findingSorts,
   listCardFindings,
   listFindings,
   readFinding,
@@ -54,10 +56,9 @@ export function registerFindingRoutes(app: App): void {
     summary: 'List findings about regulations',
     description:
       'Those that stand: not resolved by a scan and on no archived card. With `sort_by=severity` the gravest come first when they ascend.',
-    query: listQuery(schemas.findingSorts, 'created_at', schemas.findingFilters),
+    query: listQuery(findingSorts, 'created_at', findingFilters),
     answers: { 200: { description: 'Findings, newest first', schema: listed } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await listFindings(ctx, query as typeof query & FindingFilter)),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listFindings(ctx, query)),
   });
 
   operation(app, {
@@ -67,9 +68,7 @@ export function registerFindingRoutes(app: App): void {
     id: 'listCardComplianceFindings',
     summary: 'List the findings on a card',
     params: Type.Object({ card_id: Uuid }, closed),
-    query: listQuery(schemas.findingSorts, 'created_at', {
-      include_auto_resolved: schemas.IncludeResolved,
-    }),
+    query: listQuery(findingSorts, 'created_at', cardFindingFilters),
     answers: { 200: { description: 'Findings, newest first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listCardFindings(ctx, params.card_id, query)),

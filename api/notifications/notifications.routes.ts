@@ -3,6 +3,8 @@ import { countBadges } from '../../domain/app/badges.ts';
 import {
   countUnread,
   listNotifications,
+  notificationFilters,
+  notificationSorts,
   readAllNotifications,
   readNotification,
 } from '../../domain/collaboration/notifications/notifications.list.ts';
@@ -32,12 +34,9 @@ export function registerNotificationRoutes(app: App): void {
     id: 'listNotifications',
     tag,
     summary: 'List own notifications, newest first',
-    description: 'What one batch changed is one notification that tells how much it was.',
+    description: 'The events of one batch are combined in one notification with their number.',
     permission,
-    query: listQuery(['created_at', 'type'], 'created_at', {
-      is_read: Type.Optional(Type.Boolean({ description: 'Only those that were, or were not, read' })),
-      type: Type.Optional(Type.String({ maxLength: 1000, description: 'Comma-separated kinds' })),
-    }),
+    query: listQuery(notificationSorts, 'created_at', notificationFilters),
     answers: {
       200: {
         description: 'Notifications',
@@ -70,7 +69,7 @@ export function registerNotificationRoutes(app: App): void {
     url: '/api/v1/notifications/badge-counts',
     id: 'countBadges',
     tag,
-    summary: 'Count what waits for the caller: open to-dos and surveys to answer',
+    summary: 'Count the caller’s open to-dos and pending surveys',
     permission,
     answers: {
       200: {
@@ -138,7 +137,7 @@ export function registerNotificationRoutes(app: App): void {
     id: 'patchNotificationPreferences',
     tag,
     summary: 'Change own notification switches',
-    description: 'Switches that are not sent stay; `null` sets all of a way back to what new users have.',
+    description: 'Absent switches are not changed; `null` resets all switches of a channel to the defaults.',
     permission: 'login',
     scope: 'account',
     headers: ['If-Match'],

@@ -1,55 +1,31 @@
 import Type, { type TProperties } from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Principle,
+  Regulation,
+  ResourceType,
+  resourceKinds,
+} from '../../domain/governance/catalogues/catalogues.model.ts';
+import { Choice, closed, Nullable } from '../../domain/kernel/shapes.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
-const Text = Nullable(Type.String({ maxLength: 20_000 }));
-const SortOrder = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
-const Key = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', examples: ['runbook'] });
+const Text = Principle.columns.description;
+const SortOrder = Principle.columns.sort_order;
+const Key = Regulation.columns.key;
+const Kind = ResourceType.columns.kind;
 const Translations = Type.Record(Type.String(), Type.String(), {
   description: 'The label by language, such as `de`',
 });
 
-const stamps = { created_at: Timestamp, updated_at: Timestamp };
-
-export const PrincipleSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    title: Type.String(),
-    description: Nullable(Type.String()),
-    rationale: Type.String(),
-    implications: Type.String(),
-    is_active: Type.Boolean(),
-    sort_order: Type.Integer(),
-    catalogue_id: Nullable(Type.String({ description: 'Of the reference catalogue that it comes from' })),
-    ...stamps,
-  }),
-  { $id: 'Principle', additionalProperties: false },
-);
-
-const labelled = {
-  key: Type.String(),
-  label: Type.String(),
-  description: Nullable(Type.String()),
-  is_enabled: Type.Boolean(),
-  built_in: Type.Boolean(),
-  sort_order: Type.Integer(),
-  translations: OpenObject,
-  ...stamps,
-};
-
-export const RegulationSchema = Type.Partial(Type.Object({ id: Uuid, ...labelled }), {
+export const PrincipleSchema = Type.Partial(Type.Object(Principle.columns), { $id: 'Principle', ...closed });
+export const RegulationSchema = Type.Partial(Type.Object(Regulation.columns), {
   $id: 'ComplianceRegulation',
-  additionalProperties: false,
+  ...closed,
 });
-
-const kinds = [Type.Literal('link_type'), Type.Literal('file_category')];
-const Kind = Type.Union(kinds);
-export const KindFilter = Type.Union(kinds, { description: 'Link types or file categories only' });
-
-export const ResourceTypeSchema = Type.Partial(
-  Type.Object({ id: Uuid, kind: Kind, icon: Nullable(Type.String()), ...labelled }),
-  { $id: 'ResourceType', additionalProperties: false },
-);
+export const ResourceTypeSchema = Type.Partial(Type.Object(ResourceType.columns), {
+  $id: 'ResourceType',
+  ...closed,
+});
+export const KindFilter = Choice(resourceKinds, 'Only link types, or only file categories');
 
 const optional = <T extends TProperties>(members: T) => Type.Partial(Type.Object(members));
 

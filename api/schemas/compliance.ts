@@ -1,103 +1,47 @@
 import Type from 'typebox';
 import { runStatuses } from '../../domain/analysis/runs/runs.types.ts';
+import { Finding } from '../../domain/governance/compliance/compliance.model.ts';
 import {
   decisions,
   findingStatuses,
   severities,
 } from '../../domain/governance/compliance/compliance.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { findingFilters } from '../../domain/governance/compliance/findings.list.ts';
+import { Choice, closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
-const oneOf = (values: readonly string[], description?: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    description === undefined ? {} : { description },
-  );
-const Status = oneOf(findingStatuses);
-const Severity = oneOf(severities);
-const Decision = oneOf(decisions);
+const Status = Choice(findingStatuses);
+const Severity = Choice(severities);
 const Regulation = Type.String({ minLength: 1, maxLength: 100, description: 'The key of a regulation' });
 const Text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
 const Note = Type.Optional(
   Nullable(Type.String({ maxLength: 10_000, description: 'Must be given for `accepted`' })),
 );
-/** What a person may decide: risks alone are `risk_tracked`. */
-const Decided = oneOf(
+/** Decisions of persons: `risk_tracked` is set by promotion to a risk. */
+const Decided = Choice(
   decisions.filter((decision) => decision !== 'risk_tracked'),
-  'Refused with `wrong_state` where it may not follow the present decision',
+  'Refused with `wrong_state` where the present decision does not allow it',
 );
 
+const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = Finding.columns;
 const finding = {
-  id: Uuid,
+  ...findingColumns,
   run_id: Type.String({
     format: 'uuid',
-    description: 'The scan that found it first; the nil UUID for one that a person wrote',
+    description: 'The scan that found it first; the nil UUID for one that a person created',
   }),
-  regulation: Type.String({ description: 'A regulation’s key' }),
-  regulation_article: Nullable(Type.String()),
-  card_id: Nullable(Uuid),
   card_name: Nullable(Type.String()),
   card_type: Nullable(Type.String()),
   card_has_ai_features: Nullable(Type.Boolean()),
-  scope_type: oneOf(['landscape', 'card']),
-  category: Type.String(),
-  requirement: Type.String(),
-  status: Status,
-  severity: Severity,
-  gap_description: Type.String(),
-  evidence: Nullable(Type.String({ description: 'What was seen: numbers and the values of fields' })),
-  remediation: Nullable(Type.String()),
-  ai_detected: Type.Boolean({ description: 'The card seems to use AI and does not say so' }),
-  risk_id: Nullable(Uuid),
+  scope_type: Choice(['landscape', 'card']),
   risk_reference: Nullable(Type.String()),
-  decision: Decision,
-  reviewed_by: Nullable(Uuid),
   reviewer_name: Nullable(Type.String()),
-  reviewed_at: Nullable(Timestamp),
-  review_note: Nullable(Type.String()),
-  auto_resolved: Type.Boolean({ description: 'A later scan saw it no more' }),
-  last_seen_run_id: Nullable(Uuid),
-  created_at: Timestamp,
-  updated_at: Timestamp,
 };
 export const FindingSchema = Type.Object(finding, { $id: 'ComplianceFinding', ...closed });
-/** A finding in a list, cut to the members that were asked for. */
+/** A finding in a list, cut to the requested members. */
 export const FindingItemSchema = Type.Partial(Type.Object(finding), {
   $id: 'ComplianceFindingItem',
   ...closed,
 });
-
-export const IncludeResolved = Type.Boolean({
-  default: false,
-  description: 'Also those that a later scan saw no more',
-});
-
-export const findingSorts = [
-  'created_at',
-  'updated_at',
-  'severity',
-  'regulation',
-  'status',
-  'decision',
-  'card_name',
-];
-export const findingFilters = {
-  regulation: Type.Optional(Regulation),
-  status: Type.Optional(oneOf(findingStatuses, 'Only those with this status')),
-  severity: Type.Optional(oneOf(severities, 'Only those of this severity')),
-  decision: Type.Optional(oneOf(decisions, 'Only those about which this was decided')),
-  category: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this category' })),
-  scope_type: Type.Optional(
-    oneOf(['landscape', 'card'], 'Only those about the landscape as a whole, or about cards'),
-  ),
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those on this card' })),
-  ai_detected: Type.Optional(
-    Type.Boolean({ description: 'Only those on cards that seem to use AI and do not say so, or the others' }),
-  ),
-  include_auto_resolved: Type.Boolean({
-    default: false,
-    description: 'Also those that a later scan saw no more, and those on archived cards',
-  }),
-};
 
 const content = {
   regulation_article: Type.Optional(Nullable(Text(200))),
@@ -128,14 +72,14 @@ export const BulkDecisionBody = Type.Object({ ids: Ids, decision: Decided, revie
 export const BulkDeleteBody = Type.Object({ ids: Ids }, closed);
 export const BulkResultSchema = Type.Object(
   {
-    updated: Type.Integer({ minimum: 0, description: 'How many were decided about, or deleted' }),
+    updated: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
     skipped: Type.Array(
-      Type.Object({ id: Uuid, code: oneOf(['not_found', 'wrong_state']), message: Type.String() }, closed),
+      Type.Object({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }, closed),
     ),
   },
   { $id: 'ComplianceBulkResult', ...closed },
 );
-export const VerdictBody = Type.Object({ verdict: oneOf(['confirm', 'deny']) }, closed);
+export const VerdictBody = Type.Object({ verdict: Choice(['confirm', 'deny']) }, closed);
 
 /** May be left out. */
 export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | undefined>({
@@ -146,7 +90,7 @@ export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | u
           Type.Array(Regulation, {
             minItems: 1,
             maxItems: 200,
-            description: 'Keys; absent or null: all that are enabled',
+            description: 'Keys; absent or null: all enabled regulations',
           }),
         ),
       ),
@@ -158,7 +102,7 @@ export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | u
 
 const scan = {
   run_id: Nullable(Uuid),
-  status: Nullable(oneOf(runStatuses)),
+  status: Nullable(Choice(runStatuses)),
   started_at: Nullable(Timestamp),
   completed_at: Nullable(Timestamp),
   error: Nullable(Type.String()),
@@ -166,7 +110,7 @@ const scan = {
     Type.Object(
       {
         fraction: Type.Number({ minimum: 0, maximum: 1 }),
-        message: Nullable(Type.String({ description: 'The regulation that it is at' })),
+        message: Nullable(Type.String({ description: 'The current regulation' })),
         counts: Type.Record(Type.String(), Type.Number()),
       },
       closed,
@@ -188,7 +132,7 @@ const Score = Type.Integer({
   minimum: 0,
   maximum: 100,
   description:
-    'The mean over the findings that stand: compliant and not applicable 100, partial 50, review needed 30, non-compliant 0',
+    'The mean over unresolved findings on active cards: compliant and not applicable 100, partial 50, review needed 30, non-compliant 0',
 });
 export const OverviewSchema = Type.Object(
   {
@@ -207,7 +151,7 @@ export const OverviewSchema = Type.Object(
 
 export const bundleFilters = {
   regulation: Type.Optional(Regulation),
-  status: Type.Optional(oneOf(findingStatuses, 'Of the findings in the bundles')),
+  status: Type.Optional(Choice(findingStatuses, 'Of the findings in the bundles')),
   include_auto_resolved: findingFilters.include_auto_resolved,
 };
 export const BundleSchema = Type.Partial(
@@ -218,7 +162,7 @@ export const BundleSchema = Type.Partial(
     is_known: Type.Boolean({ description: 'False for a regulation that was deleted' }),
     score: Score,
     findings_total: Type.Integer({ minimum: 0 }),
-    findings: Type.Array(Type.Ref('ComplianceFinding#'), { description: 'The gravest 200' }),
+    findings: Type.Array(Type.Ref('ComplianceFinding#'), { description: 'The 200 most severe' }),
   }),
   { $id: 'ComplianceBundle', ...closed },
 );

@@ -1,28 +1,30 @@
 import Type from 'typebox';
+import { Notification } from '../../domain/collaboration/notifications/notifications.model.ts';
 import {
   notificationTypeKeys,
   notificationTypes,
 } from '../../domain/collaboration/notifications/notifications.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-const NotificationTypeSchema = Type.Union(notificationTypeKeys.map((type) => Type.Literal(type)));
+const { id, user_id, type, title, message, link, is_read, card_id, actor_id, created_at } =
+  Notification.columns;
 
 const members = {
-  id: Uuid,
-  user_id: Uuid,
-  type: NotificationTypeSchema,
-  title: Type.String(),
-  message: Type.String(),
-  link: Nullable(Type.String({ description: 'A path below the `app_base_url` of the settings' })),
-  is_read: Type.Boolean(),
+  id,
+  user_id,
+  type,
+  title,
+  message,
+  link,
+  is_read,
   data: Type.Object(
     { count: Type.Integer({ minimum: 1 }), batch_id: Nullable(Uuid) },
-    { ...closed, description: 'How many cards or events it tells of, and the batch that they belong to' },
+    { ...closed, description: 'The number of cards or events, and their batch' },
   ),
-  card_id: Nullable(Uuid),
-  actor_id: Nullable(Uuid),
+  card_id,
+  actor_id,
   actor_name: Nullable(Type.String()),
-  created_at: Timestamp,
+  created_at,
 };
 
 export const NotificationSchema = Type.Object(members, { $id: 'Notification', ...closed });

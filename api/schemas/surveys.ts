@@ -5,23 +5,15 @@ import {
   SurveyFilters,
   SurveyRoles,
 } from '../../domain/governance/surveys/surveys.input.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Survey, SurveyResponse } from '../../domain/governance/surveys/surveys.model.ts';
+import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Name = Survey.columns.name;
 const Count = Type.Integer({ minimum: 0 });
 
-const SurveyState = oneOf('draft', 'active', 'closed');
-export const SurveyFilter = Type.Optional(
-  Type.Union(SurveyState.anyOf, { description: 'Only those in this state' }),
-);
-const ResponseState = oneOf('pending', 'completed');
-export const ResponseFilter = Type.Optional(
-  Type.Union(ResponseState.anyOf, { description: 'Only those that wait, or that were answered' }),
-);
-
 const members = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 10_000 }))),
-  message: Type.Optional(Type.String({ maxLength: 10_000, description: 'Shown to those who are asked' })),
+  description: Type.Optional(Survey.columns.description),
+  message: Type.Optional(Survey.columns.message),
   target_filters: Type.Optional(Nullable(SurveyFilters)),
   target_roles: Type.Optional(Nullable(SurveyRoles)),
   fields: Type.Optional(Nullable(SurveyFields)),
@@ -43,27 +35,15 @@ const field = {
 };
 
 const survey = {
-  id: Uuid,
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  message: Type.String(),
-  status: SurveyState,
-  target_type_key: Type.String(),
-  target_filters: OpenObject,
-  target_roles: Type.Array(Type.String()),
+  ...Survey.columns,
   fields: Type.Array(Type.Object(field, closed)),
-  created_by: Nullable(Uuid),
   creator_name: Nullable(Type.String()),
-  sent_at: Nullable(Timestamp),
-  closed_at: Nullable(Timestamp),
-  created_at: Timestamp,
-  updated_at: Timestamp,
   total_responses: Count,
   completed_responses: Count,
   applied_responses: Count,
 };
 export const SurveySchema = Type.Object(survey, { $id: 'Survey', ...closed });
-/** A survey in a list, cut to the members that were asked for. */
+/** A survey in a list, cut to the requested members. */
 export const SurveyItemSchema = Type.Partial(Type.Object(survey), { $id: 'SurveyItem', ...closed });
 export const SentSurveySchema = Type.Object(
   {
@@ -112,22 +92,15 @@ const Answer = Type.Object(
 );
 const Answers = Type.Record(Type.String(), Answer, { description: 'By the key of the field' });
 
+const { cost_keys: _costKeys, updated_at: _updatedAt, ...responseColumns } = SurveyResponse.columns;
 export const SurveyResponseSchema = Type.Partial(
   Type.Object({
-    id: Uuid,
-    survey_id: Uuid,
-    card_id: Uuid,
+    ...responseColumns,
     card_name: Type.String(),
     card_type: Type.String(),
-    user_id: Uuid,
     user_display_name: Nullable(Type.String({ description: 'Null when the user was deleted' })),
     user_email: Nullable(Type.String()),
-    status: ResponseState,
     responses: Answers,
-    applied: Type.Boolean(),
-    responded_at: Nullable(Timestamp),
-    applied_at: Nullable(Timestamp),
-    created_at: Timestamp,
   }),
   { $id: 'SurveyResponse', ...closed },
 );
@@ -172,7 +145,7 @@ export const MySurveySchema = Type.Partial(
     survey_id: Uuid,
     survey_name: Type.String(),
     survey_message: Type.String(),
-    survey_status: SurveyState,
+    survey_status: Survey.columns.status,
     target_type_key: Type.String(),
     pending_count: Count,
     items: Type.Array(Type.Object({ response_id: Uuid, card_id: Uuid, card_name: Type.String() }, closed), {
@@ -185,7 +158,7 @@ export const MySurveySchema = Type.Partial(
 export const SurveyFormSchema = Type.Object(
   {
     response_id: Uuid,
-    response_status: ResponseState,
+    response_status: SurveyResponse.columns.status,
     survey: Type.Object({ id: Uuid, name: Type.String(), message: Type.String() }, closed),
     card: Type.Object(
       {

@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Webhook, WebhookDelivery } from '../../domain/collaboration/webhooks/webhooks.model.ts';
+import { closed, Nullable, Timestamp } from '../../domain/kernel/shapes.ts';
 import { Position } from './common.ts';
-
-const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')]);
 
 const filters = {
   event_types: Type.Optional(
@@ -10,7 +9,7 @@ const filters = {
       Type.Array(Type.String({ maxLength: 100 }), {
         minItems: 1,
         maxItems: 100,
-        description: 'Kinds of events, such as `card.updated`; null for all',
+        description: 'Event types, such as `card.updated`; null for all',
       }),
     ),
   ),
@@ -25,26 +24,23 @@ const filters = {
   ),
 };
 
-const url = Type.String({ minLength: 1, maxLength: 2000, examples: ['https://hooks.example.com/estate'] });
+const { name, url, status } = Webhook.columns;
 
+const {
+  rights: _rights,
+  secret: _secret,
+  previous_secret: _previousSecret,
+  failures: _failures,
+  failing_since: _failingSince,
+  ...webhookColumns
+} = Webhook.columns;
 export const WebhookSchema = Type.Partial(
   Type.Object({
-    id: Uuid,
-    name: Type.String(),
-    url: Type.String(),
-    event_types: Nullable(Type.Array(Type.String())),
-    card_types: Nullable(Type.Array(Type.String())),
-    status: Status,
-    paused_reason: Nullable(Type.String()),
-    owner_id: Uuid,
+    ...webhookColumns,
     owner_name: Nullable(Type.String()),
     position: Position,
     consecutive_failures: Type.Integer(),
-    pending: Type.Integer({ description: 'Deliveries that still have to be made' }),
-    last_delivered_at: Nullable(Timestamp),
-    previous_secret_until: Nullable(Timestamp),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    pending: Type.Integer({ description: 'Pending deliveries' }),
   }),
   { $id: 'Webhook', ...closed },
 );
@@ -57,34 +53,26 @@ export const WebhookWithSecretSchema = Type.Object(
   { $id: 'WebhookWithSecret', ...closed },
 );
 
+const {
+  webhook_id: _webhookId,
+  order_key: _orderKey,
+  leased_until: _leasedUntil,
+  expires_at: _expiresAt,
+  ...deliveryColumns
+} = WebhookDelivery.columns;
 export const WebhookDeliverySchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    position: Nullable(Position),
-    event_type: Type.String(),
-    status: Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead')]),
-    attempts: Type.Integer(),
-    response_status: Nullable(Type.Integer()),
-    error: Nullable(Type.String()),
-    duration_ms: Nullable(Type.Integer()),
-    next_attempt_at: Nullable(Timestamp),
-    created_at: Timestamp,
-    finished_at: Nullable(Timestamp),
-  }),
+  Type.Object({ ...deliveryColumns, position: Nullable(Position), next_attempt_at: Nullable(Timestamp) }),
   { $id: 'WebhookDelivery', ...closed },
 );
 
-export const WebhookCreateBody = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 200 }), url, ...filters },
-  closed,
-);
+export const WebhookCreateBody = Type.Object({ name, url, ...filters }, closed);
 
 export const WebhookPatchBody = Type.Object(
   {
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    name: Type.Optional(name),
     url: Type.Optional(url),
     ...filters,
-    status: Type.Optional(Status),
+    status: Type.Optional(status),
   },
   closed,
 );

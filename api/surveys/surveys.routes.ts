@@ -7,10 +7,17 @@ import {
   patchSurvey,
   type SurveyInput,
 } from '../../domain/governance/surveys/surveys.commands.ts';
-import { listResponses, listSurveys, readSurvey } from '../../domain/governance/surveys/surveys.list.ts';
+import {
+  listResponses,
+  listSurveys,
+  readSurvey,
+  responseFilters,
+  responseSorts,
+  surveyFilters,
+  surveySorts,
+} from '../../domain/governance/surveys/surveys.list.ts';
 import { sendSurvey } from '../../domain/governance/surveys/surveys.send.ts';
 import { previewSurvey } from '../../domain/governance/surveys/surveys.targets.ts';
-import type { SurveyStatus } from '../../domain/governance/surveys/surveys.types.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -42,12 +49,9 @@ export function registerSurveyRoutes(app: App): void {
     tag,
     summary: 'List surveys with the numbers of their responses',
     permission,
-    query: listQuery(['created_at', 'name', 'status', 'sent_at'], 'created_at', {
-      status: schemas.SurveyFilter,
-    }),
+    query: listQuery(surveySorts, 'created_at', surveyFilters),
     answers: { 200: { description: 'Surveys, newest first', schema: listAnswer(Type.Ref('SurveyItem#')) } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await listSurveys(ctx, query as typeof query & { status?: SurveyStatus })),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listSurveys(ctx, query)),
   });
 
   operation(app, {
@@ -170,22 +174,13 @@ export function registerSurveyRoutes(app: App): void {
     url: '/api/v1/surveys/:survey_id/responses',
     id: 'listSurveyResponses',
     tag,
-    summary: 'List who was asked about which card, and what was answered',
+    summary: 'List the responses to a survey',
     permission,
     params: Params,
-    query: listQuery(['created_at', 'responded_at', 'card_name', 'user_display_name'], 'created_at', {
-      status: schemas.ResponseFilter,
-    }),
+    query: listQuery(responseSorts, 'created_at', responseFilters),
     answers: { 200: { description: 'Responses', schema: listAnswer(Type.Ref('SurveyResponse#')) } },
     handler: async ({ ctx, params, query, reply }) =>
-      sendJson(
-        reply,
-        await listResponses(
-          ctx,
-          params.survey_id,
-          query as typeof query & { status?: 'pending' | 'completed' },
-        ),
-      ),
+      sendJson(reply, await listResponses(ctx, params.survey_id, query)),
   });
 
   operation(app, {

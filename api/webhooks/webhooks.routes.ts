@@ -14,9 +14,13 @@ import {
 } from '../../domain/collaboration/webhooks/webhooks.commands.ts';
 import { webhookEtag } from '../../domain/collaboration/webhooks/webhooks.etag.ts';
 import {
+  deliveryFilters,
+  deliverySorts,
   listDeliveries,
   listWebhooks,
   readWebhook,
+  webhookFilters,
+  webhookSorts,
 } from '../../domain/collaboration/webhooks/webhooks.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
@@ -54,11 +58,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     tag,
     summary: 'List webhooks',
     permission,
-    query: listQuery(['name', 'status', 'created_at'], 'name', {
-      status: Type.Optional(
-        Type.Union([Type.Literal('active'), Type.Literal('paused')], { description: 'Whether it sends' }),
-      ),
-    }),
+    query: listQuery(webhookSorts, 'name', webhookFilters),
     answers: {
       200: { description: 'Webhooks', schema: listAnswer(Type.Ref('Webhook#')) },
     },
@@ -73,7 +73,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     secretAnswer: true,
     summary: 'Send changes to an address from now on',
     description:
-      'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. What is sent is what you see now and still see then. The address must be https and public, unless OUTBOUND_ALLOW names it.',
+      'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. Deliveries contain what the owner can read both when subscribing and when sending. The address must be https and public, unless OUTBOUND_ALLOW names it.',
     permission,
     body: WebhookCreateBody,
     bodyExample: {
@@ -105,7 +105,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     tag,
     summary: 'Change, pause or resume a webhook',
     description:
-      'A resumed webhook goes on in the change feed where it stopped. Whoever changes the address or the filters, or resumes it, becomes its owner.',
+      'A resumed webhook continues at its position in the change feed. A caller who changes the address or the filters, or resumes it, becomes the owner.',
     permission,
     params: IdParams,
     body: WebhookPatchBody,
@@ -137,7 +137,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'rotateWebhookSecret',
     tag,
     secretAnswer: true,
-    summary: 'Make a new secret',
+    summary: 'Rotate the secret',
     description: 'You become the owner. For 24 hours deliveries are signed with the old secret as well.',
     permission,
     params: IdParams,
@@ -158,7 +158,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     params: IdParams,
     answers: {
       202: {
-        description: 'The delivery, to be found in the log',
+        description: 'The delivery',
         schema: Type.Object({ delivery_id: Uuid }, closed),
       },
     },
@@ -173,12 +173,12 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'replayWebhook',
     tag,
     summary: 'Send everything after a position again',
-    description: 'You become the owner: what is sent is what you see.',
+    description: 'You become the owner: deliveries contain what you can read.',
     permission,
     params: IdParams,
     body: Type.Object({ after: Position }, closed),
     bodyExample: { after: '48213' },
-    answers: { 202: { description: 'The webhook, set back', schema: Type.Ref('Webhook#') } },
+    answers: { 202: { description: 'The webhook at its new position', schema: Type.Ref('Webhook#') } },
     errors: ['wrong_state', 'position_expired'],
     handler: async ({ ctx, params, body, reply }) => {
       await replayFrom(ctx, params.id, body.after);
@@ -191,17 +191,11 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     url: '/api/v1/webhooks/:id/deliveries',
     id: 'listWebhookDeliveries',
     tag,
-    summary: 'List what a webhook has sent, newest first',
-    description: '`dead` are those that failed for 24 hours.',
+    summary: 'List the deliveries of a webhook, newest first',
+    description: 'Deliveries that failed for 24 hours are `dead`.',
     permission,
     params: IdParams,
-    query: listQuery(['created_at'], 'created_at', {
-      status: Type.Optional(
-        Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead')], {
-          description: 'How far they are',
-        }),
-      ),
-    }),
+    query: listQuery(deliverySorts, 'created_at', deliveryFilters),
     answers: {
       200: {
         description: 'Deliveries',
@@ -219,7 +213,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     tag,
     summary: 'Send one delivery again',
     description:
-      'Under its own id, by which the receiver knows it. You become the owner: what is sent is what you see.',
+      'It keeps its id, so that the receiver can recognise it. You become the owner: deliveries contain what you can read.',
     permission,
     params: Type.Object({ id: Uuid, delivery_id: Uuid }, closed),
     answers: { 204: { description: 'It is due again' } },

@@ -9,6 +9,7 @@ import { collaborationExtension } from '../collaboration/collaboration.extension
 import { notificationsExtension } from '../collaboration/notifications/notifications.extension.ts';
 import { savedReportsExtension } from '../collaboration/saved-reports/saved-reports.extension.ts';
 import { viewsExtension } from '../collaboration/views/views.extension.ts';
+import { webhooksExtension } from '../collaboration/webhooks/webhooks.extension.ts';
 import { archimateExtension } from '../exchange/archimate/archimate.extension.ts';
 import { exportsExtension } from '../exchange/exports/exports.extension.ts';
 import { importsExtension } from '../exchange/imports/imports.extension.ts';
@@ -47,6 +48,7 @@ export const extensionList: readonly Extension[] = [
   viewsExtension,
   savedReportsExtension,
   notificationsExtension,
+  webhooksExtension,
   surveysExtension,
   complianceExtension,
   risksExtension,

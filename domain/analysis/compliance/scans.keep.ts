@@ -1,4 +1,4 @@
-import type { FindingRow } from '../../governance/compliance/compliance.types.ts';
+import type { FindingRow } from '../../governance/compliance/compliance.model.ts';
 import { nextDecisions } from '../../governance/compliance/decisions.rules.ts';
 import { findingEvent } from '../../governance/compliance/findings.events.ts';
 import type { Work } from '../../kernel/context.ts';
@@ -109,7 +109,9 @@ function seenAgain(row: FindingRow, content: SeenContent): FindingRow | undefine
     if (!row.edited.includes(column)) (after as Record<string, unknown>)[column] = value;
   }
   if (row.auto_resolved) after.decision = nextDecisions('scan', row.decision)[0] ?? row.decision;
-  const differs = Object.keys(after).some((column) => after[column] !== row[column]);
+  const differs = (Object.keys(after) as (keyof FindingRow)[]).some(
+    (column) => after[column] !== row[column],
+  );
   return differs ? after : undefined;
 }
 

@@ -47,9 +47,8 @@ export const refusedEvents: Record<string, string> = {
   itsm_question: 'The answer is carried out by a run, which can be taken back.',
   itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
   duplicates: 'A run has found them, and the next one finds them anew.',
-  webhook: 'Subscriptions hold secrets, and what was sent has left the house.',
-  'notification.created': 'What people were told cannot be taken back.',
-  'notification.updated': 'What people were told cannot be taken back.',
+  'notification.created': 'Notifications cannot be withdrawn.',
+  'notification.updated': 'Notifications cannot be withdrawn.',
 };
 
 const bySpec = new Map<string, UndoSpec>(

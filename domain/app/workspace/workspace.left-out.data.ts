@@ -20,7 +20,6 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   sso_identities: secret(logins),
   revoked_tokens: secret(logins),
   itsm_connections: secret(itsm),
-  webhooks: secret('Subscriptions hold secrets, and a copy would begin to send.'),
   extraction_schedules: secret(
     'Schedules hold what opens their destination, and a copy would begin to send.',
   ),
@@ -45,9 +44,7 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   workspace_transfers: service(working),
   workspace_transfer_rows: service(working),
   workspace_transfer_ids: service(working),
-  webhook_deliveries: service(history),
   extraction_runs: service(history),
-  notifications: service('What people were told, they were told there.'),
   notification_mailings: service(working),
   events: service(history),
   card_old_values: service(history),

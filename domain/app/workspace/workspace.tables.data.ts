@@ -1,12 +1,5 @@
-import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-const moments = ['created_at', 'updated_at'] as const;
-const plain = (kind: string): ContentTable['events'] => ({
-  created: `${kind}.created` as EventType,
-  updated: `${kind}.updated` as EventType,
-});
-const once = (created: EventType): ContentTable['events'] => ({ created });
 const byId = { key: ['id'] } as const;
 
 /** The order of the tables, each after those that it refers to; those of resources by name alone. */
@@ -17,33 +10,9 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'stakeholder_role_definitions',
   'tag_groups',
   'tags',
-  {
-    table: 'resource_types',
-    what: 'kind of link or file',
-    key: ['kind', 'key'],
-    left: ['id', ...moments],
-    label: `t.kind || '/' || t.key`,
-    events: plain('resource_type'),
-    topics: ['catalogues'],
-  },
-  {
-    table: 'compliance_regulations',
-    what: 'regulation',
-    key: ['key'],
-    left: ['id', ...moments],
-    label: 't.key',
-    events: plain('regulation'),
-    topics: ['catalogues'],
-  },
-  {
-    table: 'principles',
-    what: 'principle',
-    ...byId,
-    matches: [['%.catalogue_id']],
-    label: 't.title',
-    events: plain('principle'),
-    topics: ['catalogues'],
-  },
+  'resource_types',
+  'compliance_regulations',
+  'principles',
   {
     table: 'reference_catalogues',
     what: 'reference catalogue',
@@ -87,16 +56,8 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'favorites',
   'bookmarks',
   'saved_reports',
-  { table: 'surveys', what: 'survey', ...byId, label: 't.name', events: plain('survey') },
-  {
-    table: 'survey_responses',
-    what: 'answer to a survey',
-    ...byId,
-    label: 't.id::text',
-    events: plain('survey_response'),
-    card: 'card_id',
-    costs: ['responses'],
-  },
+  'surveys',
+  'survey_responses',
   'diagram_groups',
   'diagram_drawings',
   'diagrams',
@@ -106,24 +67,9 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'risk_cards',
   'risk_mitigation_tasks',
   'risk_mitigation_occurrences',
-  { table: 'adrs', what: 'decision', ...byId, label: 't.title', events: plain('adr') },
-  {
-    table: 'adr_cards',
-    what: 'card of a decision',
-    ...byId,
-    matches: [['%.adr_id', '%.card_id']],
-    label: 't.id::text',
-    events: once('adr_card.created'),
-    card: 'card_id',
-  },
-  {
-    table: 'soaws',
-    what: 'statement of architecture work',
-    ...byId,
-    label: 't.name',
-    events: plain('soaw'),
-    card: 'initiative_id',
-  },
+  'adrs',
+  'adr_cards',
+  'soaws',
   'ppm_reports',
   'ppm_cost_lines',
   'ppm_budget_lines',
@@ -138,14 +84,7 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'process_flow_versions',
   'process_element_links',
   'process_assessments',
-  {
-    table: 'compliance_findings',
-    what: 'compliance finding',
-    ...byId,
-    label: 't.id::text',
-    events: plain('compliance_finding'),
-    card: 'card_id',
-  },
+  'compliance_findings',
   'duplicate_decisions',
   'modernization_decisions',
   'assessments',

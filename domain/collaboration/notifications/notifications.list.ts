@@ -1,23 +1,31 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import type { StaticOf } from '../../kernel/shapes.ts';
 import { hiddenTypes } from './notifications.rules.ts';
+
+export const notificationSorts: Record<string, SortField> = {
+  created_at: { sql: 'n.created_at', type: 'timestamptz', immutable: true },
+  type: { sql: 'n.type', type: 'text', immutable: true },
+};
+export const notificationFilters = {
+  is_read: Type.Optional(Type.Boolean({ description: 'Only read or only unread ones' })),
+  type: Type.Optional(Type.String({ maxLength: 1000, description: 'Comma-separated types' })),
+};
 
 const notificationList: ListSpec = {
   name: 'notifications',
   from: 'notifications n left join users a on a.id = n.actor_id',
   id: 'n.id',
   idType: 'uuid',
-  sorts: {
-    created_at: { sql: 'n.created_at', type: 'timestamptz', immutable: true },
-    type: { sql: 'n.type', type: 'text', immutable: true },
-  },
+  sorts: notificationSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: "fold(n.title || ' ' || n.message)",
@@ -38,8 +46,8 @@ const notificationList: ListSpec = {
 };
 
 /**
- * The caller's own notifications, as conditions on `n`. Those of a card that the caller no longer sees are left out, and
- * those of a kind for which the permission was lost; those of a deleted card stay.
+ * The caller's own notifications, as conditions on `n`, without those of cards that the caller no longer sees and of types
+ * for which the caller no longer has the permission. Those of deleted cards are included.
  */
 function ownNotifications(ctx: Ctx): Condition[] {
   const visible = visibleCards(ctx);
@@ -66,7 +74,7 @@ const joined = (conditions: Condition[]): Condition => ({
 /** The caller's notifications, newest first. */
 export async function listNotifications(
   ctx: Ctx,
-  params: ListParams & { is_read?: boolean; type?: string },
+  params: ListParams & StaticOf<typeof notificationFilters>,
 ): Promise<JsonText> {
   const conditions = ownNotifications(ctx);
   if (params.is_read !== undefined) conditions.push({ sql: 'n.is_read = ?', bindings: [params.is_read] });
@@ -79,31 +87,33 @@ export async function listNotifications(
   return await runList(ctx.db, notificationList, conditions, params, { owner: ctx.caller.userId });
 }
 
-/** How many notifications the caller has not read. */
+/** The number of the caller's unread notifications. */
 export async function countUnread(ctx: Ctx): Promise<number> {
   const own = joined(ownNotifications(ctx));
-  const { rows } = await ctx.db.raw(
+  const [unread] = await queryRows<{ count: number }>(
+    ctx.db,
     `select count(*)::int as count from notifications n where not n.is_read and ${own.sql}`,
-    own.bindings as never,
+    own.bindings,
   );
-  return rows[0].count;
+  return unread!.count;
 }
 
 /** One of the caller's notifications. @throws EstateError `not_found`. */
 async function notificationText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   const own = joined(ownNotifications(ctx));
   const members = Object.entries(notificationList.members).map(([name, member]) => `'${name}', ${member}`);
-  const { rows } = await sql.raw(
+  const [notification] = await queryRows<{ item: JsonText }>(
+    sql,
     `select json_build_object(${members.join(', ')})::text as item from ${notificationList.from}
      where n.id = ?::uuid and ${own.sql}`,
-    [id, ...own.bindings] as never,
+    [id, ...own.bindings],
   );
-  if (!rows[0]) throw notFound('notification', id);
-  return rows[0].item;
+  if (!notification) throw notFound('notification', id);
+  return notification.item;
 }
 
 /**
- * Marks one notification as read; one that is read already stays as it is.
+ * Marks one notification as read.
  * @throws EstateError `not_found` when it is not the caller's own.
  */
 export async function readNotification(ctx: Ctx, id: string): Promise<JsonText> {
@@ -114,27 +124,28 @@ export async function readNotification(ctx: Ctx, id: string): Promise<JsonText> 
   });
 }
 
-/** Marks all of the caller's notifications as read. @returns how many were not. */
+/** Marks all of the caller's notifications as read. @returns how many were unread. */
 export async function readAllNotifications(ctx: Ctx): Promise<number> {
   return await command(ctx, (work) => markRead(work, ctx, joined(ownNotifications(ctx))));
 }
 
 async function markRead(work: Work, ctx: Ctx, which: Condition): Promise<number> {
-  const { rows } = await work.sql.raw(
+  const marked = await queryRows<{ id: string }>(
+    work.sql,
     `with unread as (
        select n.id from notifications n
        where n.user_id = ?::uuid and n.in_app and not n.is_read and ${which.sql} order by n.id for update
      )
      update notifications n set is_read = true, updated_at = clock_timestamp() from unread where n.id = unread.id
      returning n.id`,
-    [ctx.caller.userId, ...which.bindings] as never,
+    [ctx.caller.userId, ...which.bindings],
   );
-  for (const { id } of rows) {
+  for (const { id } of marked) {
     work.emit({
       event_type: 'notification.read',
       recipient_id: ctx.caller.userId,
       data: { id, changes: rowChanges({ is_read: false }, { is_read: true }) },
     });
   }
-  return rows.length;
+  return marked.length;
 }

@@ -1,36 +1,25 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { digestTexts, type Group } from './notifications.gather.ts';
+import type { NotificationRow } from './notifications.model.ts';
 import { notificationRules } from './notifications.rules.ts';
 
-/** So many notifications of one kind about one person's acts are made within this time; further ones are gathered. */
+/** The number of notifications of one type about one actor within the time below; further events are combined. */
 const SINGLE_LIMIT = 5;
 const GATHER_MINUTES = 10;
 
-/** A row of the table as JSON. */
-interface StoredNotification extends StoredRow {
-  id: string;
-  user_id: string;
-  type: string;
-  title: string;
-  message: string;
-  link: string | null;
-  batch_id: string | null;
-  actor_id: string | null;
-  count: number;
-  in_app: boolean;
-}
-
-/** A stored notification that tells of more from now on. */
+/** A stored notification to which events are added. */
 interface Growth {
-  before: StoredNotification;
+  before: NotificationRow;
   group: Group;
   more: number;
 }
 
 /**
- * Writes what users are told: new notifications, and growing ones of a batch that goes on or of somebody who does
- * much in a short time. `from` is the position up to which everything was told before.
+ * Writes notifications: new ones, and stored ones to which events of the same batch, or of an actor with many events in a
+ * short time, are added.
+ * @param from the position up to which events were processed before.
  */
 export async function saveNotifications(work: Work, groups: Group[], from: number): Promise<void> {
   if (groups.length === 0) return;
@@ -42,7 +31,7 @@ export async function saveNotifications(work: Work, groups: Group[], from: numbe
 
 const keyOf = (userId: string, type: string, by: string | null) => `${userId}/${type}/${by}`;
 
-/** Adds to the notifications of a batch what they don't tell of yet. @returns the groups that have none. */
+/** Adds new events to the notifications of their batches. @returns the groups without such a notification. */
 async function growBatches(
   work: Work,
   groups: Group[],
@@ -51,62 +40,58 @@ async function growBatches(
 ): Promise<Group[]> {
   const batches = [...new Set(groups.map(({ batchId }) => batchId).filter((id) => id !== null))];
   if (batches.length === 0) return groups;
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: NotificationRow }>(
+    work.sql,
     `select to_jsonb(n) as row from notifications n where n.batch_id = any(?::uuid[]) and n.user_id = any(?::uuid[])
      order by n.id for update`,
     [batches, [...new Set(groups.map(({ userId }) => userId))]],
   );
   if (rows.length === 0) return groups;
-  const stored = new Map<string, StoredNotification>(
-    rows.map(({ row }: { row: StoredNotification }) => [keyOf(row.user_id, row.type, row.batch_id), row]),
-  );
-  const told = await cardsToldOf(work, groups, from);
+  const stored = new Map(rows.map(({ row }) => [keyOf(row.user_id, row.type, row.batch_id), row] as const));
+  const notified = await notifiedCards(work, groups, from);
   return groups.filter((group) => {
     const before = stored.get(keyOf(group.userId, group.type, group.batchId));
     if (!before) return true;
     const more = [...group.things].filter(
-      (thing) => !told.has(`${group.batchId}/${group.type}/${thing}`),
+      (thing) => !notified.has(`${group.batchId}/${group.type}/${thing}`),
     ).length;
     if (more > 0) growing.set(before.id, { before, group, more });
     return false;
   });
 }
 
-/** The cards of which the batches have told before, as `<batch>/<type of notification>/<card>`. */
-async function cardsToldOf({ sql }: Work, groups: Group[], from: number): Promise<Set<string>> {
+/** The cards about which the batches have notified before, as `<batch>/<type of notification>/<card>`. */
+async function notifiedCards({ sql }: Work, groups: Group[], from: number): Promise<Set<string>> {
   const pairs = new Set(
     groups.flatMap(({ batchId, things }) => [...things].map((thing) => `${batchId}/${thing}`)),
   );
   const cards = [...pairs].map((pair) => pair.split('/')).filter(([, thing]) => thing!.includes('-'));
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ batch_id: string; card_id: string; event_type: string }>(
+    sql,
     `select distinct e.batch_id, e.card_id, e.event_type
      from unnest(?::uuid[], ?::uuid[]) as v(batch_id, card_id)
      join events e on e.card_id = v.card_id and e.batch_id = v.batch_id
      where e.position <= ?::bigint and e.event_type = any(?::text[])`,
-    [
-      cards.map(([batch]) => batch),
-      cards.map(([, card]) => card),
-      from,
-      Object.keys(notificationRules),
-    ] as never,
+    [cards.map(([batch]) => batch), cards.map(([, card]) => card), from, Object.keys(notificationRules)],
   );
   return new Set(
-    rows.flatMap((row: { batch_id: string; card_id: string; event_type: string }) =>
+    rows.flatMap((row) =>
       (notificationRules[row.event_type] ?? []).map(({ type }) => `${row.batch_id}/${type}/${row.card_id}`),
     ),
   );
 }
 
 /**
- * Where somebody's acts have made enough notifications of a kind lately, further ones are gathered in one that grows.
+ * Combines further events of an actor in one notification after {@link SINGLE_LIMIT} recent ones of the same type.
  * @returns the groups that become notifications of their own.
  */
 async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, Growth>): Promise<Fresh[]> {
   if (groups.length === 0) return [];
-  const floods = new Map<string, { recent: number; digest: StoredNotification | null; open?: Fresh }>();
+  const floods = new Map<string, Flood & { open?: Fresh }>();
   const distinct = new Map(groups.map((group) => [keyOf(group.userId, group.type, group.actorId), group]));
   const asked = [...distinct.values()];
-  const { rows } = await sql.raw(
+  const rows = await queryRows<Flood & { user_id: string; type: string; actor_id: string | null }>(
+    sql,
     `select v.user_id, v.type, v.actor_id,
        (select count(*)::int from notifications n
         where n.user_id = v.user_id and n.type = v.type and n.actor_id is not distinct from v.actor_id
@@ -116,11 +101,7 @@ async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, G
           and n.gathers_until > now() and n.created_at > now() - make_interval(mins => ${GATHER_MINUTES})
         order by n.created_at desc limit 1) as digest
      from unnest(?::uuid[], ?::text[], ?::uuid[]) as v(user_id, type, actor_id)`,
-    [
-      asked.map(({ userId }) => userId),
-      asked.map(({ type }) => type),
-      asked.map(({ actorId }) => actorId),
-    ] as never,
+    [asked.map(({ userId }) => userId), asked.map(({ type }) => type), asked.map(({ actorId }) => actorId)],
   );
   for (const { user_id, type, actor_id, ...flood } of rows) floods.set(keyOf(user_id, type, actor_id), flood);
 
@@ -147,11 +128,17 @@ async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, G
   return fresh;
 }
 
-/** A notification to be made. */
+/** The recent notifications of one type about one actor, and the one that combines further events. */
+interface Flood {
+  recent: number;
+  digest: NotificationRow | null;
+}
+
+/** A notification to be inserted. */
 interface Fresh {
   group: Group;
   count: number;
-  /** Whether it belongs to no batch, and gathers what comes soon. */
+  /** Whether it belongs to no batch, and combines events that follow soon. */
   gathers: boolean;
 }
 
@@ -171,7 +158,8 @@ async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
       ? { title: group.title, message: group.message, link: group.link, card_id: group.cardId }
       : { ...digestTexts(group.rule, count, group.actor), link: null, card_id: null }),
   }));
-  const { rows: made } = await work.sql.raw(
+  const inserted = await queryRows<{ row: NotificationRow }>(
+    work.sql,
     `insert into notifications (user_id, type, title, message, link, card_id, actor_id, event_position,
                                 batch_id, count, gathers_until, in_app, mail_pending)
      select user_id, type, title, message, link, card_id, actor_id, event_position, batch_id, count,
@@ -182,7 +170,7 @@ async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
      returning to_jsonb(notifications) as row`,
     [JSON.stringify(rows)],
   );
-  for (const { row } of made) emitNotification(work, 'notification.created', null, row);
+  for (const { row } of inserted) emitNotification(work, 'notification.created', null, row);
 }
 
 async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
@@ -194,7 +182,8 @@ async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
     mail_pending: group.email,
     ...digestTexts(group.rule, before.count + more, group.actor),
   }));
-  const { rows: grown } = await work.sql.raw(
+  const grown = await queryRows<{ row: NotificationRow }>(
+    work.sql,
     `update notifications n set count = v.count, title = v.title, message = v.message, link = null, card_id = null,
        is_read = false, in_app = n.in_app or v.in_app, mail_pending = n.mail_pending or v.mail_pending,
        updated_at = clock_timestamp()
@@ -207,12 +196,12 @@ async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
   for (const { row } of grown) emitNotification(work, 'notification.updated', before.get(row.id)!, row);
 }
 
-/** Tells the user's streams; what only goes out by mail is told to nobody. */
+/** Emits the event for the streams of the user; notifications that are only mailed have none. */
 function emitNotification(
   work: Work,
   event_type: 'notification.created' | 'notification.updated',
-  before: StoredNotification | null,
-  after: StoredNotification,
+  before: NotificationRow | null,
+  after: NotificationRow,
 ): void {
   if (!after.in_app) return;
   const { id, user_id, type, title, message, link, actor_id } = after;

@@ -1,43 +1,61 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { deliveryStatuses, Webhook, WebhookDelivery, webhookStatuses } from './webhooks.model.ts';
 
-/** What reading and changing webhooks needs: they send the inventory away. */
+/** The right to read and change webhooks, which send the inventory to other systems. */
 export const WEBHOOKS = 'admin.settings';
+
+export const webhookSorts: Record<string, SortField> = {
+  name: { sql: 'lower(w.name)', type: 'text', filled: true },
+  status: { sql: 'w.status', type: 'text', filled: true },
+  created_at: { sql: 'w.created_at', type: 'timestamptz', immutable: true },
+};
+export const webhookFilters = { status: Type.Optional(Choice(webhookStatuses, 'Only those in this state')) };
+export const deliverySorts: Record<string, SortField> = {
+  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
+};
+export const deliveryFilters = {
+  status: Type.Optional(Choice(deliveryStatuses, 'Only those in this state')),
+};
+
+const {
+  rights: _rights,
+  secret: _secret,
+  previous_secret: _previousSecret,
+  failures: _failures,
+  failing_since: _failingSince,
+  ...webhookColumns
+} = columnMembers('w', Webhook);
+const {
+  webhook_id: _webhookId,
+  order_key: _orderKey,
+  leased_until: _leasedUntil,
+  expires_at: _expiresAt,
+  ...deliveryColumns
+} = columnMembers('d', WebhookDelivery);
 
 const webhookList: ListSpec = {
   name: 'webhooks',
   from: 'webhooks w left join users u on u.id = w.owner_id',
   id: 'w.id',
   idType: 'uuid',
-  sorts: {
-    name: { sql: 'lower(w.name)', type: 'text', filled: true },
-    status: { sql: 'w.status', type: 'text', filled: true },
-    created_at: { sql: 'w.created_at', type: 'timestamptz', immutable: true },
-  },
+  sorts: webhookSorts,
   defaultSort: 'name',
   defaultDir: 'asc',
   members: {
-    id: 'w.id',
-    name: 'w.name',
-    url: 'w.url',
-    event_types: 'w.event_types',
-    card_types: 'w.card_types',
-    status: 'w.status',
-    paused_reason: 'w.paused_reason',
-    owner_id: 'w.owner_id',
+    ...webhookColumns,
     owner_name: 'u.display_name',
     position: 'w.position::text',
     consecutive_failures: 'w.failures',
     pending: `(select count(*)::int from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending')`,
-    last_delivered_at: 'utc(w.last_delivered_at)',
-    previous_secret_until: 'utc(w.previous_secret_until)',
-    created_at: 'utc(w.created_at)',
-    updated_at: 'utc(w.updated_at)',
   },
   search: `fold(w.name || ' ' || w.url)`,
 };
@@ -47,51 +65,44 @@ const deliveryList: ListSpec = {
   from: 'webhook_deliveries d',
   id: 'd.id',
   idType: 'uuid',
-  sorts: { created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true } },
+  sorts: deliverySorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
   members: {
-    id: 'd.id',
+    ...deliveryColumns,
     position: 'd.position::text',
-    event_type: 'd.event_type',
-    status: 'd.status',
-    attempts: 'd.attempts',
-    response_status: 'd.response_status',
-    error: 'd.error',
-    duration_ms: 'd.duration_ms',
     next_attempt_at: `case when d.status = 'pending' then utc(d.next_attempt_at) end`,
-    created_at: 'utc(d.created_at)',
-    finished_at: 'utc(d.finished_at)',
   },
 };
 
-/** The subscriptions, without their secrets. */
+/** The webhooks, without their secrets. */
 export async function listWebhooks(
   ctx: Ctx,
-  params: ListParams & { status?: 'active' | 'paused' },
+  params: ListParams & StaticOf<typeof webhookFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
   const where: Condition[] = params.status ? [{ sql: 'w.status = ?', bindings: [params.status] }] : [];
   return await runList(ctx.db, webhookList, where, params, { owner: ctx.caller.userId });
 }
 
-/** One subscription as JSON. @throws EstateError `not_found`. */
+/** One webhook as JSON. @throws EstateError `not_found`. */
 export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
   const item = projection(webhookList.members, undefined);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${webhookList.from} where w.id = ?`, [
-    ...item.bindings,
-    id,
-  ] as never);
-  if (!rows[0]) throw notFound('webhook', id);
-  return rows[0].item;
+  const [webhook] = await queryRows<{ item: JsonText }>(
+    sql,
+    `select ${item.sql}::text as item from ${webhookList.from} where w.id = ?`,
+    [...item.bindings, id],
+  );
+  if (!webhook) throw notFound('webhook', id);
+  return webhook.item;
 }
 
-/** The log of a subscription's deliveries, newest first. @throws EstateError `not_found`. */
+/** The deliveries of a webhook, newest first. @throws EstateError `not_found`. */
 export async function listDeliveries(
   ctx: Ctx,
   id: string,
-  params: ListParams & { status?: 'pending' | 'delivered' | 'dead' },
+  params: ListParams & StaticOf<typeof deliveryFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
   if (!(await ctx.db('webhooks').where({ id }).first('id'))) throw notFound('webhook', id);

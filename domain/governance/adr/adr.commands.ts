@@ -4,16 +4,17 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
 import { reviseRecord } from '../signatures/signatures.revise.ts';
 import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
 import { type AdrInput, checkedContent } from './adr.content.ts';
 import { adrKind, copiedContent } from './adr.kind.ts';
 import { copyLinks, removeLinks } from './adr.links.ts';
+import { Adr, type AdrRow } from './adr.model.ts';
 import { nextNumber } from './adr.numbers.ts';
-import type { AdrRow } from './adr.types.ts';
 
-/** Writes a decision, as a draft with the next number. @throws EstateError `forbidden`, `validation_failed`. */
+/** Creates a decision as a draft with the next number. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createAdr(ctx: Ctx, input: AdrInput): Promise<JsonText> {
   requirePermission(ctx.caller, adrKind.rights.manage);
   const values = checkedContent(input);
@@ -35,7 +36,7 @@ export async function readAdr(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /**
- * Changes what a draft says.
+ * Changes the content of a draft.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
  * `use_operation` for another status, `validation_failed`.
  */
@@ -57,7 +58,7 @@ export async function patchAdr(
 }
 
 /**
- * Deletes a draft: one's own, or with `adr.delete` anybody's.
+ * Deletes a draft: the caller's own one, or with `adr.delete` any.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` for one that is not a draft.
  */
 export async function deleteAdr(ctx: Ctx, id: string): Promise<void> {
@@ -67,31 +68,27 @@ export async function deleteAdr(ctx: Ctx, id: string): Promise<void> {
     const own = row.created_by !== null && row.created_by === ctx.caller.userId;
     if (!may(ctx.caller, 'adr.delete') && !own) throw forbidden('adr.delete');
     if (row.status !== 'draft') {
-      throw new EstateError('wrong_state', 'Only drafts are deleted.', { extra: { state: row.status } });
+      throw new EstateError('wrong_state', 'Only drafts can be deleted.', { extra: { state: row.status } });
     }
     await removeLinks(work, row);
-    await work.sql('adrs').where({ id: row.id }).delete();
+    await deleteRows(work.sql, Adr, (query) => query.where({ id: row.id }));
     work.emit(await adrKind.event(row, null));
   });
 }
 
-/** Copies a decision, in whatever state, to a draft with a number of its own. @throws EstateError `forbidden`, `not_found`. */
+/** Copies a decision, in any state, to a draft with its own number. @throws EstateError `forbidden`, `not_found`. */
 export async function duplicateAdr(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, adrKind.rights.manage);
   return await command(ctx, async (work) => {
-    const { rows } = await work.sql.raw(
-      'select to_jsonb(a) as row from adrs a where id = ?::uuid for share',
-      [id],
-    );
-    if (!rows[0]) throw notFound(adrKind.entity, id);
-    const from = rows[0].row as AdrRow;
+    const [from] = await findRows(work.sql, Adr, (query) => query.where({ id }).forShare());
+    if (!from) throw notFound(adrKind.entity, id);
     const made = await createAdrWithin(work, ctx, copiedContent(from));
     await copyLinks(work, ctx, from, made);
     return await recordText(work.sql, ctx, adrKind, made.id);
   });
 }
 
-/** Writes the next revision of a signed decision, with the same number and links. @throws EstateError as {@link reviseRecord}. */
+/** Creates the next revision of a signed decision, with the same number and links. @throws EstateError as {@link reviseRecord}. */
 export async function reviseAdr(ctx: Ctx, id: string): Promise<JsonText> {
   return await reviseRecord(
     ctx,

@@ -1,26 +1,50 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
+import { needs, personal } from '../../kernel/undo/undo.types.ts';
 import { followSignatories } from '../signatures/signatures.gone.ts';
+import { signedEvents, undoSigned } from '../signatures/signatures.undo.ts';
 import { adrKind } from './adr.kind.ts';
-import { type AdrCardRow, adrCardEvent } from './adr.links.events.ts';
-import { adrUndo } from './adr.undo.ts';
+import { adrCardEvent } from './adr.links.ts';
+import { Adr, AdrCard, type AdrCardRow } from './adr.model.ts';
 
 /** Architecture decision records. */
 export const adrExtension: Extension = {
-  undo: adrUndo,
-  cardReferences: [
+  resources: [
     {
-      entity: 'decision link',
-      table: 'adr_cards',
-      column: 'card_id',
-      once: {
-        by: ['adr_id'],
-        event: (card, type, row, _user, gone) => {
-          const stored = row as AdrCardRow;
-          const on = { id: card.id, type: type.key };
-          return adrCardEvent(on, null, gone ? stored : null, gone ? null : stored);
+      model: Adr,
+      name: adrKind.entity,
+      events: signedEvents('adr'),
+      undo: {
+        right: needs('adr.manage'),
+        rights: {
+          'adr.deleted': { needs: ['adr.manage'], others: ['adr.delete'] },
+          'adr.signed': personal('adr.sign'),
+          'adr.rejected': personal('adr.sign'),
         },
+        undo: undoSigned(adrKind),
       },
+      transfer: { label: 't.title' },
+    },
+    {
+      model: AdrCard,
+      name: 'decision link',
+      events: { created: ['adr_card.created'], deleted: ['adr_card.deleted'] },
+      card: 'card_id',
+      undo: { right: needs({ app: 'adr.manage', card: 'card.manage_adr_links' }) },
+      cardReferences: [
+        {
+          column: 'card_id',
+          once: {
+            by: ['adr_id'],
+            event: (card, type, row, _user, gone) => {
+              const link = row as AdrCardRow;
+              const onCard = { id: card.id, type: type.key };
+              return adrCardEvent(onCard, null, gone ? link : null, gone ? null : link);
+            },
+          },
+        },
+      ],
+      transfer: { matches: [['%.adr_id', '%.card_id']] },
     },
   ],
   async deleteWithCards(work, cards) {

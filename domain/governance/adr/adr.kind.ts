@@ -3,15 +3,17 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
 import { integrityOf } from '../signatures/signatures.hash.ts';
 import type { SignedKind } from '../signatures/signatures.types.ts';
 import { adrText } from './adr.list.ts';
-import { type AdrRow, adrLists, adrRights, adrTexts, referenceNumber } from './adr.types.ts';
+import { Adr, type AdrRow } from './adr.model.ts';
+import { adrLists, adrRights, adrTexts, referenceNumber } from './adr.types.ts';
 
-/** The columns that say what a decision says: what is signed, copied and compared. */
+/** The content of a decision: what is signed, copied and compared. */
 const contentColumns = ['title', ...adrTexts, ...adrLists] as const;
 
-/** The content of a decision as a copy or a revision takes it over. */
+/** The content of a decision for a copy or a revision. */
 export const copiedContent = (row: AdrRow): StoredRow =>
   Object.fromEntries(contentColumns.map((column) => [column, row[column]]));
 
@@ -19,11 +21,11 @@ export const copiedContent = (row: AdrRow): StoredRow =>
 export const adrKind: SignedKind<AdrRow> = {
   key: 'adr',
   entity: 'architecture decision',
-  table: 'adrs',
+  model: Adr,
   page: '/adr',
   rights: adrRights,
   nameOf: ({ number, title }) => `${referenceNumber(number)} ${title}`,
-  // links to cards stand outside: they move with merges, and others link their cards to a decision later
+  // links to cards are not signed: merges move them, and users link cards to signed decisions
   contentOf: (row) => ({
     reference_number: referenceNumber(row.number),
     revision_number: row.revision_number,
@@ -54,12 +56,11 @@ function adrEvent(
   };
 }
 
-/** One decision with whether it is still what was signed. */
+/** One decision, and whether it still equals what was signed. */
 async function wholeText(sql: Sql, ctx: Ctx, id: string): Promise<string | undefined> {
   const text = await adrText(sql, ctx, id);
   if (text === undefined) return undefined;
-  const { rows } = await sql.raw('select to_jsonb(a) as row from adrs a where a.id = ?::uuid', [id]);
-  const row = rows[0].row as AdrRow;
-  const integrity = integrityOf(adrKind.contentOf(row), row);
+  const [row] = await findRows(sql, Adr, (query) => query.where({ id }));
+  const integrity = integrityOf(adrKind.contentOf(row!), row!);
   return `${text.slice(0, -1)},"integrity":${JSON.stringify(integrity)}}`;
 }

@@ -1,4 +1,4 @@
-import type { SignedKind, SignedRow } from '../signatures/signatures.types.ts';
+import type { SignedKind } from '../signatures/signatures.types.ts';
 
 export const adrRights: SignedKind['rights'] = { view: 'adr.view', manage: 'adr.manage', sign: 'adr.sign' };
 
@@ -24,13 +24,6 @@ export type AdrStatus = (typeof adrStatuses)[number];
 
 /** What a decision says. */
 export type AdrContent = { title: string } & Record<AdrText, string | null> & Record<AdrList, string[]>;
-
-/** A row of `adrs` as JSON. */
-export interface AdrRow extends SignedRow, AdrContent {
-  number: number;
-  status: AdrStatus;
-  created_at: string;
-}
 
 export const MAX_TITLE = 500;
 /** Characters of one text. */

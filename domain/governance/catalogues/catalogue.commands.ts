@@ -5,10 +5,10 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { readEntry } from './catalogue.queries.ts';
 import { CATALOGUES_TOPIC, type Catalogue } from './catalogue.types.ts';
 
@@ -25,8 +25,8 @@ export async function createEntry(
   const values = cleanEntry(input);
   return await guardKey(catalogue, () =>
     command(ctx, async (work) => {
-      const row = await insertRow(work.sql, catalogue.table, values);
-      tellEntry(work, catalogue, null, row);
+      const row = await insertRow(work.sql, catalogue.model, values);
+      emitEntry(work, catalogue, null, row);
       const id = row.id as string;
       return { id, text: await readEntry(work.sql, catalogue, id, DEFAULT_LANGUAGE) };
     }),
@@ -34,7 +34,7 @@ export async function createEntry(
 }
 
 /**
- * Changes what the patch names; what is the same already is not written again.
+ * Changes an entry; unchanged values are not written.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed`, `precondition_failed`.
  */
 export async function patchEntry(
@@ -50,15 +50,15 @@ export async function patchEntry(
     const before = await lockEntry(work, ctx, catalogue, id, language);
     const changed = differing(before, values);
     if (Object.keys(changed).length > 0) {
-      const after = await updateRow(work.sql, catalogue.table, { column: 'id', value: id }, changed);
-      tellEntry(work, catalogue, before, after);
+      const after = await updateRow(work.sql, catalogue.model, { id }, changed);
+      emitEntry(work, catalogue, before, after);
     }
     return await readEntry(work.sql, catalogue, id, language);
   });
 }
 
 /**
- * Deletes an entry of the workspace's own.
+ * Deletes an entry that is not built in.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `built_in_frozen`.
  */
 export async function deleteEntry(
@@ -76,8 +76,8 @@ export async function deleteEntry(
         `A built-in ${catalogue.entity} cannot be deleted; disable it instead.`,
       );
     }
-    await work.sql(catalogue.table).where({ id }).delete();
-    tellEntry(work, catalogue, before, null);
+    await deleteRows(work.sql, catalogue.model, (query) => query.where({ id }));
+    emitEntry(work, catalogue, before, null);
   });
 }
 
@@ -88,14 +88,14 @@ async function lockEntry(
   id: string,
   language: string,
 ): Promise<StoredRow> {
-  const row = await lockRow(work.sql, catalogue.table, { id: id.toLowerCase() });
+  const row = await lockRow(work.sql, catalogue.model, { id: id.toLowerCase() });
   if (!row) throw notFound(catalogue.entity, id);
   if (ctx.ifMatch) checkIfMatch(ctx, await readEntry(work.sql, catalogue, id, language));
   return row;
 }
 
-/** Notes the write of an entry. */
-export function tellEntry(
+/** Emits the event of a written entry. */
+export function emitEntry(
   work: Work,
   catalogue: Catalogue,
   before: StoredRow | null,
@@ -110,7 +110,7 @@ export function tellEntry(
   work.raise(CATALOGUES_TOPIC);
 }
 
-/** The input as it is stored: labels without blanks around them, translations by canonical languages. */
+/** The input as it is stored: labels trimmed, translations by canonical languages. */
 function cleanEntry(input: EntryInput): StoredRow {
   const faults: FieldError[] = [];
   const values: StoredRow = {};
@@ -118,7 +118,7 @@ function cleanEntry(input: EntryInput): StoredRow {
     if (value === undefined) continue;
     if (key === 'translations') values[key] = cleanTranslations(key, value, [], faults);
     else if ((key === 'label' || key === 'title') && typeof value === 'string') values[key] = value.trim();
-    // texts that are never null
+    // these columns are not nullable
     else if ((key === 'rationale' || key === 'implications') && value === null) values[key] = '';
     else values[key] = value;
   }
@@ -132,6 +132,8 @@ async function guardKey<T>(catalogue: Catalogue, write: () => Promise<T>): Promi
   } catch (error) {
     const clash = sqlState(error) === '23505' && violatedConstraint(error) === catalogue.uniqueKey;
     if (!clash || !catalogue.uniqueKey) throw error;
-    throw new EstateError('key_taken', `There is a ${catalogue.entity} with this key.`, { cause: error });
+    throw new EstateError('key_taken', `There is already a ${catalogue.entity} with this key.`, {
+      cause: error,
+    });
   }
 }

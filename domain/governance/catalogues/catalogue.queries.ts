@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
@@ -33,19 +33,21 @@ export async function readEntry(
 ): Promise<JsonText> {
   const { from, members } = catalogue.list(language);
   const item = projection(members, undefined);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${from} where t.id = ?::uuid`, [
-    ...item.bindings,
-    id,
-  ] as never);
-  if (!rows[0]) throw notFound(catalogue.entity, id);
-  return rows[0].item;
+  const [row] = await queryRows<{ item: JsonText }>(
+    sql,
+    `select ${item.sql}::text as item from ${from} where t.id = ?::uuid`,
+    [...item.bindings, id],
+  );
+  if (!row) throw notFound(catalogue.entity, id);
+  return row.item;
 }
 
-/** The languages that some entry is translated to. */
+/** The languages to which entries are translated. */
 export async function catalogueLanguages(sql: Sql, catalogue: Catalogue): Promise<Set<string>> {
   if (!catalogue.translated) return new Set();
-  const { rows } = await sql.raw(
-    `select distinct jsonb_object_keys(translations) as language from ${catalogue.table}`,
+  const rows = await queryRows<{ language: string }>(
+    sql,
+    `select distinct jsonb_object_keys(translations) as language from ${catalogue.model.tableName}`,
   );
-  return new Set(rows.map((row: { language: string }) => row.language));
+  return new Set(rows.map(({ language }) => language));
 }

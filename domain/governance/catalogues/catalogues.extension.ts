@@ -1,7 +1,24 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { catalogueUndo } from './catalogues.undo.ts';
+import type { Resource } from '../../kernel/resources/resource.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { CATALOGUES_TOPIC, type Catalogue } from './catalogue.types.ts';
+import { principles, regulations, resourceTypes } from './catalogues.ts';
+
+const resourceOf = ({ model, entity, events }: Catalogue, transfer: Resource['transfer']): Resource => ({
+  model,
+  name: entity,
+  events: { created: [events.created], updated: [events.updated], deleted: [events.deleted] },
+  topics: [CATALOGUES_TOPIC],
+  undo: { right: needs('admin.metamodel') },
+  transfer,
+});
+const omitted = ['id', 'created_at', 'updated_at'];
 
 /** Reference catalogues. */
 export const cataloguesExtension: Extension = {
-  undo: catalogueUndo,
+  resources: [
+    resourceOf(principles, { matches: [['%.catalogue_id']], label: 't.title' }),
+    resourceOf(regulations, { key: ['key'], omitted, label: 't.key' }),
+    resourceOf(resourceTypes, { key: ['kind', 'key'], omitted, label: `t.kind || '/' || t.key` }),
+  ],
 };

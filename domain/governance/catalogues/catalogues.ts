@@ -1,12 +1,19 @@
 import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
-import type { ListSpec } from '../../kernel/lists/lists.types.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import type { ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { RowModel } from '../../kernel/resources/rows.ts';
 import type { Catalogue } from './catalogue.types.ts';
+import { Principle, Regulation, ResourceType } from './catalogues.model.ts';
 
-const stamps = { created_at: 'utc(t.created_at)', updated_at: 'utc(t.updated_at)' };
+const principleSorts: Record<string, SortField> = {
+  sort_order: { sql: 't.sort_order', type: 'numeric' },
+  title: { sql: 'fold(t.title)', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+};
 
-/** The principles that architecture decisions are held against. */
+/** The principles against which architecture decisions are checked. */
 export const principles: Catalogue = {
-  table: 'principles',
+  model: Principle,
   entity: 'principle',
   events: { created: 'principle.created', updated: 'principle.updated', deleted: 'principle.deleted' },
   names: ({ title }) => ({ title }),
@@ -16,35 +23,21 @@ export const principles: Catalogue = {
     from: 'principles t',
     id: 't.id',
     idType: 'uuid',
-    sorts: {
-      sort_order: { sql: 't.sort_order', type: 'numeric' },
-      title: { sql: 'fold(t.title)', type: 'text' },
-      created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-    },
+    sorts: principleSorts,
     defaultSort: 'sort_order',
     defaultDir: 'asc',
     search: `fold(t.title || ' ' || coalesce(t.description, ''))`,
-    members: {
-      id: 't.id',
-      title: 't.title',
-      description: 't.description',
-      rationale: 't.rationale',
-      implications: 't.implications',
-      is_active: 't.is_active',
-      sort_order: 't.sort_order',
-      catalogue_id: 't.catalogue_id',
-      ...stamps,
-    },
+    members: columnMembers('t', Principle),
   }),
 };
 
 /** The lists of labelled keys that can be disabled. */
-function labelled(name: string, table: string, more: Record<string, string>, language: string): ListSpec {
+function labelled(name: string, model: RowModel, language: string): ListSpec {
   const labels = labelsIn(language);
   const label = labels.text('t', 'label');
   return {
     name,
-    from: `${table} t`,
+    from: `${model.tableName} t`,
     id: 't.id',
     idType: 'uuid',
     sorts: {
@@ -55,35 +48,24 @@ function labelled(name: string, table: string, more: Record<string, string>, lan
     defaultSort: 'sort_order',
     defaultDir: 'asc',
     search: `fold(t.key || ' ' || ${label})`,
-    members: {
-      id: 't.id',
-      ...more,
-      key: 't.key',
-      label,
-      description: 't.description',
-      is_enabled: 't.is_enabled',
-      built_in: 't.built_in',
-      sort_order: 't.sort_order',
-      translations: 't.translations',
-      ...stamps,
-    },
+    members: { ...columnMembers('t', model), label },
   };
 }
 
-/** The regulations that compliance scans look at; a description is handed to the scan. */
+/** The regulations of compliance scans, which also read the descriptions. */
 export const regulations: Catalogue = {
-  table: 'compliance_regulations',
+  model: Regulation,
   entity: 'regulation',
   events: { created: 'regulation.created', updated: 'regulation.updated', deleted: 'regulation.deleted' },
   names: ({ key }) => ({ key }),
   uniqueKey: 'compliance_regulations_key',
   translated: true,
-  list: (language) => labelled('compliance-regulations', 'compliance_regulations', {}, language),
+  list: (language) => labelled('compliance-regulations', Regulation, language),
 };
 
 /** Types of links and categories of files. */
 export const resourceTypes: Catalogue = {
-  table: 'resource_types',
+  model: ResourceType,
   entity: 'resource type',
   events: {
     created: 'resource_type.created',
@@ -93,6 +75,5 @@ export const resourceTypes: Catalogue = {
   names: ({ kind, key }) => ({ kind, key }),
   uniqueKey: 'resource_types_key',
   translated: true,
-  list: (language) =>
-    labelled('resource-types', 'resource_types', { kind: 't.kind', icon: 't.icon' }, language),
+  list: (language) => labelled('resource-types', ResourceType, language),
 };

@@ -2,9 +2,10 @@ import type { Sql } from '../../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { insertRow } from '../../kernel/events/stored-rows.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { tellEntry } from './catalogue.commands.ts';
+import { insertRow } from '../../kernel/resources/rows.ts';
+import { emitEntry } from './catalogue.commands.ts';
+import { Principle } from './catalogues.model.ts';
 import { principles } from './catalogues.ts';
 import { principlesCatalogue } from './principles.data.ts';
 import type { CataloguePrinciple, PrincipleTexts } from './principles.types.ts';
@@ -15,10 +16,10 @@ export const principleLanguages: ReadonlySet<string> = new Set(['de']);
 const textsIn = ({ texts }: CataloguePrinciple, language: string): PrincipleTexts =>
   language.split('-')[0] === 'de' ? texts.de : texts.en;
 
-/** The catalogue in a language, with the principles that the workspace has taken over. */
+/** The catalogue in a language, with the ids of imported principles. */
 export async function readPrinciplesCatalogue(ctx: Ctx, language: string) {
   requirePermission(ctx.caller, 'admin.metamodel');
-  const taken = await takenOver(ctx.db);
+  const taken = await importedPrinciples(ctx.db);
   return {
     catalogue_version: principlesCatalogue.version,
     generated_at: principlesCatalogue.generatedAt,
@@ -30,17 +31,17 @@ export async function readPrinciplesCatalogue(ctx: Ctx, language: string) {
   };
 }
 
-/** What an import of principles has done. */
+/** The result of an import of principles. */
 export interface ImportedPrinciples {
   created: number;
-  /** Those that the workspace had. */
+  /** Those that were imported before. */
   skipped: number;
   /** The principles in the order of the request. */
   ids: string[];
 }
 
 /**
- * Takes principles over, in a language, behind those that there are; what was taken over before stays as it is.
+ * Imports principles in a language, after the existing ones; those that were imported before are not changed.
  * @throws EstateError `forbidden`, `validation_failed` naming unknown ids.
  */
 export async function importPrinciples(
@@ -57,9 +58,9 @@ export async function importPrinciples(
   );
   if (faults.length > 0) throw invalidFields(faults);
   return await command(ctx, async (work) => {
-    // two that import the same wait for each other
+    // serialises imports
     await work.sql.raw("select pg_advisory_xact_lock(hashtextextended('principles/catalogue', 0))");
-    const taken = await takenOver(work.sql);
+    const taken = await importedPrinciples(work.sql);
     const last = await work.sql('principles').max('sort_order as last').first();
     let order = Number(last?.last ?? 0);
     const wanted = [...new Set(catalogueIds)];
@@ -68,17 +69,17 @@ export async function importPrinciples(
       if (taken.has(id)) continue;
       order += 10;
       const values = { ...textsIn(known.get(id)!, language), catalogue_id: id, sort_order: order };
-      const row = await insertRow(work.sql, principles.table, values);
-      tellEntry(work, principles, null, row);
-      taken.set(id, row.id as string);
+      const row = await insertRow(work.sql, Principle, values);
+      emitEntry(work, principles, null, row);
+      taken.set(id, row.id);
       created += 1;
     }
     return { created, skipped: wanted.length - created, ids: wanted.map((id) => taken.get(id)!) };
   });
 }
 
-/** The workspace's principles by their ids in the catalogue. */
-async function takenOver(sql: Sql): Promise<Map<string, string>> {
+/** The imported principles by their ids in the catalogue. */
+async function importedPrinciples(sql: Sql): Promise<Map<string, string>> {
   const rows = await sql('principles')
     .whereNotNull('catalogue_id')
     .orderBy('created_at', 'desc')

@@ -1,12 +1,26 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
-import type { FindingRow } from './compliance.types.ts';
-import { complianceUndo, findingEvent } from './findings.events.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { Finding, type FindingRow } from './compliance.model.ts';
+import { findingEvent } from './findings.events.ts';
 
 /** Compliance findings. */
 export const complianceExtension: Extension = {
-  undo: complianceUndo,
-  cardReferences: [{ entity: 'compliance finding', table: 'compliance_findings', column: 'card_id' }],
+  resources: [
+    {
+      model: Finding,
+      name: 'compliance finding',
+      events: {
+        created: ['compliance_finding.created'],
+        updated: ['compliance_finding.updated'],
+        deleted: ['compliance_finding.deleted'],
+      },
+      card: 'card_id',
+      undo: { right: needs('compliance.manage', 'grc.manage') },
+      cardReferences: [{ column: 'card_id' }],
+      transfer: {},
+    },
+  ],
   async deleteWithCards(work, cards) {
     const byId = new Map(cards.map((card) => [card.id, card]));
     for (const row of await deleteRowsOfCards<FindingRow>(work, 'compliance_findings', [...byId.keys()])) {

@@ -4,28 +4,28 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
-import { insertRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { requireMaintainer } from './compliance.access.ts';
-import type { FindingContent, FindingRow } from './compliance.types.ts';
+import { Finding, type FindingContent, type FindingRow } from './compliance.model.ts';
 import { findingEvent } from './findings.events.ts';
 import { findingText } from './findings.list.ts';
 import { type LoadedFinding, lockFinding } from './findings.load.ts';
 
-/** Writes a finding by hand. @throws EstateError `forbidden`, `validation_failed`. */
+/** Creates a finding. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createFinding(ctx: Ctx, input: Partial<FindingContent>): Promise<JsonText> {
   requireMaintainer(ctx);
   return await command(ctx, async (work) => {
     const { values, card } = await checked(work, ctx, input);
-    const row = (await insertRow(work.sql, 'compliance_findings', values)) as FindingRow;
+    const row = await insertRow(work.sql, Finding, values);
     work.emit(findingEvent(card, null, row));
     return await findingText(work.sql, ctx, row.id);
   });
 }
 
 /**
- * Changes what a finding says. Later scans leave what a person has written, and resolve the finding all the same once
- * they see it no more.
+ * Changes the content of a finding. Scans do not overwrite edited columns, but resolve the finding when they no longer
+ * find it.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `validation_failed`.
  */
 export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingContent>): Promise<JsonText> {
@@ -43,7 +43,7 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
     ) {
       throw new EstateError(
         'wrong_state',
-        'A rule has found this about its card and its regulation; write a finding of your own for another.',
+        'A rule found this for its card and its regulation; create another finding instead.',
       );
     }
     if (columns.length === 0) return await findingText(work.sql, ctx, before.id);
@@ -55,7 +55,7 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
 }
 
 /**
- * Deletes a finding. The next scan finds anew what is still there.
+ * Deletes a finding. The next scan creates it again if its rule still applies.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` when a risk tracks it.
  */
 export async function deleteFinding(ctx: Ctx, id: string): Promise<void> {
@@ -65,14 +65,14 @@ export async function deleteFinding(ctx: Ctx, id: string): Promise<void> {
     const { row, card } = found;
     if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, row.id));
     if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
-    await work.sql('compliance_findings').where({ id: row.id }).delete();
+    await deleteRows(work.sql, Finding, (query) => query.where({ id: row.id }));
     work.emit(findingEvent(card, row, null));
   });
 }
 
-/** Why a finding that was promoted is left to its risk, and which risk that is. */
+/** The refusal for a finding that was promoted to a risk. */
 export function trackedBy({ row, risk_reference }: LoadedFinding): [message: string, more: object] {
-  const message = `${risk_reference ? `The risk ${risk_reference}` : 'A risk'} tracks this finding, which follows it.`;
+  const message = `${risk_reference ? `The risk ${risk_reference}` : 'A risk'} tracks this finding, whose decision follows the risk.`;
   return [message, { extra: { decision: row.decision, allowed: [], risk_id: row.risk_id, risk_reference } }];
 }
 
@@ -82,11 +82,10 @@ export async function store(
   { id }: { id: string },
   values: Partial<FindingRow>,
 ): Promise<FindingRow> {
-  const key = { column: 'id', value: id };
-  return (await updateRow(work.sql, 'compliance_findings', key, values)) as FindingRow;
+  return await updateRow(work.sql, Finding, { id }, values);
 }
 
-/** The input as it is stored, with the finding's card after it. */
+/** The checked input as it is stored, and the card that the finding then has. */
 async function checked(
   work: Work,
   ctx: Ctx,
@@ -111,7 +110,7 @@ async function checked(
     if (values.card_id !== card?.id) {
       await lockCards(work, [values.card_id], 'share');
       card = (await loadCards(work, ctx, [values.card_id])).get(values.card_id) ?? null;
-      if (!card) faults.push({ field: 'card_id', code: 'unknown_card', message: 'is no card' });
+      if (!card) faults.push({ field: 'card_id', code: 'unknown_card', message: 'is not a card' });
     }
   } else if (input.card_id === null) card = null;
   if (faults.length > 0) throw invalidFields(faults);

@@ -1,10 +1,13 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { deleteRows } from '../../kernel/resources/rows.ts';
 import { requireMaintainer } from './compliance.access.ts';
-import type { Decision, FindingRow } from './compliance.types.ts';
+import { Finding, type FindingRow } from './compliance.model.ts';
+import type { Decision } from './compliance.types.ts';
 import { needsNote, nextDecisions } from './decisions.rules.ts';
 import { store, trackedBy } from './findings.commands.ts';
 import { findingEvent } from './findings.events.ts';
@@ -13,11 +16,11 @@ import { type LoadedFinding, lockFinding, lockFindings } from './findings.load.t
 
 export interface DecisionInput {
   decision: Decision;
-  /** Absent: the note stays as it is. */
+  /** Absent: the note is not changed. */
   review_note?: string | null;
 }
 
-/** A finding that a bulk operation left as it was. */
+/** A finding that a bulk operation did not change. */
 interface Skipped {
   id: string;
   code: string;
@@ -43,7 +46,7 @@ const illegal = (found: LoadedFinding, to: Decision): string =>
 /**
  * Decides about a finding.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `wrong_state` for a decision
- * that may not follow the present one.
+ * that the present one does not allow.
  */
 export async function decideFinding(ctx: Ctx, id: string, input: DecisionInput): Promise<JsonText> {
   requireMaintainer(ctx);
@@ -72,7 +75,7 @@ export async function decideFinding(ctx: Ctx, id: string, input: DecisionInput):
 const decided = ({ decision, review_note }: DecisionInput): Partial<FindingRow> =>
   review_note === undefined ? { decision } : { decision, review_note };
 
-/** The findings of a bulk operation in the order in which they were named, each once; unknown ones are skipped. */
+/** The distinct findings of a bulk operation in the given order; unknown ones are skipped. */
 async function named(
   work: Work,
   ctx: Ctx,
@@ -88,7 +91,7 @@ async function named(
   });
 }
 
-/** Decides about many findings; those that may not take the decision are skipped. @throws EstateError as for one. */
+/** Decides about many findings; those whose present decision does not allow it are skipped. @throws EstateError as for one. */
 export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInput): Promise<BulkResult> {
   requireMaintainer(ctx);
   requireNote(input);
@@ -101,7 +104,8 @@ export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInp
       skipped.push({ id: row.id, code: 'wrong_state', message });
       return false;
     });
-    const { rows } = await work.sql.raw(
+    const updated = await queryRows<{ row: FindingRow }>(
+      work.sql,
       `update compliance_findings f set decision = ?, review_note = case when ?::boolean then ? else f.review_note end,
          reviewed_by = ?::uuid, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
        where f.id = any(?::uuid[]) returning to_jsonb(f) as row`,
@@ -111,9 +115,9 @@ export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInp
         input.review_note ?? null,
         ctx.caller.userId,
         taken.map(({ row }) => row.id),
-      ] as never,
+      ],
     );
-    const after = new Map<string, FindingRow>(rows.map(({ row }: { row: FindingRow }) => [row.id, row]));
+    const after = new Map(updated.map(({ row }) => [row.id, row]));
     for (const { row, card } of taken) work.emit(findingEvent(card, row, after.get(row.id)!));
     return { updated: taken.length, skipped };
   });
@@ -130,8 +134,8 @@ export async function deleteFindings(ctx: Ctx, ids: string[]): Promise<BulkResul
       skipped.push({ id: row.id, code: 'wrong_state', message: trackedBy(found)[0] });
       return false;
     });
-    const gone = taken.map(({ row }) => row.id);
-    await work.sql('compliance_findings').whereIn('id', gone).delete();
+    const deleted = taken.map(({ row }) => row.id);
+    await deleteRows(work.sql, Finding, (query) => query.whereIn('id', deleted));
     for (const { row, card } of taken) work.emit(findingEvent(card, row, null));
     return { updated: taken.length, skipped };
   });

@@ -1,7 +1,6 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
-import type { FindingRow } from './compliance.types.ts';
+import type { FindingRow } from './compliance.model.ts';
 
 /** The event of one written finding, in the history of its card where it has one. */
 export function findingEvent(
@@ -17,15 +16,3 @@ export function findingEvent(
     data: { id, regulation, regulation_article, changes: rowChanges(before, after) },
   };
 }
-
-export const complianceUndo: UndoSpec[] = [
-  {
-    entity: 'compliance finding',
-    table: 'compliance_findings',
-    events: {
-      created: ['compliance_finding.created'],
-      updated: ['compliance_finding.updated'],
-      deleted: ['compliance_finding.deleted'],
-    },
-  },
-];

@@ -1,17 +1,61 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { requireReader, standing, visibleFindings } from './compliance.access.ts';
-import { type Decision, type FindingStatus, type Severity, severities } from './compliance.types.ts';
+import { Finding } from './compliance.model.ts';
+import { decisions, findingStatuses, severities } from './compliance.types.ts';
 
-/** Stands where a finding that a person wrote would name its scan. */
+/** The `run_id` of findings that no scan has found. */
 const NO_RUN = '00000000-0000-0000-0000-000000000000';
 
 const rank = `array_position(array[${severities.map((severity) => `'${severity}'`).join(', ')}], f.severity)`;
+
+export const findingSorts: Record<string, SortField> = {
+  created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'f.updated_at', type: 'timestamptz', filled: true },
+  // ascending: the most severe first
+  severity: { sql: rank, type: 'bigint', filled: true },
+  regulation: { sql: 'f.regulation', type: 'text', filled: true },
+  status: { sql: 'f.status', type: 'text', filled: true },
+  decision: { sql: 'f.decision', type: 'text', filled: true },
+  card_name: { sql: 'lower(c.name)', type: 'text' },
+};
+
+export const findingFilters = {
+  regulation: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'The key of a regulation' }),
+  ),
+  status: Type.Optional(Choice(findingStatuses, 'Only those with this status')),
+  severity: Type.Optional(Choice(severities, 'Only those of this severity')),
+  decision: Type.Optional(Choice(decisions, 'Only those with this decision')),
+  category: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this category' })),
+  scope_type: Type.Optional(
+    Choice(['landscape', 'card'], 'Only those about the landscape as a whole, or about cards'),
+  ),
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those on this card' })),
+  ai_detected: Type.Optional(
+    Type.Boolean({ description: 'Only those on cards that seem to use AI but do not say so, or the others' }),
+  ),
+  include_auto_resolved: Type.Boolean({
+    default: false,
+    description: 'Also those that the last scan no longer found, and those on archived cards',
+  }),
+};
+export const cardFindingFilters = {
+  include_auto_resolved: Type.Boolean({
+    default: false,
+    description: 'Also those that the last scan no longer found',
+  }),
+};
+
+const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = columnMembers('f', Finding);
 
 /** Findings, over the aliases `f`, `c` of the card, `u` of the reviewer and `s` of the regulation's last scan. */
 export const findingList: ListSpec = {
@@ -20,67 +64,27 @@ export const findingList: ListSpec = {
     left join compliance_scanned s on s.regulation = f.regulation`,
   id: 'f.id',
   idType: 'uuid',
-  sorts: {
-    created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
-    updated_at: { sql: 'f.updated_at', type: 'timestamptz', filled: true },
-    // the gravest come first when they ascend
-    severity: { sql: rank, type: 'bigint', filled: true },
-    regulation: { sql: 'f.regulation', type: 'text', filled: true },
-    status: { sql: 'f.status', type: 'text', filled: true },
-    decision: { sql: 'f.decision', type: 'text', filled: true },
-    card_name: { sql: 'lower(c.name)', type: 'text' },
-  },
+  sorts: findingSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: `fold(f.requirement || ' ' || f.gap_description || ' ' || coalesce(f.regulation_article, '') || ' ' || coalesce(c.name, ''))`,
   members: {
-    id: 'f.id',
+    ...findingColumns,
     run_id: `coalesce(f.run_id, '${NO_RUN}')`,
-    regulation: 'f.regulation',
-    regulation_article: 'f.regulation_article',
-    card_id: 'f.card_id',
     card_name: 'c.name',
     card_type: 'c.type',
     card_has_ai_features: `case jsonb_typeof(c.attributes -> 'hasAiFeatures')
       when 'boolean' then (c.attributes ->> 'hasAiFeatures')::boolean end`,
     scope_type: `case when f.card_id is null then 'landscape' else 'card' end`,
-    category: 'f.category',
-    requirement: 'f.requirement',
-    status: 'f.status',
-    severity: 'f.severity',
-    gap_description: 'f.gap_description',
-    evidence: 'f.evidence',
-    remediation: 'f.remediation',
-    ai_detected: 'f.ai_detected',
-    risk_id: 'f.risk_id',
     risk_reference: '(select r.reference from risks r where r.id = f.risk_id)',
-    decision: 'f.decision',
-    reviewed_by: 'f.reviewed_by',
     reviewer_name: 'u.display_name',
-    reviewed_at: 'utc(f.reviewed_at)',
-    review_note: 'f.review_note',
-    auto_resolved: 'f.auto_resolved',
     last_seen_run_id: `case when f.rule_key is null then null when f.auto_resolved then f.last_seen_run_id
       else coalesce(s.run_id, f.run_id) end`,
-    created_at: 'utc(f.created_at)',
-    updated_at: 'utc(f.updated_at)',
   },
 };
 
-export interface FindingFilter {
-  regulation?: string;
-  status?: FindingStatus;
-  severity?: Severity;
-  decision?: Decision;
-  category?: string;
-  scope_type?: 'landscape' | 'card';
-  card_id?: string;
-  ai_detected?: boolean;
-  include_auto_resolved: boolean;
-}
-
-/** What the filter asks for, over the aliases of {@link findingList}. */
-function asked(filter: FindingFilter): Condition[] {
+/** The conditions of the filters, over the aliases of {@link findingList}. */
+function filterConditions(filter: StaticOf<typeof findingFilters>): Condition[] {
   const where: Condition[] = [];
   const equal = (column: string, value: unknown, type = 'text') => {
     if (value !== undefined) where.push({ sql: `${column} = ?::${type}`, bindings: [value] });
@@ -100,9 +104,12 @@ function asked(filter: FindingFilter): Condition[] {
 }
 
 /** Findings that stand, newest first; with `include_auto_resolved` all of them. @throws EstateError `forbidden`. */
-export async function listFindings(ctx: Ctx, params: ListParams & FindingFilter): Promise<JsonText> {
+export async function listFindings(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof findingFilters>,
+): Promise<JsonText> {
   requireReader(ctx);
-  const where = [visibleFindings(ctx), ...asked(params)];
+  const where = [visibleFindings(ctx), ...filterConditions(params)];
   return await runList(ctx.db, findingList, where, params, { owner: ctx.caller.userId });
 }
 
@@ -110,15 +117,15 @@ export async function listFindings(ctx: Ctx, params: ListParams & FindingFilter)
 export async function listCardFindings(
   ctx: Ctx,
   cardId: string,
-  params: ListParams & { include_auto_resolved: boolean },
+  params: ListParams & StaticOf<typeof cardFindingFilters>,
 ): Promise<JsonText> {
   requireReader(ctx);
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(`select from cards c where c.id = ?::uuid and (${visible.sql})`, [
+  const cards = await queryRows(ctx.db, `select from cards c where c.id = ?::uuid and (${visible.sql})`, [
     cardId,
     ...visible.bindings,
-  ] as never);
-  if (rows.length === 0) throw unseenCard(ctx, notFound('card', cardId));
+  ]);
+  if (cards.length === 0) throw unseenCard(ctx, notFound('card', cardId));
   const where: Condition[] = [visibleFindings(ctx), { sql: 'f.card_id = ?::uuid', bindings: [cardId] }];
   if (!params.include_auto_resolved) where.push({ sql: 'not f.auto_resolved', bindings: [] });
   return await runList(ctx.db, findingList, where, params, { owner: ctx.caller.userId });

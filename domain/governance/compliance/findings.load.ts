@@ -1,18 +1,19 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { visibleFindings } from './compliance.access.ts';
-import type { FindingRow } from './compliance.types.ts';
+import type { FindingRow } from './compliance.model.ts';
 
 /** A finding with the card in whose history it shows. */
 export interface LoadedFinding {
   row: FindingRow;
   card: { id: string; type: string } | null;
-  /** That of the risk that was made of it. */
+  /** Of the risk to which it was promoted. */
   risk_reference: string | null;
 }
 
-/** Locks findings that the caller sees; others are left out. Their cards stay what they are meanwhile. */
+/** Locks the findings that the caller sees, and their cards for sharing; other findings are left out. */
 export async function lockFindings(
   work: Work,
   ctx: Ctx,
@@ -24,10 +25,11 @@ export async function lockFindings(
     .whereIn('id', wanted)
     .whereNotNull('card_id')
     .pluck('card_id');
-  // cards before what hangs on them, as everywhere
+  // cards are locked before the rows that refer to them, to avoid deadlocks
   await lockCards(work, [...new Set(cards)], 'share');
   const visible = visibleFindings(ctx);
-  const { rows } = await work.sql.raw(
+  const found = await queryRows<LoadedFinding>(
+    work.sql,
     `select to_jsonb(f) as row,
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card,
        (select r.reference from risks r where r.id = f.risk_id) as risk_reference
@@ -35,9 +37,9 @@ export async function lockFindings(
      where f.id = any(?::uuid[]) and ${visible.sql}
        and (f.card_id is null or f.card_id = any(?::uuid[]))
      order by f.id for no key update of f`,
-    [wanted, ...visible.bindings, cards] as never,
+    [wanted, ...visible.bindings, cards],
   );
-  return new Map(rows.map((found: LoadedFinding) => [found.row.id, found]));
+  return new Map(found.map((finding) => [finding.row.id, finding]));
 }
 
 /** One finding, locked. @throws EstateError `not_found`. */

@@ -1,6 +1,7 @@
 import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { Decision, FindingRow } from '../compliance/compliance.types.ts';
+import type { FindingRow } from '../compliance/compliance.model.ts';
+import type { Decision } from '../compliance/compliance.types.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
 import type { RiskRow } from './risks.model.ts';
 import { followedDecision } from './risks.rules.ts';

@@ -4,7 +4,7 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireReader } from '../compliance/compliance.access.ts';
-import type { FindingRow } from '../compliance/compliance.types.ts';
+import type { FindingRow } from '../compliance/compliance.model.ts';
 import { store } from '../compliance/findings.commands.ts';
 import { findingEvent } from '../compliance/findings.events.ts';
 import { type LoadedFinding, lockFinding } from '../compliance/findings.load.ts';

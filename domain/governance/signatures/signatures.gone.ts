@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { pendingIds } from './signatures.rules.ts';
 import { type Abilities, abilitiesOf } from './signatures.signatories.ts';
@@ -15,18 +16,19 @@ export async function followSignatories<Row extends SignedRow>(
   kind: SignedKind<Row>,
   userIds: readonly string[],
 ): Promise<void> {
-  const { rows } = await work.sql.raw(
-    `select to_jsonb(t) as row from ${kind.table} t
+  const rows = await queryRows<{ row: Row }>(
+    work.sql,
+    `select to_jsonb(t) as row from ${kind.model.tableName} t
      where t.status = 'in_review' and (t.created_by = any(?::uuid[]) or exists (
        select from jsonb_array_elements(t.signatories) s where (s.value ->> 'user_id')::uuid = any(?::uuid[])))
      order by t.id for no key update`,
-    [userIds, userIds] as never,
+    [userIds, userIds],
   );
   await follow(
     work,
     ctx,
     kind,
-    rows.map(({ row }: { row: Row }) => row),
+    rows.map(({ row }) => row),
     ['signature', 'signatory_gone'],
   );
 }

@@ -1,11 +1,12 @@
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
+import { newId } from '../../collaboration/items.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 /** One document, locked. @throws EstateError `not_found`, `precondition_failed`. */
@@ -15,7 +16,7 @@ export async function lockRecord<Row extends SignedRow>(
   kind: SignedKind<Row>,
   id: string,
 ): Promise<Row> {
-  const row = await lockRow(work.sql, kind.table, { id: id.toLowerCase() });
+  const row = await lockRow(work.sql, kind.model, { id: id.toLowerCase() });
   if (!row) throw notFound(kind.entity, id);
   if (ctx.ifMatch) checkIfMatch(ctx, await recordText(work.sql, ctx, kind, id));
   return row as Row;
@@ -33,16 +34,15 @@ export async function recordText<Row extends SignedRow>(
   return text;
 }
 
-/** Writes a new document: the first of its revisions, or one that follows another. */
+/** Inserts a document: a first revision unless `values` name a series. */
 export async function insertRecord<Row extends SignedRow>(
   work: Work,
   ctx: Ctx,
   kind: SignedKind<Row>,
   values: StoredRow,
 ): Promise<Row> {
-  const { rows } = await work.sql.raw('select uuidv7() as id');
-  const { id } = rows[0];
-  const row = (await insertRow(work.sql, kind.table, {
+  const id = await newId(work.sql);
+  const row = (await insertRow(work.sql, kind.model, {
     id,
     series_id: id,
     created_by: ctx.caller.userId,
@@ -60,13 +60,12 @@ export async function storeRecord<Row extends SignedRow>(
   values: StoredRow,
   event?: { type: EventType; more?: Record<string, unknown> },
 ): Promise<Row> {
-  const key = { column: 'id', value: before.id };
-  const after = (await updateRow(work.sql, kind.table, key, values)) as Row;
+  const after = (await updateRow(work.sql, kind.model, { id: before.id }, values)) as Row;
   work.emit(await kind.event(before, after, event?.type, event?.more));
   return after;
 }
 
-/** What a document's text says of its signatures, as SQL members over the alias of its table. */
+/** The signatures of a document, as SQL members over the alias of its table. */
 export function signatureMembers(
   alias: string,
   { view, sign }: SignedKind['rights'],

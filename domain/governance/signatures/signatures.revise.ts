@@ -4,6 +4,7 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
 import { insertRecord, lockRecord, recordText } from './signatures.records.ts';
 import { requireAction } from './signatures.rules.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
@@ -26,7 +27,7 @@ export async function reviseRecord<Row extends SignedRow>(
     requireAction('revise', row.status);
     // two that revise the same wait for each other at the row above; the series tells of those that came later
     const later = await work
-      .sql(kind.table)
+      .sql(kind.model.tableName)
       .where({ series_id: row.series_id })
       .where('revision_number', '>', row.revision_number)
       .orderBy('revision_number', 'desc')
@@ -95,10 +96,8 @@ export async function compareRevisions<Row extends SignedRow>(
 ): Promise<RevisionComparison> {
   requirePermission(ctx.caller, kind.rights.view);
   const read = async (wanted: string): Promise<Row | undefined> => {
-    const { rows } = await ctx.db.raw(`select to_jsonb(t) as row from ${kind.table} t where t.id = ?::uuid`, [
-      wanted,
-    ]);
-    return rows[0]?.row;
+    const [found] = await findRows(ctx.db, kind.model, (query) => query.where({ id: wanted }));
+    return found as Row | undefined;
   };
   const one = await read(id);
   if (!one) throw notFound(kind.entity, id);

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import type { signatureTopics } from '../../collaboration/todos/todos.topics.ts';
 import type { Work } from '../../kernel/context.ts';
@@ -40,16 +41,15 @@ export async function askedAbout(
   kind: Pick<SignedKind, 'key'>,
   ids: readonly string[],
 ): Promise<(asked: Asked, id: string) => string[]> {
-  const { rows } = await sql.raw(
+  const todos = await queryRows<{ topic: string; subject_id: string; assigned_to: string }>(
+    sql,
     `select topic, subject_id, assigned_to from todos
      where is_system and status <> 'done' and topic = any(?::text[]) and subject_id = any(?::uuid[]) and assigned_to is not null
      order by id`,
-    [[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')], ids] as never,
+    [[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')], ids],
   );
   const of = (topic: string, id: string) =>
-    rows.flatMap((row: { topic: string; subject_id: string; assigned_to: string }) =>
-      row.topic === topic && row.subject_id === id ? [row.assigned_to] : [],
-    );
+    todos.flatMap((todo) => (todo.topic === topic && todo.subject_id === id ? [todo.assigned_to] : []));
   return (asked, id) => of(topicOf(kind, asked), id);
 }
 

@@ -1,16 +1,18 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
+import type { RowModel } from '../../kernel/resources/rows.ts';
+import { Nullable, OpenObject, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
-/** Where a document stands that people sign; only statements of architecture work are ever `approved`. */
+/** The states of a document with signatures; only statements of architecture work become `approved`. */
 export const signedStatuses = ['draft', 'in_review', 'approved', 'signed'] as const;
 export type SignedStatus = (typeof signedStatuses)[number];
 
-/** Somebody who was asked to sign, as stored. */
+/** A user who was asked to sign, as stored. */
 export interface Signatory {
   user_id: string;
   status: 'pending' | 'signed';
@@ -20,7 +22,7 @@ export interface Signatory {
   content_hash: string | null;
 }
 
-/** Why a document became a draft again, as stored. */
+/** Why a document was returned to draft, as stored. */
 interface Rejection {
   user_id: string;
   comment: string;
@@ -28,23 +30,22 @@ interface Rejection {
   rejected_at: string;
 }
 
-/** The columns that every document has which people sign. */
-export interface SignedRow extends StoredRow {
-  id: string;
-  status: SignedStatus;
-  revision_number: number;
-  /** The revision before. */
-  parent_id: string | null;
-  /** The first revision. */
-  series_id: string;
-  signatories: Signatory[];
-  rejection: Rejection | null;
-  signed_at: string | null;
-  content_hash: string | null;
-  created_by: string | null;
-}
+/** The columns that documents with signatures have in common. */
+export const signedColumns = {
+  revision_number: Type.Integer(),
+  parent_id: Nullable(Uuid),
+  series_id: Uuid,
+  signatories: Type.Unsafe<Signatory[]>(Type.Array(OpenObject)),
+  rejection: Nullable(Type.Unsafe<Rejection>(OpenObject)),
+  signed_at: Nullable(Timestamp),
+  content_hash: Nullable(Type.String()),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export type SignedRow = StaticOf<typeof signedColumns> & { id: string; status: SignedStatus };
 
-/** What happens to a document on its way to its signatures, as its events call it. */
+/** The steps of the signing process, as event types name them. */
 export type SigningEvent =
   | 'signatures_requested'
   | 'signatory_replaced'
@@ -52,21 +53,21 @@ export type SigningEvent =
   | 'signatures_recalled'
   | 'rejected';
 
-/** A kind of document that people sign: all that the way to its signatures needs to know of it. */
+/** A kind of document with signatures: what the signing process needs to know about it. */
 export interface SignedKind<Row extends SignedRow = SignedRow> {
   /** The first part of its event types, of its to-dos' topic and of its notifications. */
   key: 'adr' | 'soaw';
   /** What one is called in a refusal. */
   entity: string;
-  table: 'adrs' | 'soaws';
+  model: RowModel;
   /** The page of the application under which one is shown. */
   page: string;
   rights: { view: AppPermission; manage: AppPermission; sign: AppPermission };
-  /** What people know it by. */
+  /** The name that messages show. */
   nameOf(row: Row): string;
   /**
-   * What is signed: the content without what the service keeps about it. Built of strings, whole numbers, booleans, null,
-   * lists and objects alone. What other acts than writing the document change stands outside.
+   * What is signed: the content, without the state of the document and without what other operations change. It consists of
+   * strings, integers, booleans, null, arrays and objects.
    */
   contentOf(row: Row): Record<string, unknown>;
   event(
@@ -75,6 +76,6 @@ export interface SignedKind<Row extends SignedRow = SignedRow> {
     type?: EventType,
     more?: Record<string, unknown>,
   ): EventDraft | Promise<EventDraft>;
-  /** One of them as the caller may see it, or undefined. */
+  /** The document as the caller may see it, or undefined. */
   text(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined>;
 }

@@ -1,42 +1,36 @@
-import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { lockRow } from '../../kernel/events/stored-rows.ts';
+import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
 import type { BatchEvent } from '../../kernel/undo/undo.outcome.ts';
 import { undoRow } from '../../kernel/undo/undo.rows.ts';
-import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { followGone } from './signatures.gone.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
+/** The events of a kind of documents with signatures. */
+export const signedEvents = (key: SignedKind['key']): Required<Resource['events']> => ({
+  created: [`${key}.created`],
+  updated: [
+    `${key}.updated`,
+    `${key}.signatures_requested`,
+    `${key}.signatory_replaced`,
+    `${key}.signed`,
+    `${key}.signatures_recalled`,
+    `${key}.rejected`,
+  ],
+  deleted: [`${key}.deleted`],
+});
+
 /**
- * How writes of a kind of signed documents are undone: as those of plain rows, but whole or not at all, so that what was
- * signed later is never changed by halves.
+ * How writes of a kind of documents are undone: like other rows, but completely or not at all, because a partial undo could
+ * change what was signed later.
  */
-export function signedUndo<Row extends SignedRow>(kind: SignedKind<Row>): UndoSpec {
-  const { key, entity, table } = kind;
-  const types = (...kinds: string[]) => kinds.map((kind) => `${key}.${kind}` as EventType);
-  const spec: UndoSpec = {
-    entity,
-    table,
-    events: {
-      created: types('created'),
-      updated: types(
-        'updated',
-        'signatures_requested',
-        'signatory_replaced',
-        'signed',
-        'signatures_recalled',
-        'rejected',
-      ),
-      deleted: types('deleted'),
-    },
-  };
-  return {
-    ...spec,
-    undo: async (work, ctx, event) => {
-      const left = await undoRow(work, spec, event as BatchEvent, false);
-      const row = (await lockRow(work.sql, table, { id: event.id })) as Row | undefined;
-      // what is waited for again, or no longer, may be somebody who is gone
-      if (row) await followGone(work, ctx, kind, row);
-      return left;
-    },
+export function undoSigned<Row extends SignedRow>(kind: SignedKind<Row>): ResourceUndo['undo'] {
+  const { key, entity, model } = kind;
+  const spec = { entity, table: model.tableName, events: signedEvents(key) };
+  return async (work, ctx, event) => {
+    const refusal = await undoRow(work, spec, event as BatchEvent, false);
+    const row = (await lockRow(work.sql, model, { id: event.id })) as Row | undefined;
+    // the restored document may have signatories who can no longer sign
+    if (row) await followGone(work, ctx, kind, row);
+    return refusal;
   };
 }

@@ -5,6 +5,7 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows } from '../../kernel/resources/rows.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
 import { reviseRecord } from '../signatures/signatures.revise.ts';
 import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
@@ -12,9 +13,10 @@ import { withdrawTodos } from '../signatures/signatures.todos.ts';
 import type { SignedStatus } from '../signatures/signatures.types.ts';
 import { checkedSoaw, type SoawInput, wholeInfo } from './soaw.content.ts';
 import { copiedContent, soawKind } from './soaw.kind.ts';
+import { Soaw } from './soaw.model.ts';
 import { INITIATIVE } from './soaw.types.ts';
 
-/** Writes a statement, as a draft. @throws EstateError `forbidden`, `use_operation`, `validation_failed`. */
+/** Creates a statement as a draft. @throws EstateError `forbidden`, `use_operation`, `validation_failed`. */
 export async function createSoaw(
   ctx: Ctx,
   { status = 'draft', ...input }: SoawInput & { status?: string },
@@ -36,7 +38,7 @@ export async function readSoaw(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /**
- * Changes what a statement says, and between draft and approved where it stands.
+ * Changes the content of a statement, and its status between draft and approved.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
  * `use_operation` for other states, `validation_failed`.
  */
@@ -48,7 +50,7 @@ export async function patchSoaw(
   requirePermission(ctx.caller, soawKind.rights.manage);
   const values = checkedSoaw(input);
   return await command(ctx, async (work) => {
-    // cards before what hangs on them, as everywhere
+    // cards are locked before the rows that refer to them, to avoid deadlocks
     await requireInitiative(work, ctx, values.initiative_id);
     const before = await lockRecord(work, ctx, soawKind, id);
     requireAction('edit', before.status);
@@ -58,35 +60,35 @@ export async function patchSoaw(
   });
 }
 
-/** By hand a draft becomes approved, and an approved one a draft. @throws EstateError `use_operation`. */
+/** Users change the status between draft and approved; signing changes it otherwise. @throws EstateError `use_operation`. */
 function statusChange(present: SignedStatus, given: string | null | undefined): { status?: SignedStatus } {
   if (given === undefined || given === present) return {};
   if (given !== 'draft' && given !== 'approved') throw ownOperation();
   return { status: given };
 }
 
-/** Deletes a statement, in whatever state. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+/** Deletes a statement in any state. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
 export async function deleteSoaw(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, soawKind.rights.manage);
   await command(ctx, async (work) => {
     const row = await lockRecord(work, ctx, soawKind, id);
     await withdrawTodos(work, soawKind, row.id);
-    await work.sql('soaws').where({ id: row.id }).delete();
+    await deleteRows(work.sql, Soaw, (query) => query.where({ id: row.id }));
     work.emit(await soawKind.event(row, null));
   });
 }
 
-/** Writes the next revision of a signed statement. @throws EstateError as {@link reviseRecord}. */
+/** Creates the next revision of a signed statement. @throws EstateError as {@link reviseRecord}. */
 export async function reviseSoaw(ctx: Ctx, id: string): Promise<JsonText> {
   return await reviseRecord(ctx, soawKind, id, copiedContent);
 }
 
-/** @throws EstateError `validation_failed` for what is no initiative that the caller sees. */
+/** @throws EstateError `validation_failed` unless it is an initiative that the caller sees. */
 async function requireInitiative(work: Work, ctx: Ctx, id: string | null | undefined): Promise<void> {
   if (!id) return;
   await lockCards(work, [id], 'share');
   const card = (await loadCards(work, ctx, [id])).get(id);
-  if (!card) throw invalidField('initiative_id', 'unknown_card', 'is no card');
+  if (!card) throw invalidField('initiative_id', 'unknown_card', 'is not a card');
   if (card.type !== INITIATIVE) {
     throw invalidField(
       'initiative_id',

@@ -1,7 +1,8 @@
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import { INITIATIVE, type SoawRow } from './soaw.types.ts';
+import type { SoawRow } from './soaw.model.ts';
+import { INITIATIVE } from './soaw.types.ts';
 
 /** The event of a written statement, in the history of its initiative where it has one. */
 export function soawEvent(

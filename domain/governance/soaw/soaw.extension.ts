@@ -1,23 +1,39 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
+import { needs, personal } from '../../kernel/undo/undo.types.ts';
 import { followSignatories } from '../signatures/signatures.gone.ts';
+import { signedEvents, undoSigned } from '../signatures/signatures.undo.ts';
 import { soawEvent } from './soaw.events.ts';
 import { soawKind } from './soaw.kind.ts';
-import type { SoawRow } from './soaw.types.ts';
-import { soawUndo } from './soaw.undo.ts';
+import { Soaw, type SoawRow } from './soaw.model.ts';
 
 /** Statements of architecture work. */
 export const soawExtension: Extension = {
-  undo: soawUndo,
-  cardReferences: [{ entity: 'statement of architecture work', table: 'soaws', column: 'initiative_id' }],
-  /** A statement outlives its initiative. */
+  resources: [
+    {
+      model: Soaw,
+      name: soawKind.entity,
+      events: signedEvents('soaw'),
+      card: 'initiative_id',
+      undo: {
+        right: needs('soaw.manage'),
+        rights: { 'soaw.signed': personal('soaw.sign'), 'soaw.rejected': personal('soaw.sign') },
+        undo: undoSigned(soawKind),
+      },
+      cardReferences: [{ column: 'initiative_id' }],
+      transfer: { label: 't.name' },
+    },
+  ],
+  /** Statements are retained when their initiative is deleted. */
   async deleteWithCards(work, cards) {
     const byId = new Map(cards.map((card) => [card.id, card]));
-    const { rows } = await work.sql.raw(
+    const updated = await queryRows<{ initiative_id: string; row: SoawRow }>(
+      work.sql,
       `update soaws t set initiative_id = null, updated_at = clock_timestamp() where initiative_id = any(?::uuid[])
        returning old.initiative_id, to_jsonb(t) as row`,
       [[...byId.keys()]],
     );
-    for (const { initiative_id, row } of rows as { initiative_id: string; row: SoawRow }[]) {
+    for (const { initiative_id, row } of updated) {
       work.emit(soawEvent(byId.get(initiative_id)!, { ...row, initiative_id }, row));
     }
   },

@@ -1,4 +1,4 @@
-import type { SignedKind, SignedRow, SignedStatus } from '../signatures/signatures.types.ts';
+import type { SignedKind } from '../signatures/signatures.types.ts';
 
 export const soawRights: SignedKind['rights'] = {
   view: 'soaw.view',
@@ -49,12 +49,6 @@ export interface SoawContent {
   document_info: DocumentInfo;
   version_history: VersionEntry[];
   sections: Record<string, Section>;
-}
-
-/** A row of `soaws` as JSON. */
-export interface SoawRow extends SignedRow, SoawContent {
-  status: SignedStatus;
-  created_at: string;
 }
 
 export const MAX_NAME = 500;

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { refuseHiddenCosts } from '../../inventory/cards/cards.costs.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../../inventory/cards/cards.load.ts';
@@ -8,8 +9,8 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requireOnCards, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import { responseEvent } from './surveys.events.ts';
+import type { ResponseRow } from './surveys.model.ts';
 import { applyAnswer } from './surveys.rules.ts';
-import type { ResponseRow } from './surveys.types.ts';
 
 /** A response that was not applied. */
 interface NotApplied {
@@ -89,25 +90,26 @@ export async function applyResponses(
   );
 }
 
-/** Responses on the cards that are locked; one that a merge has moved meanwhile is left out. */
+/** The responses on locked cards; one that a merge has just moved to another card is left out. */
 async function lockResponses(
   work: Work,
   id: string,
   ids: string[],
   cardIds: string[],
 ): Promise<Map<string, ResponseRow>> {
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: ResponseRow }>(
+    work.sql,
     `select to_jsonb(r) as row from survey_responses r where r.survey_id = ?::uuid and r.id = any(?::uuid[])
        and r.card_id = any(?::uuid[])
      order by r.id for no key update`,
     [id, ids, cardIds],
   );
-  return new Map(rows.map(({ row }: { row: ResponseRow }) => [row.id, row]));
+  return new Map(rows.map(({ row }) => [row.id, row]));
 }
 
 type Refused = Omit<NotApplied, 'response_id' | 'card_id'>;
 
-/** Puts one answer into the card as the answers before have left it, or says why not. */
+/** Applies one answer to the card as the previous answers have changed it. @returns why it was refused. */
 function attempt(
   work: Work,
   ctx: Ctx,
@@ -140,12 +142,13 @@ async function markApplied(
   cards: ReadonlyMap<string, StoredCard>,
 ): Promise<void> {
   if (applied.length === 0) return;
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: ResponseRow }>(
+    work.sql,
     `update survey_responses r set applied = true, applied_at = clock_timestamp(), updated_at = clock_timestamp()
      where r.id = any(?::uuid[]) returning to_jsonb(r) as row`,
     [applied.map(({ id }) => id)],
   );
-  const after = new Map<string, ResponseRow>(rows.map(({ row }: { row: ResponseRow }) => [row.id, row]));
+  const after = new Map(rows.map(({ row }) => [row.id, row]));
   for (const before of applied) {
     work.emit(responseEvent(cards.get(before.card_id)!, before, after.get(before.id)!));
   }

@@ -9,14 +9,15 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { surveyEvent } from './surveys.events.ts';
 import { surveyText } from './surveys.list.ts';
+import { Survey, type SurveyRow } from './surveys.model.ts';
 import { describeFields } from './surveys.rules.ts';
 import { checkTargets } from './surveys.targets.ts';
-import type { SurveyAction, SurveyRow, TargetFilters } from './surveys.types.ts';
+import type { SurveyAction, TargetFilters } from './surveys.types.ts';
 
 export interface SurveyInput {
   name?: string;
@@ -25,19 +26,16 @@ export interface SurveyInput {
   target_type_key?: string;
   target_filters?: TargetFilters | null;
   target_roles?: string[] | null;
-  /** What else a field may say is taken from the card type. */
+  /** Other members of a field are taken from the card type. */
   fields?: { key: string; action?: SurveyAction }[] | null;
 }
 
-/** Writes a survey, as a draft. @throws EstateError `forbidden`, `validation_failed`. */
+/** Creates a survey as a draft. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createSurvey(ctx: Ctx, input: SurveyInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'surveys.manage');
   return await command(ctx, async (work) => {
     const values = await checked(work, ctx, input, { description: '', message: '' });
-    const row = (await insertRow(work.sql, 'surveys', {
-      ...values,
-      created_by: ctx.caller.userId,
-    })) as SurveyRow;
+    const row = await insertRow(work.sql, Survey, { ...values, created_by: ctx.caller.userId });
     work.emit(surveyEvent(null, row));
     return await surveyText(work.sql, row.id);
   });
@@ -62,17 +60,17 @@ export async function deleteSurvey(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'surveys.manage');
   await command(ctx, async (work) => {
     const before = await lockSurvey(work, ctx, id, 'draft');
-    // only after a rollback that was forced
+    // possible only after a forced rollback
     if (await work.sql('survey_responses').where({ survey_id: before.id }).first('id')) {
       throw new EstateError('wrong_state', 'The survey has been answered.');
     }
-    await work.sql('surveys').where({ id: before.id }).delete();
+    await deleteRows(work.sql, Survey, (query) => query.where({ id: before.id }));
     work.emit(surveyEvent(before, null));
   });
 }
 
 /**
- * Ends a survey: nobody answers it any more, what was answered can still be applied.
+ * Closes a survey: it accepts no more answers, but answers can still be applied.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
  */
 export async function closeSurvey(ctx: Ctx, id: string): Promise<JsonText> {
@@ -87,14 +85,14 @@ export async function closeSurvey(ctx: Ctx, id: string): Promise<JsonText> {
   });
 }
 
-/** A survey in the state that the act needs, locked. @throws EstateError `not_found`, `precondition_failed`, `wrong_state`. */
+/** A survey in the required state, locked. @throws EstateError `not_found`, `precondition_failed`, `wrong_state`. */
 export async function lockSurvey(
   work: Work,
   ctx: Ctx,
   id: string,
   status: 'draft' | 'active',
 ): Promise<SurveyRow> {
-  const row = (await lockRow(work.sql, 'surveys', { id: id.toLowerCase() })) as SurveyRow | undefined;
+  const row = await lockRow(work.sql, Survey, { id: id.toLowerCase() });
   if (!row) throw notFound('survey', id);
   if (ctx.ifMatch) checkIfMatch(ctx, await surveyText(work.sql, row.id));
   if (row.status !== status) {
@@ -107,10 +105,10 @@ export async function lockSurvey(
 
 /** Writes columns of a survey. @returns the whole row. */
 export async function store(work: Work, { id }: SurveyRow, values: Partial<SurveyRow>): Promise<SurveyRow> {
-  return (await updateRow(work.sql, 'surveys', { column: 'id', value: id }, values)) as SurveyRow;
+  return await updateRow(work.sql, Survey, { id }, values);
 }
 
-/** The input as it is stored, checked together with what stays of the row. */
+/** The input as it is stored, checked together with the unchanged columns of the row. */
 async function checked(
   work: Work,
   ctx: Ctx,
@@ -134,7 +132,7 @@ async function checked(
   if (moved || input.target_roles !== undefined) {
     for (const [n, role] of target_roles.entries()) {
       if (type.stakeholderRoles.some((known) => known.key === role)) continue;
-      const message = `is no stakeholder role of ${key}`;
+      const message = `is not a stakeholder role of ${key}`;
       faults.push({ field: `target_roles.${n}`, code: 'unknown_role', message });
     }
   }
@@ -150,7 +148,7 @@ async function checked(
     target_type_key: key,
     target_filters,
     target_roles: [...new Set(target_roles)],
-    // a patch of something else leaves the description of a field as it is, also when the type has changed
+    // a patch of other members leaves fields as they were saved, even if the card type has changed
     fields: moved || input.fields !== undefined ? fields : (asked as SurveyRow['fields']),
   };
 }

@@ -1,9 +1,8 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
-import type { ResponseRow, SurveyRow } from './surveys.types.ts';
+import type { ResponseRow, SurveyRow } from './surveys.model.ts';
 
-/** The event of a written survey: by default what follows from the rows that there are. */
+/** The event of a written survey; its type follows from the rows unless given. */
 export function surveyEvent(
   before: SurveyRow | null,
   after: SurveyRow | null,
@@ -18,7 +17,7 @@ export function surveyEvent(
   };
 }
 
-/** The event of one written response, in the history of its card for those who manage surveys. */
+/** The event of one written response, in the history of its card. */
 export function responseEvent(
   card: { id: string; type: string },
   before: ResponseRow | null,
@@ -35,24 +34,3 @@ export function responseEvent(
     data: { id, survey_id, user_id, changes: rowChanges(before, after) },
   };
 }
-
-export const surveyUndo: UndoSpec[] = [
-  {
-    entity: 'survey',
-    table: 'surveys',
-    events: {
-      created: ['survey.created'],
-      updated: ['survey.updated', 'survey.sent', 'survey.closed'],
-      deleted: ['survey.deleted'],
-    },
-  },
-  {
-    entity: 'survey response',
-    table: 'survey_responses',
-    events: {
-      created: ['survey_response.created'],
-      updated: ['survey_response.updated'],
-      deleted: ['survey_response.deleted'],
-    },
-  },
-];

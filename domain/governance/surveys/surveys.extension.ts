@@ -1,26 +1,55 @@
+import { queryRows } from '../../../platform/database.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
-import { responseEvent, surveyUndo } from './surveys.events.ts';
-import { withdrawQuestions } from './surveys.leave.ts';
-import type { ResponseRow } from './surveys.types.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
+import { responseEvent } from './surveys.events.ts';
+import { type ResponseRow, Survey, SurveyResponse } from './surveys.model.ts';
 
 /** Surveys and their responses. */
 export const surveysExtension: Extension = {
-  undo: surveyUndo,
-  cardReferences: [
+  resources: [
     {
-      entity: 'survey response',
-      table: 'survey_responses',
-      column: 'card_id',
-      once: {
-        by: ['survey_id', 'user_id'],
-        // one question a user and card; answers are all kept
-        only: `t.status = 'pending'`,
-        event: (card, type, row, _user, gone) => {
-          const stored = row as unknown as ResponseRow;
-          return responseEvent({ id: card.id, type: type.key }, gone ? stored : null, gone ? null : stored);
-        },
+      model: Survey,
+      name: 'survey',
+      events: {
+        created: ['survey.created'],
+        updated: ['survey.updated', 'survey.sent', 'survey.closed'],
+        deleted: ['survey.deleted'],
       },
+      undo: {
+        right: needs('surveys.manage'),
+        rights: { 'survey.sent': needs('surveys.manage', 'stakeholders.view') },
+      },
+      transfer: { label: 't.name' },
+      asOf: true,
+    },
+    {
+      model: SurveyResponse,
+      name: 'survey response',
+      events: {
+        created: ['survey_response.created'],
+        updated: ['survey_response.updated'],
+        deleted: ['survey_response.deleted'],
+      },
+      card: 'card_id',
+      undo: { right: { needs: ['surveys.respond'], others: ['surveys.manage'] } },
+      cardReferences: [
+        {
+          column: 'card_id',
+          once: {
+            by: ['survey_id', 'user_id'],
+            // one pending response for each user and card; all answers are retained
+            only: `t.status = 'pending'`,
+            event: (card, type, row, _user, gone) => {
+              const stored = row as ResponseRow;
+              const onCard = { id: card.id, type: type.key };
+              return responseEvent(onCard, gone ? stored : null, gone ? null : stored);
+            },
+          },
+        },
+      ],
+      transfer: { costs: ['responses'] },
+      asOf: true,
     },
   ],
   async deleteWithCards(work, cards) {
@@ -29,10 +58,16 @@ export const surveysExtension: Extension = {
       work.emit(responseEvent(byId.get(row.card_id)!, row, null));
     }
   },
+  /** Deletes the pending responses of the users; their answers are retained. */
   async deleteWithUsers(work, _ctx, users) {
-    await withdrawQuestions(
-      work,
-      users.map(({ id }) => id),
+    const deleted = await queryRows<{ row: ResponseRow; id: string; type: string }>(
+      work.sql,
+      `with gone as (
+         delete from survey_responses r where r.user_id = any(?::uuid[]) and r.status = 'pending'
+         returning r.id, r.card_id, to_jsonb(r) as row
+       ) select gone.row, c.id, c.type from gone join cards c on c.id = gone.card_id order by gone.id`,
+      [users.map(({ id }) => id)],
     );
+    for (const { row, ...card } of deleted) work.emit(responseEvent(card, row, null));
   },
 };

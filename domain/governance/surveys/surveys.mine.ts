@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
@@ -75,12 +76,13 @@ export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonT
   return await runList(ctx.db, spec, [open], params, { owner: ctx.caller.userId });
 }
 
-/** How many questions wait for the caller. */
+/** The number of pending responses of the caller. */
 export async function countPendingSurveys(ctx: Ctx): Promise<number> {
   const mine = waiting(ctx);
-  const { rows } = await ctx.db.raw(
+  const [pending] = await queryRows<{ n: number }>(
+    ctx.db,
     `select count(*)::int as n from surveys s, ${mine.sql} and s.status = 'active'`,
-    mine.bindings as never,
+    mine.bindings,
   );
-  return rows[0].n;
+  return pending!.n;
 }

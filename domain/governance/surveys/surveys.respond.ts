@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { refuseHiddenCosts } from '../../inventory/cards/cards.costs.ts';
 import { loadCards, lockCards, requireCard, typeOf } from '../../inventory/cards/cards.load.ts';
@@ -7,12 +6,12 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { ownValue } from '../../inventory/cards/rules/diff.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { updateRow } from '../../kernel/events/stored-rows.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, seesCosts } from '../../kernel/permissions/policy.ts';
+import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { responseEvent } from './surveys.events.ts';
+import { type ResponseRow, SurveyResponse, type SurveyRow } from './surveys.model.ts';
 import { checkAnswers, describeField, type SentAnswer } from './surveys.rules.ts';
-import type { ResponseRow, SurveyRow } from './surveys.types.ts';
 
 interface AskedCard {
   id: string;
@@ -31,13 +30,13 @@ interface Question {
 }
 
 /**
- * What the caller is asked in a survey about a card that the caller sees: the first unanswered question, else the last
- * answered one.
- * @throws EstateError `not_found`; `forbidden` where nothing is asked and the caller may not answer surveys either.
+ * The caller's response to a survey about a card that the caller sees: the first pending one, else the last answered one.
+ * @throws EstateError `not_found`; `forbidden` where there is none and the caller may not answer surveys.
  */
 async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string): Promise<Question> {
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  const [question] = await queryRows<Question>(
+    sql,
     `select to_jsonb(r) as response, to_jsonb(s) as survey,
        jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype, 'attributes', c.attributes,
          'myRoles', array(select m.role from stakeholders m where m.card_id = c.id and m.user_id = r.user_id)) as card
@@ -45,17 +44,17 @@ async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string
      where r.survey_id = ?::uuid and r.card_id = ?::uuid and r.user_id = ?::uuid and s.status <> 'draft'
        and (${visible.sql})
      order by r.status = 'completed', r.responded_at desc, r.id limit 1`,
-    [surveyId, cardId, ctx.caller.userId, ...visible.bindings] as never,
+    [surveyId, cardId, ctx.caller.userId, ...visible.bindings],
   );
-  if (rows[0]) return rows[0];
+  if (question) return question;
   if (!may(ctx.caller, 'surveys.respond')) throw forbidden('surveys.respond');
   if (!(await sql('cards').where({ id: cardId }).first('id'))) throw notFound('card', cardId);
   throw notFound('survey response', cardId);
 }
 
 /**
- * The form of an answer: the fields as the card type declares them now, with their present values. Fields that are gone,
- * and costs that the caller does not see, are left out.
+ * The form of an answer: the fields as the card type declares them now, with their present values. Deleted fields, and
+ * costs that the caller does not see, are left out.
  * @throws EstateError `not_found`, also for a survey that is closed; `forbidden`.
  */
 export async function readForm(ctx: Ctx, surveyId: string, cardId: string): Promise<JsonText> {
@@ -86,7 +85,7 @@ export async function readForm(ctx: Ctx, surveyId: string, cardId: string): Prom
 }
 
 /**
- * Answers a survey about a card, once. Fields that are left out are not answered. The card changes when the answer is
+ * Answers a survey about a card, once. Absent fields are not answered. The card does not change before the answer is
  * applied.
  * @throws EstateError `not_found`, `forbidden`, `validation_failed` naming each answer that does not fit its field,
  * `wrong_state` when it was answered, the survey is closed or the card archived, `conflict` when a value is no longer
@@ -100,12 +99,13 @@ export async function submitAnswer(
 ): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    // held: it is not closed, and the card neither changed nor deleted, before the answer is in
+    // locks, so that neither the survey is closed nor the card written before the commit
     await sql.raw('select from surveys where id = ?::uuid for share', [surveyId]);
     await lockCards(work, [cardId]);
     const found = await findQuestion(sql, ctx, surveyId, cardId);
     const { survey } = found;
-    const before = await lockResponse(sql, found.response.id, cardId);
+    const before = await lockRow(sql, SurveyResponse, { id: found.response.id });
+    if (!before) throw notFound('survey response', cardId);
     if (survey.status !== 'active') throw new EstateError('wrong_state', 'The survey is closed.');
     if (before.status !== 'pending') throw new EstateError('wrong_state', 'The survey has been answered.');
     const card = requireCard(await loadCards(work, ctx, [before.card_id]), cardId);
@@ -125,24 +125,18 @@ export async function submitAnswer(
         extra: { fields: outdated },
       });
     }
-    const values = {
-      status: 'completed',
-      responses: answers,
-      cost_keys: type.costKeys.filter((key) => Object.hasOwn(answers, key)),
-      responded_at: new Date().toISOString(),
-    };
-    const key = { column: 'id', value: before.id };
-    const after = (await updateRow(sql, 'survey_responses', key, values)) as ResponseRow;
+    const after = await updateRow(
+      sql,
+      SurveyResponse,
+      { id: before.id },
+      {
+        status: 'completed',
+        responses: answers,
+        cost_keys: type.costKeys.filter((key) => Object.hasOwn(answers, key)),
+        responded_at: new Date().toISOString(),
+      },
+    );
     work.emit(responseEvent(card, before, after));
     return `{"status":"completed","response_id":"${after.id}"}`;
   });
-}
-
-async function lockResponse(sql: Knex.Transaction, id: string, cardId: string): Promise<ResponseRow> {
-  const { rows } = await sql.raw(
-    'select to_jsonb(r) as row from survey_responses r where r.id = ?::uuid for no key update',
-    [id],
-  );
-  if (!rows[0]) throw notFound('survey response', cardId);
-  return rows[0].row;
 }

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -7,13 +8,14 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockSurvey, store } from './surveys.commands.ts';
 import { responseEvent, surveyEvent } from './surveys.events.ts';
 import { surveyText } from './surveys.list.ts';
+import type { ResponseRow, SurveyRow } from './surveys.model.ts';
 import { describeField } from './surveys.rules.ts';
 import { targetQuery } from './surveys.targets.ts';
-import type { ResponseRow, SurveyField, SurveyRow } from './surveys.types.ts';
+import type { SurveyField } from './surveys.types.ts';
 
-/** Questions that one survey may put. */
+/** The greatest number of responses that one survey requests. */
 const MAX_TARGETS = 50_000;
-/** Rows written by one statement; their events are kept out of memory from here on. */
+/** Rows that one statement writes; with more rows their events go to the database in between. */
 const CHUNK = 2_000;
 
 interface Target {
@@ -22,9 +24,9 @@ interface Target {
 }
 
 /**
- * Sends a draft: everybody who holds one of the roles on a card that the filters select is asked about that card. The
- * fields are described as the card type declares them now.
- * @returns the survey, with the number of questions.
+ * Sends a draft: requests a response from each user who has one of the roles on a card that the filters select. The fields
+ * are saved as the card type declares them now.
+ * @returns the survey, with the number of requested responses.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `survey_incomplete`,
  * `survey_too_large`; `validation_failed` where the filters no longer fit the metamodel.
  */
@@ -35,7 +37,7 @@ export async function sendSurvey(ctx: Ctx, id: string): Promise<JsonText> {
     const before = await lockSurvey(work, ctx, id, 'draft');
     const fields = fieldsNow(work, before);
     const targets = await findTargets(work, ctx, before);
-    if (targets.length === 0) throw incomplete('targets', 'Nobody holds one of the roles on such a card.');
+    if (targets.length === 0) throw incomplete('targets', 'No user has one of the roles on such a card.');
     const sent_at = new Date().toISOString();
     const after = await store(work, before, { status: 'active', sent_at, fields });
     await insertResponses(work, ctx, after, targets);
@@ -62,27 +64,28 @@ function fieldsNow({ metamodel }: Work, survey: SurveyRow): SurveyField[] {
   });
 }
 
-/** Who is asked about what, with the cards held so that none of them is deleted meanwhile. */
+/** The cards and users of the survey, with the cards locked against deletion. */
 async function findTargets(work: Work, ctx: Ctx, survey: SurveyRow): Promise<Target[]> {
   const query = await targetQuery({ ...ctx, metamodel: work.metamodel }, survey);
-  const { rows } = await work.sql.raw(
+  const found = await queryRows<Target>(
+    work.sql,
     `select card_id, user_id from (${query.sql}) targets order by card_id, user_id limit ${MAX_TARGETS + 1}`,
-    query.bindings as never,
+    query.bindings,
   );
-  const found = rows as Target[];
   if (found.length > MAX_TARGETS) {
     throw new EstateError(
       'survey_too_large',
-      `The survey would put more than ${MAX_TARGETS} questions; send several with narrower filters.`,
+      `The survey would request more than ${MAX_TARGETS} responses; send several with narrower filters.`,
     );
   }
   const cards = [...new Set(found.map(({ card_id }) => card_id))];
-  const { rows: held } = await work.sql.raw(
+  const locked = await queryRows<{ id: string }>(
+    work.sql,
     'select id from cards where id = any(?::uuid[]) order by id for key share',
     [cards],
   );
-  const there = new Set(held.map((card: { id: string }) => card.id));
-  return found.filter(({ card_id }) => there.has(card_id));
+  const existing = new Set(locked.map(({ id }) => id));
+  return found.filter(({ card_id }) => existing.has(card_id));
 }
 
 async function insertResponses(
@@ -95,15 +98,16 @@ async function insertResponses(
   const { sql, emit } = held?.work ?? work;
   for (let from = 0; from < targets.length; from += CHUNK) {
     const chunk = targets.slice(from, from + CHUNK);
-    const { rows } = await sql.raw(
+    const rows = await queryRows<{ row: ResponseRow }>(
+      sql,
       `with made as (
          insert into survey_responses (survey_id, card_id, user_id)
          select ?::uuid, t.card_id, t.user_id from unnest(?::uuid[], ?::uuid[]) as t (card_id, user_id)
          returning id, to_jsonb(survey_responses) as row
        ) select row from made order by id`,
-      [id, chunk.map(({ card_id }) => card_id), chunk.map(({ user_id }) => user_id)] as never,
+      [id, chunk.map(({ card_id }) => card_id), chunk.map(({ user_id }) => user_id)],
     );
-    for (const { row } of rows as { row: ResponseRow }[]) {
+    for (const { row } of rows) {
       emit(responseEvent({ id: row.card_id, type }, null, row));
     }
     await held?.flush();

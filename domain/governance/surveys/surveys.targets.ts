@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { prepareFilter, prepareNode } from '../../inventory/filters/filters.prepare.ts';
@@ -8,7 +8,8 @@ import { clause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import type { AttributeFilter, AttributeOperator, SurveyRow, TargetFilters } from './surveys.types.ts';
+import type { SurveyRow } from './surveys.model.ts';
+import type { AttributeFilter, AttributeOperator, TargetFilters } from './surveys.types.ts';
 
 const operators: Record<Exclude<AttributeOperator, 'contains'>, FilterOperator> = {
   eq: '=',
@@ -115,8 +116,8 @@ export async function checkTargets(
   const visible = visibleCards(ctx);
   const known = async (member: keyof TargetFilters, ids: string[] | undefined, query: Fragment) => {
     if (!ids?.length) return;
-    const { rows } = await sql.raw(query.sql, [...query.bindings, ids] as never);
-    const found = new Set(rows.map((row: { id: string }) => row.id));
+    const rows = await queryRows<{ id: string }>(sql, query.sql, [...query.bindings, ids]);
+    const found = new Set(rows.map((row) => row.id));
     for (const [n, id] of ids.entries()) {
       if (found.has(id.toLowerCase())) continue;
       faults.push({ field: `target_filters.${member}.${n}`, code: 'unknown_value', message: 'is not known' });
@@ -176,7 +177,8 @@ export async function previewSurvey(
     .first('target_type_key', 'target_filters', 'target_roles');
   if (!survey) throw notFound('survey', id);
   const targets = await targetQuery(ctx, survey);
-  const { rows } = await ctx.db.raw(
+  const [preview] = await queryRows<{ text: JsonText }>(
+    ctx.db,
     `with targets as materialized (${targets.sql})
      select json_build_object(
        'total_cards', (select count(distinct card_id) from targets),
@@ -189,7 +191,7 @@ export async function previewSurvey(
              from targets t join users u on u.id = t.user_id where t.card_id = c.id)) as item
          from (select distinct card_id from targets) d join cards c on c.id = d.card_id
          order by lower(c.name), c.id limit ? offset ?) listed))::text as text`,
-    [...targets.bindings, page, size, size, (page - 1) * size] as never,
+    [...targets.bindings, page, size, size, (page - 1) * size],
   );
-  return rows[0].text;
+  return preview!.text;
 }

@@ -1,12 +1,12 @@
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 
-export type SurveyStatus = 'draft' | 'active' | 'closed';
+export const surveyStatuses = ['draft', 'active', 'closed'] as const;
+export const responseStatuses = ['pending', 'completed'] as const;
 
-/** Whether a value is to be kept up to date, or only confirmed; both take a new value. */
+/** Whether the value is to be maintained or confirmed; both accept a new value. */
 export type SurveyAction = 'maintain' | 'confirm';
 
-/** A field that is asked for, as the card type declared it when the survey was written or sent. */
+/** A field of a survey, as the card type declared it when the survey was saved or sent. */
 export interface SurveyField {
   key: string;
   label: string;
@@ -31,11 +31,11 @@ export type AttributeOperator =
 export interface AttributeFilter {
   key: string;
   op: AttributeOperator;
-  /** Absent for the tests of emptiness. */
+  /** Absent for `is_empty` and `is_not_empty`. */
   value?: string | number | boolean | null;
 }
 
-/** Which cards of the type are asked about; members that are absent or empty select all. */
+/** The cards of the type that a survey is about; absent and empty members do not filter. */
 export interface TargetFilters {
   card_ids?: string[];
   /** Cards with one of the tags. */
@@ -48,40 +48,10 @@ export interface TargetFilters {
   filter?: string;
 }
 
-/** A row of `surveys` as JSON. */
-export interface SurveyRow extends StoredRow {
-  id: string;
-  name: string;
-  description: string | null;
-  message: string;
-  status: SurveyStatus;
-  target_type_key: string;
-  target_filters: TargetFilters;
-  target_roles: string[];
-  fields: SurveyField[];
-  created_by: string | null;
-  sent_at: string | null;
-  closed_at: string | null;
-}
-
-/** One answered field: what the card held, and what it is to hold. */
+/** The answer about one field. */
 export interface Answer {
   current_value: unknown;
   new_value: unknown;
-  /** The present value is right. */
+  /** The present value is correct. */
   confirmed: boolean;
-}
-
-/** A row of `survey_responses` as JSON. */
-export interface ResponseRow extends StoredRow {
-  id: string;
-  survey_id: string;
-  card_id: string;
-  user_id: string;
-  status: 'pending' | 'completed';
-  responses: Record<string, Answer>;
-  cost_keys: string[];
-  applied: boolean;
-  responded_at: string | null;
-  applied_at: string | null;
 }

@@ -1,6 +1,7 @@
 import { integrityOf } from '../../../domain/governance/signatures/signatures.hash.ts';
 import type { SignedKind, SignedRow } from '../../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { findRows } from '../../../domain/kernel/resources/rows.ts';
 import type { PrintDocument } from '../../kernel/documents/document.types.ts';
 
 /** A document as stored, and as its reader is shown it. */
@@ -16,10 +17,8 @@ export async function readDocument<Row extends SignedRow>(
   id: string,
 ): Promise<ReadDocument<Row> | undefined> {
   const text = await kind.text(ctx.db, ctx, id);
-  const { rows } = await ctx.db.raw(`select to_jsonb(t) as row from ${kind.table} t where t.id = ?::uuid`, [
-    id,
-  ]);
-  return text === undefined || !rows[0] ? undefined : { row: rows[0].row, text: JSON.parse(text) };
+  const [row] = await findRows(ctx.db, kind.model, (query) => query.where({ id }));
+  return text === undefined || !row ? undefined : { row: row as Row, text: JSON.parse(text) };
 }
 
 const statusNames = {

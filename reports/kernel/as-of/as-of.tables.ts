@@ -1,4 +1,4 @@
-import { resources, undoSpecs } from '../../../domain/app/resources.ts';
+import { resources } from '../../../domain/app/resources.ts';
 import type { EventType } from '../../../domain/kernel/events/events.catalogue.ts';
 import type { UndoSpec } from '../../../domain/kernel/undo/undo.types.ts';
 
@@ -45,9 +45,6 @@ export interface TouchedTable {
   fields: ReadonlySet<string>;
 }
 
-/** Tables of contexts that do not declare them as resources: their events have a change for each column. */
-const others = new Set(['surveys', 'survey_responses']);
-
 const pastTable = (
   table: string,
   moves: string,
@@ -70,9 +67,4 @@ const declared = resources.flatMap(({ asOf, model, name, events }) =>
 export const asOfTables: AsOfTable[] = [
   ...declared.filter(({ nested }) => nested.length > 0),
   ...declared.filter(({ nested }) => nested.length === 0),
-  ...undoSpecs.flatMap(({ table, entity, events }) =>
-    table !== undefined && others.has(table) && !declared.some((one) => one.table === table)
-      ? [pastTable(table, entity, events, [])]
-      : [],
-  ),
 ];

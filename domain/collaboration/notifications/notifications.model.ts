@@ -1,0 +1,30 @@
+import Type from 'typebox';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { notificationTypeKeys } from './notifications.types.ts';
+
+export class Notification extends rowModel('notifications', {
+  id: Uuid,
+  user_id: Uuid,
+  type: Choice(notificationTypeKeys),
+  title: Type.String(),
+  message: Type.String(),
+  link: Nullable(Type.String({ description: 'A path below the `app_base_url` of the settings' })),
+  is_read: Type.Boolean(),
+  /** Set if it is about one card; outlives the card. */
+  card_id: Nullable(Uuid),
+  actor_id: Nullable(Uuid),
+  /** The first event that it describes, and the batch whose events it combines. */
+  event_position: Type.Integer(),
+  batch_id: Nullable(Uuid),
+  /** The number of events that it describes. */
+  count: Type.Integer(),
+  /** Until then it also combines events of other batches by the same actor. */
+  gathers_until: Nullable(Timestamp),
+  /** False: sent by mail only. */
+  in_app: Type.Boolean(),
+  mail_pending: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type NotificationRow = RowOf<typeof Notification>;

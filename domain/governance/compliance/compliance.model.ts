@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { decisions, findingStatuses, severities } from './compliance.types.ts';
+
+export class Finding extends rowModel('compliance_findings', {
+  id: Uuid,
+  run_id: Nullable(Uuid),
+  regulation: Type.String({ description: 'A regulation’s key' }),
+  regulation_article: Nullable(Type.String()),
+  /** The rule that found it; null for one that a person entered. */
+  rule_key: Nullable(Type.String()),
+  card_id: Nullable(Uuid),
+  category: Type.String(),
+  requirement: Type.String(),
+  status: Choice(findingStatuses),
+  severity: Choice(severities),
+  gap_description: Type.String(),
+  evidence: Nullable(Type.String({ description: 'Numbers and the values of fields' })),
+  remediation: Nullable(Type.String()),
+  ai_detected: Type.Boolean({ description: 'The card seems to use AI, but does not say so' }),
+  risk_id: Nullable(Uuid),
+  decision: Choice(decisions),
+  reviewed_by: Nullable(Uuid),
+  reviewed_at: Nullable(Timestamp),
+  review_note: Nullable(Type.String()),
+  auto_resolved: Type.Boolean({ description: 'The last scan no longer found it' }),
+  last_seen_run_id: Nullable(Uuid),
+  /** Columns edited by a person, which scans do not change. */
+  edited: Type.Array(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type FindingRow = RowOf<typeof Finding>;
+
+/** What a person may write of a finding, and what a scan writes of its own. */
+export type FindingContent = Pick<
+  FindingRow,
+  | 'regulation'
+  | 'regulation_article'
+  | 'card_id'
+  | 'category'
+  | 'requirement'
+  | 'status'
+  | 'severity'
+  | 'gap_description'
+  | 'evidence'
+  | 'remediation'
+>;
