@@ -3,7 +3,6 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { resources } from '../resources.ts';
-import { otherFieldRules } from './workspace.fields.data.ts';
 import type { FieldRule } from './workspace.types.ts';
 
 /** The rules of a column, from its schema; undefined where there is none. */
@@ -33,10 +32,9 @@ const fieldRulesOf = ({ model }: Resource): [string, Readonly<Record<string, Fie
 ];
 
 /** What single writes require of columns, by table. */
-export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
-  ...otherFieldRules,
-  ...Object.fromEntries(resources.map(fieldRulesOf)),
-};
+export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = Object.fromEntries(
+  resources.map(fieldRulesOf),
+);
 
 /** What is wrong with a row by the rules of its columns. Types were looked at before. */
 export function fieldFaults(rules: Readonly<Record<string, FieldRule>>, row: StoredRow): FieldError[] {

@@ -8,11 +8,11 @@ import { holds, readPeople, seesCard } from './notifications.people.ts';
 import { hiddenTypes } from './notifications.rules.ts';
 import type { NotificationType } from './notifications.types.ts';
 
-/** Users who are mailed by one transaction. */
+/** Users who get mails in one transaction. */
 const USERS = 200;
-/** Notifications that one mail spells out; of the others it tells the number. */
+/** Notifications that one mail lists; it states the number of the others. */
 const LISTED = 30;
-/** A batch that was opened by hand holds mails back no longer than this. */
+/** An open mutation batch delays mails for at most this time. */
 const OPEN_BATCH_HOURS = 1;
 
 interface Due {
@@ -21,7 +21,7 @@ interface Due {
   card_id: string | null;
   email: string;
   display_name: string;
-  /** Whether the user is active, and no program. */
+  /** Whether the user is active and a person. */
   is_reached: boolean;
   is_read: boolean;
   title: string;
@@ -30,8 +30,8 @@ interface Due {
 }
 
 /**
- * Notifications that are to be mailed now, as a query of `columns`; its binding is the number of minutes between two
- * mails to one user. Those of a job that is still running, or of a batch that is still open, wait for its end.
+ * The notifications to be mailed now, as a query of `columns`; its binding is the number of minutes between two mails to one
+ * user. Those of running jobs and open batches are mailed after their end.
  */
 export function sqlMailDue(columns: string): string {
   return `select ${columns} from notifications n left join notification_mailings m on m.user_id = n.user_id
@@ -42,8 +42,8 @@ export function sqlMailDue(columns: string): string {
 }
 
 /**
- * Sends each user that it is time for one mail of all that waits. Notifications are left out that were read meanwhile, or
- * that the user may no longer see.
+ * Sends each user whose mail is due one mail of all pending notifications, except those that were read or that the user may
+ * no longer see.
  */
 export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): Promise<void> {
   const minutes = await readSetting(sql, 'notification_digest_minutes');
@@ -62,7 +62,7 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
   const wanted = await stillVisible(sql, metamodel, unread);
   if (wanted.length === 0) return;
   const email = await readSetting(sql, 'email');
-  // nothing is kept for a mail server that may come one day
+  // without a mail server pending mails are dropped
   if (email.smtp_host === '') return;
   const name = (await readSetting(sql, 'app_title')) || 'Estate';
   const byUser = Map.groupBy(wanted, ({ user_id }) => user_id);
@@ -78,7 +78,7 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
   );
 }
 
-/** Leaves out what the list of notifications would no longer show to its user. */
+/** The notifications that the list of notifications still shows to their users. */
 async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise<Due[]> {
   if (due.length === 0) return due;
   const cards = due.flatMap(({ card_id }) => card_id ?? []);
@@ -95,11 +95,11 @@ async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise
   });
 }
 
-/** A message as a mail shows it: people by their names alone. */
-const spoken = (message: string): string =>
+/** A message with mentions replaced by names. */
+const withNames = (message: string): string =>
   message.replace(/@\[([^\]\r\n]{1,200})\]\(user:[0-9a-f-]{36}\)/gi, '@$1');
 
-/** One mail of all notifications that wait for a user. */
+/** One mail with all pending notifications of a user. */
 function digestMail(due: Due[], app: string, base: string): Mail {
   const [first] = due;
   const single = due.length === 1;
@@ -110,14 +110,14 @@ function digestMail(due: Due[], app: string, base: string): Mail {
   const { text, html } = renderMail({
     heading: single ? first!.title : `${due.length} notifications`,
     paragraphs: [
-      ...(single ? [spoken(first!.message)] : []),
+      ...(single ? [withNames(first!.message)] : []),
       ...(more > 0 ? [`The first ${LISTED} of them, and ${more} more:`] : []),
     ],
     items: single
       ? []
       : due
           .slice(0, LISTED)
-          .map((item) => ({ title: item.title, text: spoken(item.message), url: url(item.link) })),
+          .map((item) => ({ title: item.title, text: withNames(item.message), url: url(item.link) })),
     ...(target === undefined ? {} : { button: { label: `Open ${app}`, url: target } }),
     footer: [
       `${app} sends this to ${first!.display_name} as set in the notification preferences.`,

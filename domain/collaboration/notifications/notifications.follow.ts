@@ -12,19 +12,18 @@ import { saveNotifications } from './notifications.write.ts';
 
 /** The name of its row in `feed_followers`. */
 const FOLLOWER = 'notifications';
-/** Events that are told of in one transaction. */
+/** Events that one transaction processes. */
 const BATCH = 1_000;
 
-/** Events of which only the holders of roles on the card are told: those of cards without any are not even read. */
+/** Event types that notify stakeholders only; such events of cards without stakeholders are not read. */
 const forFollowers = Object.keys(notificationRules).filter((type) =>
   notificationRules[type]!.every(({ to }) => to === 'followers'),
 );
 const forOthers = Object.keys(notificationRules).filter((type) => !forFollowers.includes(type));
 
 /**
- * Makes notifications of what has come into the feed, and mails of notifications that are due. The place in the feed
- * moves with the same transaction, and one process at a time has it, so that each event is told once, whoever is
- * killed. Without news it is one query.
+ * Creates notifications for new events of the feed, and mails for notifications that are due. The position in the feed is
+ * updated in the same transaction by one process at a time, so that each event is processed once, whichever process is killed.
  * @returns when there is nothing left to do, or another process does it.
  */
 export async function followFeed(services: Services, signal: AbortSignal): Promise<void> {
@@ -34,17 +33,17 @@ export async function followFeed(services: Services, signal: AbortSignal): Promi
       origin: 'system',
       tool: 'notifications',
     });
-    const went = await command(ctx, async (work) => {
-      const position = await takePlace(work);
+    const hasLock = await command(ctx, async (work) => {
+      const position = await lockPosition(work);
       if (position === undefined) return false;
-      const { events, next } = await readNews(work, position);
-      await tell(work, events, position);
-      // what may still grow in the next round is not mailed in this one
+      const { events, next } = await readEvents(work, position);
+      await notify(work, events, position);
+      // the next iteration may still add events to notifications
       if (events.length < BATCH) await mailDueNotifications(work, ctx);
-      if (next > position) await moveOn(work, next);
+      if (next > position) await savePosition(work, next);
       return true;
     });
-    if (!went) return;
+    if (!hasLock) return;
   }
 }
 
@@ -58,7 +57,7 @@ async function isBehind({ db }: Services): Promise<boolean> {
   return rows[0]?.behind ?? false;
 }
 
-async function takePlace({ sql }: Work): Promise<number | undefined> {
+async function lockPosition({ sql }: Work): Promise<number | undefined> {
   const row = await sql('feed_followers')
     .where({ name: FOLLOWER })
     .forUpdate()
@@ -67,13 +66,13 @@ async function takePlace({ sql }: Work): Promise<number | undefined> {
   return row?.position;
 }
 
-async function moveOn({ sql }: Work, position: number): Promise<void> {
+async function savePosition({ sql }: Work, position: number): Promise<void> {
   await sql('feed_followers').where({ name: FOLLOWER }).update({ position, updated_at: sql.fn.now() });
 }
 
-/** The next events that anybody may have to be told of, and the position up to which there are no others. */
-async function readNews({ sql }: Work, after: number): Promise<{ events: FeedRow[]; next: number }> {
-  // positions grow in commit order: what is committed after this statement lies beyond
+/** The next events that may have recipients, and the position up to which there are no others. */
+async function readEvents({ sql }: Work, after: number): Promise<{ events: FeedRow[]; next: number }> {
+  // positions grow in commit order: events committed after this statement have higher positions
   const { rows: ends } = await sql.raw('select coalesce(max(position), 0) as newest from events');
   const newest: number = ends[0].newest;
   const { rows } = await sql.raw(
@@ -90,7 +89,7 @@ async function readNews({ sql }: Work, after: number): Promise<{ events: FeedRow
   return { events: rows, next: rows.length < BATCH ? newest : rows.at(-1).position };
 }
 
-async function tell(work: Work, events: FeedRow[], from: number): Promise<void> {
+async function notify(work: Work, events: FeedRow[], from: number): Promise<void> {
   if (events.length === 0) return;
   const { users, cards } = concerned(events);
   const people = await readPeople(work.sql, cards, users);

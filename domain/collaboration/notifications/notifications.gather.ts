@@ -8,7 +8,7 @@ import type { Facts, NotificationRule } from './notifications.rule.ts';
 import { notificationRules } from './notifications.rules.ts';
 import type { NotificationType } from './notifications.types.ts';
 
-/** What one user is told by one notification: all of a batch that one rule's kind tells of. */
+/** The content of one notification: the events of a batch for one user and one type. */
 export interface Group {
   userId: string;
   type: NotificationType;
@@ -17,7 +17,7 @@ export interface Group {
   actor: string;
   /** The first event. */
   position: number;
-  /** The cards, or else the events, that it tells of. */
+  /** The cards, or otherwise the events, that it describes. */
   things: Set<string>;
   title: string;
   message: string;
@@ -35,13 +35,13 @@ export interface GatherOptions {
   dateFormat: string;
 }
 
-/** The users whom the rules of an event name, in the order of the rules. */
+/** The users to whom a rule sends an event, except followers. */
 function named(rule: NotificationRule, event: FeedRow): string[] {
   if (rule.to === 'followers') return [];
   return rule.to(event).filter((id): id is string => typeof id === 'string' && isUuid(id));
 }
 
-/** The users and cards that have to be known to decide about the events. */
+/** The users and cards that must be loaded to evaluate the rules. */
 export function concerned(events: FeedRow[]): { users: string[]; cards: string[] } {
   const users = new Set<string>();
   const cards = new Set<string>();
@@ -55,18 +55,18 @@ export function concerned(events: FeedRow[]): { users: string[]; cards: string[]
 }
 
 /**
- * Decides who is told what of the events, by the rules, the rights and the preferences, and gathers what belongs
- * to one batch. Nobody is told of the same event twice.
+ * Evaluates rules, permissions and preferences, and combines the events of a batch. A user gets at most one notification for
+ * an event.
  */
 export function gatherNotifications(events: FeedRow[], options: GatherOptions): Group[] {
   const groups = new Map<string, Group>();
   for (const event of events) {
-    const told = new Set<string>();
+    const notified = new Set<string>();
     for (const rule of notificationRules[event.event_type] ?? []) {
       if (rule.when && !rule.when(event)) continue;
-      for (const person of reached(rule, event, options)) {
-        if (told.has(person.id) || !wants(person, rule)) continue;
-        told.add(person.id);
+      for (const person of recipientsOf(rule, event, options)) {
+        if (notified.has(person.id) || !wants(person, rule)) continue;
+        notified.add(person.id);
         addTo(groups, rule, event, person, options);
       }
     }
@@ -74,14 +74,14 @@ export function gatherNotifications(events: FeedRow[], options: GatherOptions): 
   return [...groups.values()];
 }
 
-/** Those whom a rule reaches with an event: active, permitted, and not the one who acted. */
-function* reached(
+/** The recipients of an event by a rule: active users with the permission, except the actor. */
+function* recipientsOf(
   rule: NotificationRule,
   event: FeedRow,
   { metamodel, people }: GatherOptions,
 ): Generator<Person> {
   const card = event.card_id ? people.cards.get(event.card_id) : undefined;
-  // deleted meanwhile: nobody sees it any more
+  // the card was deleted since
   if (event.card_id && !card) return;
   const ids =
     rule.to === 'followers' ? (people.holders.get(card?.id ?? '')?.keys() ?? []) : named(rule, event);
@@ -148,7 +148,7 @@ const cardLink = (card: Pick<NotedCard, 'id'> | undefined): string | null =>
   card ? `/cards/${card.id}` : null;
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 
-/** What a notification says that tells of several things. */
+/** The texts of a notification that describes several events. */
 export function digestTexts(
   rule: NotificationRule,
   count: number,

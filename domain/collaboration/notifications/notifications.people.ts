@@ -9,7 +9,7 @@ import {
   type StoredPreferences,
 } from './notifications.types.ts';
 
-/** Somebody who may be told something. */
+/** A possible recipient. */
 export interface Person {
   id: string;
   locale: string;
@@ -23,12 +23,12 @@ export interface NotedCard {
   type: string;
 }
 
-/** All that decides who is told of some events. */
+/** The data that decides who receives notifications. */
 export interface People {
   /** Active users by id. */
   users: ReadonlyMap<string, Person>;
   cards: ReadonlyMap<string, NotedCard>;
-  /** Roles that are held on a card: user to role keys, by card. */
+  /** The roles of users on cards: user to role keys, by card. */
   holders: ReadonlyMap<string, ReadonlyMap<string, string[]>>;
 }
 

@@ -11,7 +11,7 @@ import {
   type StoredPreferences,
 } from './notifications.types.ts';
 
-/** What is changed: switches by kind, for each way; null sets all of a way back to what holds for everybody. */
+/** Changed switches by channel and type; null resets all switches of a channel to the defaults. */
 export type PreferencesPatch = {
   [channel in (typeof notificationChannels)[number]]?: Partial<Record<NotificationType, boolean>> | null;
 };
@@ -19,7 +19,7 @@ export type PreferencesPatch = {
 const textOf = (preferences: unknown): string =>
   JSON.stringify(allPreferences(preferences as StoredPreferences));
 
-/** The caller's switches, one for every kind of notification and way. */
+/** The caller's switches for all channels and types. */
 export async function readPreferences(ctx: Ctx): Promise<string> {
   const user = await ctx.db('users').where({ id: ctx.caller.userId }).first('notification_preferences');
   return textOf(user.notification_preferences);
@@ -39,7 +39,7 @@ export async function patchPreferences(ctx: Ctx, patch: PreferencesPatch): Promi
   });
 }
 
-/** What the user has set with what is set now. */
+/** The stored switches with the patch applied. */
 function merged(before: StoredPreferences, patch: PreferencesPatch): StoredPreferences {
   const after: StoredPreferences = {};
   for (const channel of notificationChannels) {

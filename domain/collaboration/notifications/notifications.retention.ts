@@ -1,10 +1,10 @@
 import type { Sql } from '../../../platform/database.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 
-/** Mails are known for as long as their jobs; what they said is forgotten when they end. */
+/** Mail rows are retained like their jobs; their content is deleted when they are sent. */
 const MAIL_DAYS = 30;
 
-/** Removes up to `limit` notifications that are older than the settings keep them. @returns how many. */
+/** Removes up to `limit` notifications that are older than the retention period of the settings. @returns how many. */
 export async function removeOldNotifications(sql: Sql, limit: number): Promise<number> {
   const { notifications_days } = await readSetting(sql, 'retention');
   return await removeOlder(sql, 'notifications', notifications_days, limit);

@@ -4,7 +4,7 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import type { NotificationType } from './notifications.types.ts';
 
-/** What a text may say of an event. Costs are never among it. */
+/** The data of notification texts, which never contain costs. */
 export interface Facts {
   event: FeedRow;
   changes: RowChanges;
@@ -16,16 +16,16 @@ export interface Facts {
   date(text: string): string;
 }
 
-/** Of which events who is told, and how. */
+/** Who is notified of an event, and with which texts. */
 export interface NotificationRule {
   type: NotificationType;
-  /** The holders of a role on the event's card, or users that the event names (whatever is no id is passed over). */
+  /** The stakeholders of the event's card, or user ids from the event; other values are ignored. */
   to: 'followers' | ((event: FeedRow) => unknown[]);
-  /** Leaves out events that are no news. */
+  /** Excludes events that need no notification. */
   when?(event: FeedRow): boolean;
-  /** Needed besides seeing the event's card. */
+  /** Required in addition to seeing the event's card. */
   permission?: AppPermission;
-  /** Whether the one who acted is told as well: assignments by another's rule. */
+  /** Whether the actor is notified, too. */
   toActor?(event: FeedRow): boolean;
   title(facts: Facts): string;
   message(facts: Facts): string;
@@ -35,15 +35,13 @@ export interface NotificationRule {
   link?(facts: Facts): string | null;
 }
 
-/** What the event's write has changed. */
 export const changesOf = (event: FeedRow): RowChanges => (event.data.changes ?? {}) as RowChanges;
 export const newValue = (event: FeedRow, field: string): unknown => changesOf(event)[field]?.new;
 /** The entries of what should be a list. */
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * The beginning of what somebody has written, on one line. Whom it names stays `@[Name](user:<id>)`, as in comments: so
- * the name can be replaced when somebody is erased.
+ * The beginning of a text on one line. Mentions stay `@[Name](user:<id>)`, so that erasure can replace the names.
  */
 export const excerpt = (text: unknown): string => {
   const line = String(text ?? '')

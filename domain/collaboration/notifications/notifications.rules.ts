@@ -14,11 +14,11 @@ import type { NotificationType } from './notifications.types.ts';
 
 const name = ({ card }: Facts): string => card?.name ?? 'A card';
 
-/** Fields that follow from others. */
+/** Computed fields. */
 const derived = new Set(['data_quality', 'archived_at', 'archive_batch_id', 'updated_at']);
 const fieldNames: Record<string, string> = { parent_id: 'parent', approval_status: 'approval' };
 
-/** The fields that were changed, in words; costs and what follows from other fields are left out. */
+/** The labels of the changed fields, without costs and computed fields. */
 function changedFields({ event, changes, card }: Facts): string {
   const hidden = new Set(event.cost_keys ?? []);
   const labels = new Set<string>();
@@ -56,7 +56,7 @@ const ofComment = {
 const mentioned: NotificationRule = {
   ...ofComment,
   type: 'mentioned',
-  // those whom this write was the first to name
+  // only users whom this write mentioned first
   to: (event) => listOf(event.data.mentions),
   title: (facts) => `You were mentioned on ${name(facts)}`,
   many: (count) => `You were mentioned in ${count} comments`,
@@ -70,7 +70,7 @@ const commentAdded: NotificationRule = {
   many: (count) => `${count} cards you follow have new comments`,
 };
 
-/** Whether a to-do was made by the service, or by a recurrence that somebody else has set up. */
+/** Whether a to-do was created by the service, or by a recurrence of another user. */
 function byOthersRule(event: FeedRow): boolean {
   return event.data.is_system === true || (isNew(event) && newValue(event, 'created_by') !== event.user_id);
 }
@@ -81,16 +81,16 @@ const todoAssigned: NotificationRule = {
   to: (event) => [event.data.assigned_to],
   when: (event) => {
     const { assigned_to: assigned, status, topic } = changesOf(event);
-    // the assignee of a task is told of the task
+    // the assignee of a task gets `task_assigned`
     if (topic?.new === TASK_TOPIC) return false;
-    // told by what it is about
+    // these topics have notifications of their own
     if (
       topic?.new === APPROVAL_TOPIC ||
       topic?.new === RISK_TOPIC ||
       String(topic?.new).endsWith('_signature')
     )
       return false;
-    // what recurs is told when it opens
+    // recurring to-dos are notified when they open
     if (isNew(event) && status?.new === 'scheduled' && byOthersRule(event)) return false;
     return Boolean(assigned?.new) || (status?.old === 'scheduled' && status.new === 'open');
   },
@@ -105,7 +105,7 @@ const todoAssigned: NotificationRule = {
   link: () => '/todos',
 };
 
-/** Told with the to-do and not with the submission: who is asked later, in the place of others, is told the same. */
+/** Sent with the to-do, not with the submission, so that later approvers are notified, too. */
 const approvalRequested: NotificationRule = {
   ...todoAssigned,
   type: 'process_flow_approval_requested',
@@ -177,7 +177,7 @@ const extractionRecovered: NotificationRule = {
   many: (count) => `${count} scheduled extractions work again`,
 };
 
-/** What became of a migration whose job has ended. */
+/** The result of a job of a migration. */
 const migrationEnded = (became: string, message: (facts: Facts) => string): NotificationRule => ({
   type: 'migration_ended',
   permission: 'admin.migrate',
@@ -190,7 +190,7 @@ const migrationEnded = (became: string, message: (facts: Facts) => string): Noti
   link: () => null,
 });
 
-/** A mapping by the two that it ties. */
+/** The name of a mapping: card type and remote table. */
 const mappingName = ({ event }: Facts): string =>
   `${excerpt(event.data.card_type_key)} with ${excerpt(event.data.remote_table)}`;
 
@@ -234,7 +234,7 @@ const itsmDrifted: NotificationRule = {
   many: (count) => `The tables of ${count} synchronisations have changed`,
 };
 
-/** News of a version of a process's flow, for those whom its event names. */
+/** A decision about a version of a process flow, for the recipients of its event. */
 const ofFlow = (type: NotificationType, asked: string, done: string): NotificationRule => ({
   type,
   to: (event) => listOf(event.data.recipients),
@@ -244,8 +244,7 @@ const ofFlow = (type: NotificationType, asked: string, done: string): Notificati
 });
 
 /**
- * The one table of what is told to whom: event type to rules. Of the rules of an event each user is told by the first
- * that fits.
+ * The rules by event type. For each user the first matching rule of an event applies.
  */
 export const notificationRules: Record<string, NotificationRule[]> = {
   ...signatureRules,
@@ -295,7 +294,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
     {
       type: 'survey_request',
       to: (event) => listOf(event.data.recipients),
-      // the same event undone takes the question back
+      // the undo of the event closes the survey requests
       when: (event) => newValue(event, 'status') !== 'draft',
       title: () => 'You are asked to answer a survey',
       message: ({ actor, event }) => `${actor}: ${excerpt(event.data.name)}`,
@@ -305,7 +304,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   ],
 };
 
-/** The types of notifications whose every rule needs a permission that the reader does not hold. */
+/** The types of notifications of which every rule needs a permission that the reader does not have. */
 export function hiddenTypes(holds: (permission: AppPermission) => boolean): NotificationType[] {
   const byType = Map.groupBy(Object.values(notificationRules).flat(), ({ type }) => type);
   return [...byType].flatMap(([type, rules]) =>

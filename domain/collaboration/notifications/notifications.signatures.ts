@@ -2,7 +2,7 @@ import type { FeedRow } from '../../kernel/events/feed.read.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { excerpt, type Facts, listOf, type NotificationRule, newValue } from './notifications.rule.ts';
 
-/** A kind of documents that people sign, as texts speak of it. */
+/** A kind of documents with signatures, and its terms in texts. */
 interface Signed {
   key: 'adr' | 'soaw';
   permission: AppPermission;
@@ -25,7 +25,7 @@ const said = ({ actor, event }: Facts): string => {
   return words ? `${actor}: ${words}` : `${actor} asks you to sign it.`;
 };
 
-/** Whether those whom the event names are now among those who sign. */
+/** Whether the recipients of the event are signatories after it. */
 function isAsked(event: FeedRow): boolean {
   const now = listOf(newValue(event, 'signatories')) as { user_id: string }[];
   return listOf(event.data.recipients).every((id) => now.some(({ user_id }) => user_id === id));
@@ -42,7 +42,7 @@ function rulesOf({ key, permission, page, one, many }: Signed): Record<string, N
       {
         ...base,
         type: `${key}_sign_requested`,
-        // the same event undone takes the question back, and a signature undone puts no new one
+        // not for undone requests and undone signatures
         when: (event) => newValue(event, 'status') === 'in_review',
         title: (facts) => `You are asked to sign ${nameOf(facts)}`,
         message: said,
@@ -53,7 +53,7 @@ function rulesOf({ key, permission, page, one, many }: Signed): Record<string, N
       {
         ...base,
         type: `${key}_sign_requested`,
-        // the same event undone takes the question back
+        // not for undone events
         when: isAsked,
         title: (facts) => `You are asked to sign ${nameOf(facts)}`,
         message: said,
@@ -102,5 +102,5 @@ function rulesOf({ key, permission, page, one, many }: Signed): Record<string, N
   };
 }
 
-/** Who is told of documents on their way to their signatures. */
+/** The rules of the signing process. */
 export const signatureRules: Record<string, NotificationRule[]> = Object.assign({}, ...kinds.map(rulesOf));

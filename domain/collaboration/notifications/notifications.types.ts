@@ -1,6 +1,5 @@
 /**
- * Every kind of notification: what it tells, and whether it goes out by mail unless its user says otherwise. In the
- * application all of them are shown unless switched off.
+ * The types of notifications, with the default of the mail switch. The default of the in-app switch is on.
  */
 export const notificationTypes = {
   adr_rejected: { label: 'A decision that you signed or wrote was rejected', mail: false },
@@ -36,14 +35,14 @@ export type NotificationType = keyof typeof notificationTypes;
 
 export const notificationTypeKeys = Object.keys(notificationTypes) as NotificationType[];
 
-/** By which ways a notification can reach its user. */
+/** The channels of notifications. */
 export const notificationChannels = ['in_app', 'email'] as const;
 type NotificationChannel = (typeof notificationChannels)[number];
 
-/** A switch for every kind of notification, for each way. */
+/** A switch for each channel and type of notification. */
 export type NotificationPreferences = Record<NotificationChannel, Record<NotificationType, boolean>>;
 
-/** What a user has set; the other switches stand as they do for everybody. */
+/** The switches that a user has set; the others have their defaults. */
 export type StoredPreferences = Partial<
   Record<NotificationChannel, Partial<Record<NotificationType, boolean>>>
 >;

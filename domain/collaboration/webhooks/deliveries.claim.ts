@@ -6,15 +6,15 @@ import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { Services } from '../../kernel/services.ts';
 import { pause } from './webhooks.pause.ts';
 
-/** A delivery whose sender has fallen silent is sent again after this time. */
+/** A delivery whose sender was lost is sent again after this time. */
 const LEASE_SECONDS = 90;
 const FIRST_RETRY_SECONDS = 5;
 const LAST_RETRY_SECONDS = 3_600;
-/** A receiver that has failed so often, for so long, is left alone until somebody says otherwise. */
+/** A webhook is paused after so many failures over at least so many seconds. */
 const PAUSE_FAILURES = 50;
 const PAUSE_AFTER_SECONDS = 6 * 3_600;
 
-/** A delivery that this process is to make, with what it takes. */
+/** A delivery that this process has leased. */
 export interface ClaimedDelivery {
   id: string;
   webhook_id: string;
@@ -23,24 +23,24 @@ export interface ClaimedDelivery {
   owner_id: string;
   rights: JobRights;
   secret: string;
-  /** Null unless it still signs. */
+  /** Null after it has expired. */
   previous_secret: string | null;
   position: number | null;
   event_type: string;
   attempts: number;
 }
 
-/** What became of an attempt. */
+/** The result of an attempt. */
 export interface Attempt {
   /** The receiver's status, or null when there was no answer. */
   status: number | null;
   error: string | null;
   ms: number;
-  /** Seconds after which the receiver wants to be asked again. */
+  /** `Retry-After` of the receiver in seconds. */
   retryAfter?: number;
 }
 
-/** Claims deliveries that are due: of each card the oldest alone, so that they go out in order. */
+/** Leases deliveries that are due: for each order key only the oldest, so that they are sent in order. */
 export async function claimDeliveries({ db }: Services, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await db.raw(
     `with due as (
@@ -64,7 +64,7 @@ export async function claimDeliveries({ db }: Services, limit: number): Promise<
   return rows;
 }
 
-/** The event of a delivery as its owner sees it, as JSON; undefined when it is no longer kept or seen. */
+/** The event of a delivery as its owner sees it; undefined when it was deleted or is no longer visible. */
 export async function deliveredEvent(
   ctx: Ctx,
   position: number,
@@ -83,14 +83,14 @@ export async function deliveredEvent(
   return rows[0]?.event;
 }
 
-/** Leaves a delivery to another process, since this one ends: nobody has failed. */
+/** Releases a delivery to another process when this one ends, without counting an attempt. */
 export async function giveBack({ db }: Services, delivery: ClaimedDelivery): Promise<void> {
   await db('webhook_deliveries')
     .where({ id: delivery.id, status: 'pending' })
     .update({ leased_until: null, attempts: db.raw('attempts - 1') });
 }
 
-/** Leaves a delivery for later and pauses its subscription, whose owner may no longer send anything. */
+/** Releases a delivery and pauses its webhook, whose owner may no longer send. */
 export async function pauseRefused(
   services: Services,
   delivery: ClaimedDelivery,
@@ -101,7 +101,7 @@ export async function pauseRefused(
   await giveBack(services, delivery);
 }
 
-/** Ends a delivery that cannot be made any more. */
+/** Ends a delivery that can no longer be sent. */
 export async function giveUp({ db }: Services, delivery: ClaimedDelivery, error: string): Promise<void> {
   await db('webhook_deliveries')
     .where({ id: delivery.id })
@@ -109,8 +109,8 @@ export async function giveUp({ db }: Services, delivery: ClaimedDelivery, error:
 }
 
 /**
- * Writes down what became of an attempt: delivered, to be tried again with growing pauses, or dead when 24 hours have
- * passed. A receiver that says it is gone (410), or keeps failing, pauses its subscription.
+ * Saves the result of an attempt: delivered, pending with exponential backoff, or dead after 24 hours. A receiver that
+ * answers 410, or keeps failing, pauses its webhook.
  */
 export async function settleDelivery(
   services: Services,
@@ -124,7 +124,7 @@ export async function settleDelivery(
     LAST_RETRY_SECONDS,
   );
   await inTransaction(services.db, async (sql) => {
-    // the subscription first, as whoever deletes it does
+    // the webhook is locked first, as its deletion does
     const { rows } = await sql.raw(
       ok
         ? `update webhooks set failures = 0, failing_since = null, last_delivered_at = now() where id = ?

@@ -7,7 +7,7 @@ import { createContext, type Services } from '../../kernel/services.ts';
 import { pause } from './webhooks.pause.ts';
 import { WEBHOOKS } from './webhooks.queries.ts';
 
-/** Events planned by one transaction, and deliveries that may wait before planning waits for them. */
+/** Events that one transaction plans, and the number of pending deliveries at which planning stops. */
 const BATCH = 1_000;
 const BACKLOG = 5_000;
 
@@ -20,16 +20,15 @@ interface Subscription extends Owned {
   position: number;
 }
 
-/** A context in which the owner of a subscription reads. @throws OwnerRefused. */
+/** A context with the rights of the owner of a webhook. @throws OwnerRefused. */
 export async function ownerContext(services: Services, sql: Knex, subscription: Owned): Promise<Ctx> {
   const caller = await callerOfOwner(sql, subscription, 'webhook', [WEBHOOKS]);
   return await createContext(services, caller, { requestId: 'webhook', origin: 'system', tool: 'webhook' });
 }
 
 /**
- * Makes deliveries of what has come into the feed since each subscription's position, some events at a time. Any number of
- * processes share the subscriptions.
- * @returns whether there may be more to plan at once.
+ * Creates deliveries for the events after the position of each webhook, in batches. Any number of processes may run it.
+ * @returns whether there may be more events to plan.
  */
 export async function planDeliveries(services: Services): Promise<boolean> {
   const { rows } = await services.db.raw(

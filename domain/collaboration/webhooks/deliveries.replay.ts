@@ -8,7 +8,7 @@ import { WEBHOOKS } from './webhooks.queries.ts';
 
 const WAKE = `select pg_notify('estate_feed', '')`;
 
-/** Sends a delivery that holds nothing but the word, so that a receiver can be tried. @returns its id. */
+/** Sends a delivery without an event, to test a receiver. @returns its id. */
 export async function pingWebhook(ctx: Ctx, id: string): Promise<string> {
   requirePermission(ctx.caller, WEBHOOKS);
   return await command(ctx, async (work) => {
@@ -24,8 +24,7 @@ export async function pingWebhook(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Sends a finished delivery again, for another 24 hours: under its own id, by which the receiver knows it. The caller
- * becomes the owner of the webhook.
+ * Sends a finished delivery again with the same id, for another 24 hours. The caller becomes the owner of the webhook.
  * @throws EstateError `not_found`, `wrong_state` for a paused webhook.
  */
 export async function replayDelivery(ctx: Ctx, id: string, deliveryId: string): Promise<void> {
@@ -51,8 +50,8 @@ export async function replayDelivery(ctx: Ctx, id: string, deliveryId: string): 
 }
 
 /**
- * Goes back in the feed: everything after the position is delivered again, under new ids. The caller becomes the owner
- * of the webhook.
+ * Sets the position of a webhook back: everything after it is delivered again with new ids. The caller becomes the owner of
+ * the webhook.
  * @throws EstateError `not_found`, `position_expired`, `validation_failed`, `wrong_state` for a paused webhook.
  */
 export async function replayFrom(ctx: Ctx, id: string, after: string): Promise<void> {

@@ -12,7 +12,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { checkWebhookMatch } from './webhooks.etag.ts';
 import { readWebhook, WEBHOOKS } from './webhooks.queries.ts';
 
-/** Seconds for which the secret before the last one still signs. */
+/** Seconds for which deliveries are also signed with the previous secret. */
 const OVERLAP_SECONDS = 24 * 60 * 60;
 
 export interface WebhookInput {
@@ -27,13 +27,12 @@ export interface WebhookPatch extends Partial<WebhookInput> {
   status?: 'active' | 'paused';
 }
 
-/** What the commands need besides the context. */
 export interface WebhookTools {
   secrets: SecretBox;
   outbound: Outbound;
 }
 
-/** A subscription with its secret, which is answered this once. */
+/** A webhook with its secret, which only this answer contains. */
 export interface SecretAnswer {
   webhook: JsonText;
   secret: string;
@@ -42,11 +41,11 @@ export interface SecretAnswer {
 const told = `select id, name, url, event_types, card_types, status, paused_reason, owner_id, position::text as position
   from webhooks where id = ? for update`;
 
-/** Where a sealed secret belongs. */
+/** The encryption context of a secret. */
 export const secretContext = (id: string): string => `webhook.${id}`;
 
 /**
- * Subscribes to changes from now on. Deliveries hold what the caller sees, now and then.
+ * Creates a webhook for events from now on. Deliveries contain what the caller can read both now and then.
  * @throws EstateError `forbidden`, `validation_failed`.
  */
 export async function createWebhook(
@@ -83,8 +82,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes a subscription; `status: active` goes on after a pause where it stopped. Whoever changes the address or the
- * filters, or ends a pause, becomes the owner: nothing is sent with the rights of somebody who has not asked for it.
+ * Changes a webhook; `status: active` resumes at its position. A caller who changes the address or the filters, or resumes it,
+ * becomes the owner, so that nothing is sent with the rights of a user who did not request it.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchWebhook(
@@ -113,7 +112,7 @@ export async function patchWebhook(
     };
     await setColumns(work.sql('webhooks').where({ id }), columns);
     if (resumed) {
-      // what waited out the pause is due at once
+      // pending deliveries are due at once
       await work
         .sql('webhook_deliveries')
         .where({ webhook_id: id, status: 'pending' })
@@ -129,7 +128,7 @@ export async function patchWebhook(
   });
 }
 
-/** Ends a subscription; its log goes with it. @throws EstateError `forbidden`, `not_found`. */
+/** Deletes a webhook and its deliveries. @throws EstateError `forbidden`, `not_found`. */
 export async function deleteWebhook(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, WEBHOOKS);
   await command(ctx, async (work) => {
@@ -140,8 +139,7 @@ export async function deleteWebhook(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Makes a new secret, and the caller the owner. For a day deliveries are signed with both, so that the receiver can
- * change over in its own time.
+ * Rotates the secret, and makes the caller the owner. For a day deliveries are signed with both secrets.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: string): Promise<SecretAnswer> {
@@ -191,8 +189,8 @@ function check(ctx: Ctx, { outbound }: WebhookTools, input: Partial<WebhookInput
 }
 
 /**
- * Makes the caller the owner: deliveries hold what the caller sees from then on.
- * @returns what has changed by it. @throws EstateError `not_found`.
+ * Makes the caller the owner, whose rights decide about the contents of deliveries.
+ * @returns the changes. @throws EstateError `not_found`.
  */
 export async function takeOver(ctx: Ctx, work: Work, id: string): Promise<ReturnType<typeof rowChanges>> {
   const before = await row(work, id);
@@ -200,7 +198,7 @@ export async function takeOver(ctx: Ctx, work: Work, id: string): Promise<Return
   return rowChanges(before, await row(work, id));
 }
 
-/** The subscription's state, for commands that need it active. @throws EstateError `wrong_state`, `not_found`. */
+/** @throws EstateError `wrong_state`, `not_found`. */
 export async function requireActive(work: Work, id: string): Promise<void> {
   const { status } = await row(work, id);
   if (status !== 'active')

@@ -5,19 +5,19 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 
 const bare = (value: unknown): string => etagOf(JSON.stringify(value)).slice(1, -1);
 
-/** Two hashes: of what users set, and of how far the deliveries are. */
+/** Two hashes: of the settings, and of the progress of deliveries. */
 function hashes(webhook: JsonText): [string, string] {
   const { position, consecutive_failures, pending, last_delivered_at, ...set } = JSON.parse(webhook);
   return [bare(set), bare([position, consecutive_failures, pending, last_delivered_at])];
 }
 
-/** The ETag of a subscription: differs with every delivery, so that a reader never takes old figures for new ones. */
+/** The ETag of a webhook, which changes with every delivery. */
 export function webhookEtag(webhook: JsonText): string {
   return `"${hashes(webhook).join('.')}"`;
 }
 
 /**
- * Compares `If-Match` with what users have set alone: a delivery in between is no change that a writer has missed.
+ * Compares `If-Match` with the settings only: deliveries do not conflict with a change of settings.
  * @throws EstateError `precondition_failed`.
  */
 export function checkWebhookMatch(ctx: Ctx, webhook: JsonText): void {

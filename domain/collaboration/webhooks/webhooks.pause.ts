@@ -5,7 +5,7 @@ import { systemCaller } from '../../kernel/context.ts';
 import { enqueueMail, isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
 import { createContext, type Services } from '../../kernel/services.ts';
 
-/** Stops a subscription until somebody sets it active again, and tells its owner why. */
+/** Pauses a webhook until a user sets it active, and mails the reason to its owner. */
 export async function pause(
   services: Services,
   sql: Knex.Transaction,
@@ -13,7 +13,7 @@ export async function pause(
   reason: string,
 ): Promise<void> {
   const changed = await sql('webhooks')
-    // not where somebody else has taken it over meanwhile
+    // not where another user has become the owner
     .where({ id: webhook.id, owner_id: webhook.owner_id, status: 'active' })
     .update({ status: 'paused', paused_reason: reason, updated_at: sql.fn.now() });
   if (changed === 0) return;
@@ -22,7 +22,7 @@ export async function pause(
     origin: 'system',
     tool: 'webhook',
   });
-  // a program has no mail: whoever answers for it is told
+  // the mail for a service account goes to its owner
   const owner = await sql('users as u')
     .join('users as p', 'p.id', sql.raw("case u.kind when 'service' then u.owner_id else u.id end"))
     .where({ 'u.id': webhook.owner_id, 'p.is_active': true })
