@@ -12,7 +12,7 @@ import {
   riskStatuses,
 } from './risks.types.ts';
 
-/** A row of an import, as it was sent. */
+/** A row of an import as sent. */
 export interface ImportRow {
   row_index: number;
   title: string;
@@ -30,12 +30,12 @@ export interface ImportRow {
   reference?: string | null;
 }
 
-/** What the register, the accounts and the inventory know of what the rows name; names are folded. */
+/** The risks, users and cards that the rows name; names are folded. */
 export interface Known {
   /** Ids and references of the risks with such a reference, and with such a title. */
   byReference: ReadonlyMap<string, KnownRisk>;
   byTitle: ReadonlyMap<string, KnownRisk>;
-  /** Active users by address in small letters, and by name; several where the name is not one person's. */
+  /** Active users by lower-case address and by name, which several users may have. */
   byEmail: ReadonlyMap<string, string>;
   byName: ReadonlyMap<string, string[]>;
   cards: ReadonlyMap<string, LinkedCard[]>;
@@ -46,17 +46,17 @@ export interface KnownRisk {
   reference: string;
 }
 
-/** What is to become of a row. */
+/** The decision about a row. */
 export type PlannedRow = { row_index: number; warnings: string[] } & (
   | { status: 'created'; draft: RiskDraft }
   | { status: 'skipped'; known: KnownRisk | null; error: string }
   | { status: 'failed'; error: string }
 );
 
-/** A text as names are compared. The database's `fold` does the same with what it knows. */
+/** Normalises a name for comparison, like `fold` in the database. */
 export const foldName = (text: string): string => text.trim().toLowerCase();
 
-/** Why an imported risk is accepted, which the rows cannot say. */
+/** The acceptance rationale of imported risks, which rows do not have. */
 const IMPORTED_RATIONALE = 'Accepted before it was imported.';
 
 /**
@@ -102,7 +102,7 @@ export function planImport(rows: readonly ImportRow[], known: Known, userId: str
   });
 }
 
-/** What of the row is none of what the register knows. */
+/** Unknown values of the row. */
 function faultOf(row: ImportRow): string | undefined {
   const faults: string[] = [];
   const among = (name: keyof ImportRow, values: readonly string[]) => {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
-/** Opens the scheduled occurrences of mitigation tasks whose time has come. */
+/** Opens the scheduled occurrences of mitigation tasks whose lead time has begun. */
 export const mitigationsDueJob = defineJob({
   kind: 'mitigations_due',
   queue: 'routine',

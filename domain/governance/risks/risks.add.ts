@@ -9,15 +9,15 @@ import { isSettled } from './risks.rules.ts';
 import { RISKS_TOPIC } from './risks.topics.ts';
 import type { CardRole, LinkedCard } from './risks.types.ts';
 
-/** A risk that is to be stored; what is absent gets its default. */
+/** A risk to be inserted; absent columns get their defaults. */
 export interface RiskDraft {
   values: Partial<RiskRow> & { title: string };
   cards: readonly LinkedCard[];
 }
 
 /**
- * Stores risks with their links to cards, and asks their owners: a few statements for any number of them. The cards must
- * be held.
+ * Inserts risks with their links to cards and the to-dos of their owners, in a fixed number of statements. The cards must be
+ * locked.
  * @returns the rows, in the order of the drafts.
  */
 export async function addRisks(work: Work, ctx: Ctx, drafts: readonly RiskDraft[]): Promise<RiskRow[]> {

@@ -9,16 +9,16 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { addLinks } from './risks.add.ts';
 import { riskCardEvent } from './risks.events.ts';
 import { riskText } from './risks.list.ts';
-import { holdLinkable, type LoadedRisk, lockRisk, requireOpen } from './risks.load.ts';
+import { type LoadedRisk, lockLinkable, lockRisk, requireOpen } from './risks.load.ts';
 import type { RiskCardRow, RiskRow } from './risks.model.ts';
 import { RISKS_TOPIC } from './risks.topics.ts';
 import type { CardRole, LinkedCard } from './risks.types.ts';
 
-/** How many cards a risk may be linked to. */
+/** The greatest number of cards of a risk. */
 export const MAX_CARDS = 500;
 
 /**
- * Links cards to a risk in one role; those that are linked already take the role.
+ * Links cards to a risk in one role; existing links get the role.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `wrong_state` for a closed
  * risk, `conflict` for too many cards.
  */
@@ -26,8 +26,8 @@ export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: C
   requirePermission(ctx.caller, 'risks.manage');
   return await command(ctx, async (work) => {
     const faults: FieldError[] = [];
-    // cards before what hangs on them, as everywhere
-    const cards = await holdLinkable(work, ctx, cardIds, faults);
+    // cards are locked before the rows that refer to them, to avoid deadlocks
+    const cards = await lockLinkable(work, ctx, cardIds, faults);
     const risk = await lockOpen(work, ctx, id);
     if (faults.length > 0) throw invalidFields(faults);
     const linked = new Set(risk.cardIds);
@@ -52,7 +52,7 @@ export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: C
 }
 
 /**
- * Takes a card off a risk.
+ * Removes the link of a card to a risk.
  * @throws EstateError `forbidden`, `not_found`, also for a card that is not linked; `precondition_failed`, `wrong_state`.
  */
 export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
@@ -73,7 +73,7 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
   });
 }
 
-/** Takes all cards off a risk that is about to be deleted. */
+/** Removes all links of a risk that is about to be deleted. */
 export async function removeAllLinks(work: Work, risk: RiskRow): Promise<void> {
   const links = await queryRows<RemovedLink>(
     work.sql,
@@ -117,7 +117,7 @@ async function changeRole(
   }
 }
 
-/** Takes the risks off cards that are deleted. @param cards by id; they must be locked. */
+/** Removes the links of cards that are deleted. @param cards by id; they must be locked. */
 export async function unlinkDeletedCards(work: Work, cards: ReadonlyMap<string, LinkedCard>): Promise<void> {
   const links = await queryRows<{ row: RiskCardRow; risk: RiskRow }>(
     work.sql,

@@ -13,7 +13,7 @@ import { removeAllLinks } from './risks.cards.ts';
 import { riskEvent } from './risks.events.ts';
 import { followRisk, freeFindings } from './risks.findings.ts';
 import { riskText } from './risks.list.ts';
-import { checkOwner, checkTitle, holdLinkable, type LoadedRisk, lockRisk } from './risks.load.ts';
+import { checkOwner, checkTitle, type LoadedRisk, lockLinkable, lockRisk } from './risks.load.ts';
 import { Risk, type RiskRow } from './risks.model.ts';
 import { settleOwner } from './risks.owner.ts';
 import { withReferences } from './risks.references.ts';
@@ -38,7 +38,7 @@ export type RiskInput = Partial<
   >
 > & { description?: string | null };
 
-/** Writes a risk. @throws EstateError `forbidden`, `validation_failed`. */
+/** Creates a risk. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createRisk(
   ctx: Ctx,
   { card_ids, ...input }: RiskInput & { title: string; card_ids?: string[] },
@@ -48,7 +48,7 @@ export async function createRisk(
     command(ctx, async (work) => {
       const faults: FieldError[] = [];
       const values = await checked(work, input, undefined, faults);
-      const cards = await holdLinkable(work, ctx, card_ids ?? [], faults);
+      const cards = await lockLinkable(work, ctx, card_ids ?? [], faults);
       if (faults.length > 0) throw invalidFields(faults);
       const [risk] = await addRisks(work, ctx, [{ values: { ...values, title: values.title! }, cards }]);
       return await riskText(work.sql, ctx, risk!.id);
@@ -57,8 +57,7 @@ export async function createRisk(
 }
 
 /**
- * Changes a risk. Its status goes the way that the register has; its owner's to-do and the findings that it tracks follow.
- * A closed risk is opened again and nothing else.
+ * Changes a risk, the to-do of its owner and the findings that it tracks. A closed risk can only be reopened.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `wrong_state`.
  */
 export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise<JsonText> {
@@ -80,7 +79,7 @@ export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise
 }
 
 /**
- * Deletes a risk with its tasks and links. The findings that it tracked are to be reviewed again.
+ * Deletes a risk with its tasks and links. The findings that it tracked return to review.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
  */
 export async function deleteRisk(ctx: Ctx, id: string): Promise<void> {
@@ -93,7 +92,7 @@ export async function deleteRisk(ctx: Ctx, id: string): Promise<void> {
     await freeFindings(work, ctx, row);
     await closeSystemTodos(work, { topic: RISK_TOPIC, subjectId: row.id }, 'withdrawn');
     await deleteRows(work.sql, Risk, (query) => query.where({ id: row.id }));
-    // the cards have been told by their links
+    // the events of the links already show in the histories of the cards
     work.emit(riskEvent(row, null));
     work.raise(RISKS_TOPIC);
   });
@@ -114,7 +113,7 @@ async function store(
   await followRisk(work, ctx, after);
 }
 
-/** @throws EstateError `wrong_state` for a change of a closed risk, and for a status that may not follow. */
+/** @throws EstateError `wrong_state` for a change of a closed risk, and for a transition that is not allowed. */
 function refuseIllegal({ status }: RiskRow, asked: Partial<RiskRow>): void {
   const allowed = nextStatuses(status);
   const extra = { risk_status: status, allowed };
@@ -130,7 +129,7 @@ function refuseIllegal({ status }: RiskRow, asked: Partial<RiskRow>): void {
   }
 }
 
-/** What follows from accepting a risk, and from leaving that. */
+/** The columns that follow from accepting a risk, and from another status afterwards. */
 function acceptance(ctx: Ctx, before: RiskRow, { status }: Partial<RiskRow>): Partial<RiskRow> {
   if (status === 'accepted') {
     return { accepted_by: ctx.caller.userId, accepted_at: new Date().toISOString() };
@@ -139,7 +138,7 @@ function acceptance(ctx: Ctx, before: RiskRow, { status }: Partial<RiskRow>): Pa
   return { acceptance_rationale: null, accepted_by: null, accepted_at: null };
 }
 
-/** The input as it is stored; what is wrong with it is added to the faults. */
+/** The input as it is stored. @param faults receives validation errors. */
 async function checked(
   work: Work,
   input: RiskInput,

@@ -7,7 +7,7 @@ import type { LinkedCard } from './risks.types.ts';
 /** The cards in whose histories an event shows. */
 const shownOn = (cardIds: readonly string[]) => (cardIds.length === 0 ? {} : { card_ids: cardIds });
 
-/** A risk as events tell it beside what was written. */
+/** The members of events that describe a risk. */
 const told = (risk: RiskRow) => ({
   risk_id: risk.id,
   reference: risk.reference,
@@ -40,7 +40,7 @@ export function riskEvent(
 
 /**
  * The event of one written link of a risk to a card, in the card's history.
- * @param risk undefined where a merge of cards leaves a link out, which knows the rows alone.
+ * @param risk undefined where a merge of cards drops a link, because it has only the rows.
  */
 export function riskCardEvent(
   card: LinkedCard,

@@ -6,12 +6,12 @@ import { findingEvent } from '../compliance/findings.events.ts';
 import type { RiskRow } from './risks.model.ts';
 import { followedDecision } from './risks.rules.ts';
 
-/** Brings what is decided about the findings that a risk tracks up to its status. */
+/** Updates the decisions about the findings of a risk after a change of its status. */
 export async function followRisk(work: Work, ctx: Ctx, risk: RiskRow): Promise<void> {
   await decideTracked(work, ctx, risk, followedDecision(risk.status), true);
 }
 
-/** Lets go of the findings of a risk that is about to be deleted: they are to be reviewed again. */
+/** Returns the findings of a risk that is about to be deleted to review. */
 export async function freeFindings(work: Work, ctx: Ctx, risk: RiskRow): Promise<void> {
   await decideTracked(work, ctx, risk, 'in_review', false);
 }
@@ -23,7 +23,7 @@ async function decideTracked(
   decision: Decision,
   isKept: boolean,
 ): Promise<void> {
-  // a finding is accepted with a note alone
+  // an accepted finding needs a note
   const note = decision === 'accepted' ? risk.acceptance_rationale : null;
   const decided = await queryRows<Decided>(
     work.sql,

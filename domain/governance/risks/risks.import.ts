@@ -11,7 +11,7 @@ import type { LinkedCard } from './risks.types.ts';
 interface ImportedRow {
   row_index: number;
   status: 'created' | 'skipped' | 'failed';
-  /** Of a skipped row the risk that the register has. Null in a dry run for what is not there yet. */
+  /** For a skipped row the existing risk; null for new risks of a dry run. */
   id: string | null;
   reference: string | null;
   error: string | null;
@@ -27,8 +27,8 @@ export interface ImportReport {
 }
 
 /**
- * Imports risks in one transaction and a fixed number of statements, row by row: a row that fails or is skipped stops no
- * other. A dry run goes the same way and writes nothing.
+ * Imports risks in one transaction and a fixed number of statements. Failed and skipped rows do not affect others. A dry run
+ * writes nothing.
  * @throws EstateError `forbidden`.
  */
 export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean): Promise<ImportReport> {
@@ -76,10 +76,10 @@ async function importWithin(
   });
 }
 
-/** Two imports of the same rows follow each other, so that the second finds what the first has made. */
+/** Serialises imports, so that a second import of the same rows finds those of the first. */
 const IMPORT_LOCK = 7203059;
 
-/** The risks that the register has of the rows. */
+/** The existing risks of the rows. */
 async function readRegister(
   { sql }: Work,
   rows: ImportRow[],
@@ -94,7 +94,7 @@ async function readRegister(
   const risks = found as (KnownRisk & { title: string })[];
   return {
     byReference: new Map(risks.map(({ id, reference }) => [reference, { id, reference }])),
-    // the oldest of one title counts
+    // the oldest risk of a title is used
     byTitle: new Map(risks.map(({ id, reference, title }) => [title, { id, reference }])),
   };
 }
@@ -118,7 +118,7 @@ async function readPeople({ sql }: Work, rows: ImportRow[]): Promise<Pick<Known,
   };
 }
 
-/** The active cards that the rows name, as far as the caller sees them, held as they are. */
+/** The active cards of the rows that the caller sees, locked for sharing. */
 async function readCards(work: Work, ctx: Ctx, rows: ImportRow[]): Promise<Known['cards']> {
   const names = [...new Set(rows.flatMap(({ card_names }) => (card_names ?? []).map(foldName)))];
   if (names.length === 0) return new Map();

@@ -6,7 +6,7 @@ import type { OccurrenceRow, RiskRow, TaskRow } from './risks.model.ts';
 const cardsOf = (risk: string) =>
   `array(select k.card_id from risk_cards k where k.risk_id = ${risk} order by k.id) as "cardIds"`;
 
-/** Takes risks, tasks and what is waited for off users who are deleted: nobody owns them. What they did stays theirs. */
+/** Removes deleted users as owners of risks, tasks and open occurrences; completed occurrences retain them. */
 export async function disownRisks(work: Work, userIds: readonly string[]): Promise<void> {
   const { sql } = work;
   const risks = await queryRows<Disowned<RiskRow>>(

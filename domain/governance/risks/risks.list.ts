@@ -23,13 +23,13 @@ import { levels, riskCategories, riskSources, riskStatuses } from './risks.types
 
 const initialLevel = levelSql('r.initial_probability', 'r.initial_impact');
 const residualLevel = levelSql('r.residual_probability', 'r.residual_impact');
-/** The level that counts, over the alias `r` of `risks`. */
+/** The effective level, over the alias `r` of `risks`. */
 export const presentLevel = `coalesce(${residualLevel}, ${initialLevel})`;
 
 const oneOf = (values: readonly string[]): string =>
   `array[${values.map((value) => `'${value}'`).join(', ')}]`;
 
-/** Whether the target date is past and nothing has come of it, by the database's day. */
+/** Whether the target date is past and the risk is unresolved, by the database's date. */
 export const isOverdue = `(r.target_resolution_date < current_date and r.status = any(${oneOf(overdueStatuses)}))`;
 
 /** The cards of a risk that the caller sees. */
@@ -48,7 +48,7 @@ export const riskSorts: Record<string, SortField> = {
   created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
   reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
   title: { sql: 'fold(r.title)', type: 'text', filled: true },
-  // the gravest, and the first of the ways that a risk goes, come first when they ascend
+  // ascending: the most severe level and the earliest status first
   level: { sql: `array_position(${oneOf(levels)}, ${presentLevel})`, type: 'bigint', filled: true },
   status: { sql: `array_position(${oneOf(riskStatuses)}, r.status)`, type: 'bigint', filled: true },
   category: { sql: 'r.category', type: 'text', filled: true },
@@ -79,7 +79,7 @@ function riskList(ctx: Ctx): ListSpec {
   };
 }
 
-/** What a search of risks looks into. */
+/** The searched text of risks. */
 export const SEARCH = `fold(r.reference || ' ' || r.title || ' ' || r.description)`;
 
 const several = <const V extends readonly string[]>(values: V, description: string) =>
@@ -108,7 +108,7 @@ export const riskFilters = {
 };
 export type RiskFilter = StaticOf<typeof riskFilters>;
 
-/** What the filter asks for, over the alias `r`. */
+/** The conditions of the filters, over the alias `r`. */
 export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
   const where: Condition[] = [];
   const among = (column: string, values: readonly string[] | undefined) => {
@@ -124,7 +124,7 @@ export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
   return where;
 }
 
-/** Risks that are linked to a card, as far as the caller sees it. */
+/** Risks of a card that the caller sees. */
 function onCard(ctx: Ctx, cardId: string): Condition {
   const visible = visibleCards(ctx);
   return {

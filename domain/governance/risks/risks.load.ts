@@ -35,10 +35,10 @@ export function requireOpen({ status }: RiskRow): void {
 }
 
 /**
- * Cards to be linked, held as they are. Those that the caller does not see are faults.
- * @param ids repeated ones count once. @param field how faults name them.
+ * Cards to be linked, locked for sharing. Cards that the caller does not see are validation errors.
+ * @param ids duplicates count once. @param field the field in validation errors.
  */
-export async function holdLinkable(
+export async function lockLinkable(
   work: Work,
   ctx: Ctx,
   ids: readonly string[],
@@ -61,7 +61,7 @@ export async function holdLinkable(
   return [...new Set(wanted)].flatMap((id) => found.get(id) ?? []);
 }
 
-/** Adds a fault where a user to whom a risk or a task is given is unknown or not active. */
+/** Adds a validation error where an owner is unknown or not active. */
 export async function checkOwner(work: Work, id: string, faults: FieldError[]): Promise<void> {
   try {
     await requireActiveUser(work.sql, id, 'owner_id');
@@ -71,7 +71,7 @@ export async function checkOwner(work: Work, id: string, faults: FieldError[]): 
   }
 }
 
-/** A title as it is stored; a blank one is a fault. */
+/** The trimmed title; a blank one is a validation error. */
 export function checkTitle(title: string, faults: FieldError[]): string {
   const trimmed = title.trim();
   if (trimmed === '') faults.push({ field: 'title', code: 'required', message: 'must not be blank' });

@@ -8,7 +8,7 @@ import { impacts, levels, probabilities, riskCategories, riskStatuses } from './
 const counted = (condition: string): string => `count(*) filter (where ${condition})`;
 const byValue = (column: string, values: readonly string[]): string =>
   `json_build_object(${values.map((value) => `'${value}', ${counted(`${column} = '${value}'`)}`).join(', ')})`;
-/** Rows are probabilities, columns impacts, both from the gravest on. */
+/** Rows are probabilities, columns impacts, both in descending order. */
 const matrixOf = (kind: 'initial' | 'residual'): string =>
   `json_build_array(${probabilities
     .map(
@@ -29,7 +29,7 @@ const metrics = `json_build_object(
   'initial_matrix', ${matrixOf('initial')},
   'residual_matrix', ${matrixOf('residual')})`;
 
-/** Figures over the risks that the filter lets through, in one pass over them. @throws EstateError `forbidden`. */
+/** Figures over the risks that match the filter. @throws EstateError `forbidden`. */
 export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: string }): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   const where = filterConditions(ctx, params);

@@ -66,7 +66,7 @@ export class MitigationTask extends rowModel('risk_mitigation_tasks', {
 }) {}
 export type TaskRow = RowOf<typeof MitigationTask>;
 
-/** One time that a mitigation task is to be done. */
+/** One occurrence of a mitigation task. */
 export class Occurrence extends rowModel('risk_mitigation_occurrences', {
   id: Uuid,
   task_id: Uuid,

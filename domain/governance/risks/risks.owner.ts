@@ -5,7 +5,7 @@ import { riskLink } from './risks.events.ts';
 import type { RiskRow } from './risks.model.ts';
 import { isSettled } from './risks.rules.ts';
 
-/** What the owner of a risk is asked to do: only the owner sees it. */
+/** The to-do of the owner of a risk, which only the owner sees. */
 export const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({
   topic: RISK_TOPIC,
   subjectId: risk.id,
@@ -16,7 +16,7 @@ export const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({
   link: riskLink(risk.id),
 });
 
-/** Brings the owner's to-do up to the risk: taken back from who owns it no more, done with a risk that is settled. */
+/** Updates the to-do of the owner: withdrawn from a former owner, done when the risk is settled. */
 export async function settleOwner(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
   const subject = { topic: RISK_TOPIC, subjectId: after.id };
   if (before.owner_id !== null && before.owner_id !== after.owner_id) {

@@ -17,7 +17,7 @@ import { withReferences } from './risks.references.ts';
 import { estimateOf } from './risks.rules.ts';
 import { addTask } from './tasks.add.ts';
 
-/** What may be said of the risk instead of what the finding suggests. */
+/** Values that replace those derived from the finding. */
 export type Promotion = Pick<
   RiskInput,
   | 'title'
@@ -34,8 +34,8 @@ const cut = (text: string): string =>
   text.length > TITLE ? `${text.slice(0, TITLE - 1).toWellFormed()}…` : text;
 
 /**
- * Makes a risk of a finding, on the finding's card and with one task to remedy it. The finding is left to the risk from
- * then on. A finding that has its risk already gives that back, and nothing is written.
+ * Creates a risk from a finding, linked to its card and with one task for the remediation. The finding then follows the risk.
+ * For a finding that already has a risk nothing is written.
  * @returns the risk, and whether it is new.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed`.
  */
@@ -92,7 +92,7 @@ async function makeRisk(
 const descriptionOf = ({ requirement, gap_description }: FindingRow): string =>
   [requirement, gap_description].filter((part) => part.trim() !== '').join('\n\n');
 
-/** What was said of the risk; members that are null say nothing. */
+/** The given values, without null members. */
 async function checked(work: Work, input: Promotion): Promise<Partial<RiskRow>> {
   const faults: FieldError[] = [];
   const said = Object.fromEntries(

@@ -2,7 +2,7 @@ import { violatedConstraint } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 
 const NUMBERING_LOCK = 7203058;
-/** How often a command begins anew since its number was given meanwhile: only a rollback brings one back. */
+/** How often a command is retried when its reference was taken, which only a rollback causes. */
 const ATTEMPTS = 3;
 
 const kinds = {
@@ -11,8 +11,8 @@ const kinds = {
 } as const;
 
 /**
- * The next references of a kind, such as `R-000042`: the highest there is and one, without gaps, since whoever takes one
- * keeps others waiting until the transaction ends. The last lock that a command takes.
+ * The next references of a kind, such as `R-000042`: consecutive, because a lock until the end of the transaction serialises
+ * commands that take one. Commands take this lock last.
  */
 export async function nextReferences(
   { sql }: Work,
@@ -26,7 +26,7 @@ export async function nextReferences(
   return Array.from({ length: count }, (_, n) => `${kind}-${String(rows[0].last + n + 1).padStart(6, '0')}`);
 }
 
-/** Runs a command that takes references, again where a rollback has brought one of them back meanwhile. */
+/** Runs a command that takes references, and retries it where a rollback has restored one of them. */
 export async function withReferences<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -10,7 +10,7 @@ import {
   riskStatuses,
 } from './risks.types.ts';
 
-/** The level of each probability and impact: a row for each probability, a column for each impact, gravest first. */
+/** The level by probability (rows) and impact (columns), in descending order. */
 const matrix: Readonly<Record<Probability, readonly Level[]>> = {
   very_high: ['critical', 'critical', 'high', 'medium'],
   high: ['critical', 'high', 'high', 'medium'],
@@ -18,12 +18,12 @@ const matrix: Readonly<Record<Probability, readonly Level[]>> = {
   low: ['medium', 'medium', 'low', 'low'],
 };
 
-/** How grave a risk is; null unless both are known. */
+/** The level of a risk; null unless both values are set. */
 export function levelOf(probability: Probability | null, impact: Impact | null): Level | null {
   return probability && impact ? matrix[probability][impacts.indexOf(impact)]! : null;
 }
 
-/** The level that counts: what is left of the risk where that is known, else what it was at first. */
+/** The effective level: the residual one where it is set, otherwise the initial one. */
 export const currentLevel = (risk: RiskRow): Level =>
   levelOf(risk.residual_probability, risk.residual_impact) ??
   levelOf(risk.initial_probability, risk.initial_impact)!;
@@ -45,10 +45,10 @@ const moves: Readonly<Record<RiskStatus, readonly RiskStatus[]>> = {
   closed: ['in_progress'],
 };
 
-/** The statuses that may follow. */
+/** The allowed transitions. */
 export const nextStatuses = (from: RiskStatus): readonly RiskStatus[] => moves[from];
 
-/** Whether nobody has to do anything about a risk of this status any more, so that its owner is asked for nothing. */
+/** Whether the owner of a risk in this status needs no to-do. */
 export const isSettled = (status: RiskStatus): boolean =>
   ['mitigated', 'monitoring', 'accepted', 'closed'].includes(status);
 
@@ -75,7 +75,7 @@ const ofFinding: Readonly<Record<FindingStatus, Probability>> = {
   not_applicable: 'low',
 };
 
-/** What a risk made of a finding is estimated at, until somebody knows better. */
+/** The initial estimate of a risk that is created from a finding. */
 export function estimateOf(finding: { status: FindingStatus; severity: Severity }): {
   initial_probability: Probability;
   initial_impact: Impact;

@@ -1,12 +1,12 @@
-/** From the likeliest on: the rows of the matrix. */
+/** In descending order: the rows of the matrix. */
 export const probabilities = ['very_high', 'high', 'medium', 'low'] as const;
 export type Probability = (typeof probabilities)[number];
 
-/** From the gravest on: the columns of the matrix. */
+/** In descending order: the columns of the matrix. */
 export const impacts = ['critical', 'high', 'medium', 'low'] as const;
 export type Impact = (typeof impacts)[number];
 
-/** From the gravest on. */
+/** In descending order. */
 export const levels = ['critical', 'high', 'medium', 'low'] as const;
 export type Level = (typeof levels)[number];
 
@@ -35,11 +35,11 @@ export type RiskStatus = (typeof riskStatuses)[number];
 
 export const riskSources = ['manual', 'compliance'] as const;
 
-/** What a card has to do with a risk. */
+/** The role of a card in a risk. */
 export const cardRoles = ['affected', 'contributing', 'owner_of_control'] as const;
 export type CardRole = (typeof cardRoles)[number];
 
-/** A card as far as linking it goes. */
+/** A card to be linked. */
 export interface LinkedCard {
   id: string;
   type: string;

@@ -7,7 +7,7 @@ import { nextReferences } from './risks.references.ts';
 import { defaultTaskLead, seriesDay } from './tasks.rules.ts';
 import { addOccurrence, readToday } from './tasks.series.ts';
 
-/** A task as it is asked for, checked; `due_date` is that of its first occurrence. */
+/** The checked values of a new task; `due_date` is that of its first occurrence. */
 export interface TaskDraft
   extends Partial<
     Pick<TaskRow, 'description' | 'owner_id' | 'recurrence_unit' | 'recurrence_interval'> & {

@@ -41,8 +41,8 @@ export async function createTask(ctx: Ctx, riskId: string, input: TaskDraft): Pr
 }
 
 /**
- * Changes a task. Its owner and due date become those of the occurrence that is waited for. An active task that recurs
- * gets its next occurrence where none is waited for.
+ * Changes a task, and the owner and due date of its current occurrence. An active recurring task without a current occurrence
+ * gets one.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `wrong_state`.
  */
 export async function patchTask(ctx: Ctx, id: string, input: TaskPatch): Promise<JsonText> {
@@ -71,7 +71,7 @@ export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A lead time that was not given follows the recurrence. */
+/** The default lead time follows from the recurrence. */
 function withLead(task: TaskRow, { lead_time_days: given, ...values }: TaskPatch): Partial<TaskRow> {
   const unit = values.recurrence_unit ?? task.recurrence_unit;
   const interval = values.recurrence_interval ?? task.recurrence_interval;
@@ -93,7 +93,7 @@ async function storeTask(
   return after;
 }
 
-/** Brings the occurrence that is waited for up to its task. What is open stays open. */
+/** Updates the current occurrence after a change of its task. An open occurrence stays open. */
 async function adjust(
   work: Work,
   { task, cardIds, today }: TaskPlace,

@@ -7,7 +7,7 @@ import { occurrenceEvent } from './risks.events.ts';
 import type { OccurrenceRow, TaskRow } from './risks.model.ts';
 import { occurrenceTodo } from './tasks.owner.ts';
 
-/** Occurrences opened by one transaction. */
+/** Occurrences that one transaction opens. */
 const BATCH = 1000;
 
 /**
