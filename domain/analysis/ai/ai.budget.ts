@@ -1,34 +1,34 @@
 import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
 import type { AiSettings } from './ai.provider.ts';
 
-// Whoever reserves sees what all others have reserved: one at a time, for some milliseconds.
+// Reservations are serialised, so that each sees all earlier ones; the lock is held for milliseconds.
 const BUDGET_LOCK = 7203051;
 
-/** Who asks a model, and which. */
+/** The purpose of a call, and its model. */
 export interface AiUse {
-  /** The run on whose budget it goes; null for what a user asked for directly. */
+  /** The run whose budget it uses; null for a direct request of a user. */
   runId: string | null;
-  /** Such as `suggest`: what the tokens were spent on. */
+  /** What the tokens are used for, such as `suggest`. */
   purpose: string;
   provider: string;
   model: string;
 }
 
-/** Tokens set aside for one call, until {@link settleTokens} says what it took. */
+/** Tokens reserved for a call, until {@link settleTokens} records its usage. */
 export interface Reservation extends AiUse {
   day: string;
   tokens: number;
 }
 
-/** The bound that stands in the way of a call. */
+/** The budget that a call would exceed. */
 export type SpentBudget = 'tokens_per_run' | 'tokens_per_day' | 'calls_per_day';
 
 type Budgets = Pick<AiSettings, SpentBudget>;
 
 /**
- * Sets tokens aside for one call, and counts the call, unless a budget would be overrun. It commits at once, so that
- * no number of workers together spends more than the budget. What a lost worker had set aside stays spent.
- * @param tokens more than the call can take.
+ * Reserves tokens for a call, and counts the call, unless it would exceed a budget. It commits at once, so that concurrent
+ * workers cannot exceed the budget together. Reservations of lost workers count as used.
+ * @param tokens an upper bound for the call.
  */
 export async function reserveTokens(
   db: Db,
@@ -53,7 +53,7 @@ export async function reserveTokens(
   });
 }
 
-/** Puts what a call took in the place of what was set aside for it. */
+/** Replaces the reservation of a call by its usage. */
 export async function settleTokens(
   db: Db,
   reservation: Reservation,

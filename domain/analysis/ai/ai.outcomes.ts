@@ -1,18 +1,18 @@
 import type { Db, Sql } from '../../../platform/database.ts';
 
-/** What became of a question to a model. */
+/** The outcome of a question to a model. */
 export interface AiOutcome {
   provider: string;
   purpose: string;
   /** `answered`, or the kind of the failure, such as `budget`. */
   outcome: string;
-  /** Requests sent, repeated ones too. */
+  /** Requests sent, including retries. */
   calls: number;
   tokensIn: number;
   tokensOut: number;
 }
 
-/** All questions of one provider and purpose that came to the same. */
+/** The number of questions of a provider and purpose with the same outcome. */
 export interface AiOutcomes extends AiOutcome {
   questions: number;
 }
@@ -32,7 +32,7 @@ export async function noteOutcome(
   );
 }
 
-/** What became of all questions of all processes. */
+/** The outcomes of all questions of all processes. */
 export async function readOutcomes(sql: Sql): Promise<AiOutcomes[]> {
   const { rows } = await sql.raw(
     `select provider, purpose, outcome, questions::float8 as questions, calls::float8 as calls,

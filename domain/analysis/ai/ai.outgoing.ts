@@ -5,14 +5,14 @@ import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compi
 import { may } from '../../kernel/permissions/policy.ts';
 import type { AiSettings } from './ai.provider.ts';
 
-/** The members of a card, besides its attributes, that a provider can be told. Id and type always go. */
+/** The members of a card, besides its attributes, that can be sent to a provider. Id and type are always sent. */
 const members = ['name', 'alias', 'description', 'subtype', 'lifecycle'] as const;
-/** Every attribute that holds no cost. */
+/** Every attribute except costs. */
 const ALL = 'attributes.*';
-/** Names the fields of the types that are not named. */
+/** The key for all other types. */
 const OTHERS = '*';
 
-/** A card as a provider may be told of it. */
+/** A card with the fields that may be sent to a provider. */
 export interface OutgoingCard {
   id: string;
   type: string;
@@ -24,7 +24,7 @@ export interface OutgoingCard {
   attributes?: Record<string, unknown>;
 }
 
-/** A card as it stands, as far as it can be told. */
+/** A card with all fields that can be sent. */
 export interface CardToTell {
   id: string;
   type: string;
@@ -39,7 +39,7 @@ export interface CardToTell {
 const listed = (settings: AiSettings, type: string): readonly string[] =>
   settings.outgoing_fields[type] ?? settings.outgoing_fields[OTHERS] ?? [];
 
-/** Whether a field of cards of the type may leave the house: `description`, `attributes.<key>`. Costs have to be named one by one. */
+/** Whether a field of cards of the type may be sent: `description`, `attributes.<key>`. Costs must be listed by name. */
 export function mayLeave(settings: AiSettings, type: CardType, field: string): boolean {
   const fields = listed(settings, type.key);
   if (fields.includes(field)) return true;
@@ -47,7 +47,7 @@ export function mayLeave(settings: AiSettings, type: CardType, field: string): b
   return key !== undefined && fields.includes(ALL) && !type.costKeys.includes(key);
 }
 
-/** What a provider may be told of a card: what the settings let out, without costs that the caller does not see, without what is empty. */
+/** The fields of a card that may be sent: those in the settings, without empty ones and costs that the caller does not see. */
 export function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
   const type = ctx.metamodel.cardTypes.get(card.type);
   const told: OutgoingCard = { id: card.id, type: card.type };
@@ -67,7 +67,7 @@ export function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): 
   return told;
 }
 
-/** The given cards, as far as the caller sees them, in the order of the ids, as a provider may be told of them. */
+/** The given cards that the caller sees, in the order of the ids, with the fields that may be sent. */
 export async function readOutgoingCards(
   ctx: Ctx,
   settings: AiSettings,
@@ -83,7 +83,7 @@ export async function readOutgoingCards(
   return (rows as CardToTell[]).map((card) => outgoingCard(ctx, settings, card));
 }
 
-/** What is wrong with lists of fields that may leave, by their places. */
+/** The errors of lists of fields that may be sent, by index. */
 export function outgoingFaults(metamodel: Metamodel, lists: AiSettings['outgoing_fields']): FieldError[] {
   const known = (types: Iterable<CardType>) =>
     new Set<string>([

@@ -6,7 +6,7 @@ import { type CardToTell, fieldsOf, type OutgoingCard, outgoingCard } from './ai
 import type { AiSettings } from './ai.provider.ts';
 
 /**
- * What a provider would be told of a card, and the filled fields that it would not.
+ * The fields of a card that would be sent to a provider, and the filled ones that would not.
  * @throws EstateError `not_found` when the caller does not see the card.
  */
 export async function previewOutgoing(
@@ -24,7 +24,7 @@ export async function previewOutgoing(
   if (!stored) throw notFound('card', id);
   const card = outgoingCard(ctx, settings, stored);
   const costKeys = ctx.metamodel.cardTypes.get(stored.type)?.costKeys ?? [];
-  // that a cost is known is told to those only who see costs
+  // without `costs.view` not even the existence of a cost is revealed
   const untold = new Set(may(ctx.caller, 'costs.view') ? [] : costKeys.map((key) => `attributes.${key}`));
   for (const field of fieldsOf(card)) untold.add(field);
   return { card, withheld: fieldsOf(stored).filter((field) => !untold.has(field)) };

@@ -7,18 +7,18 @@ import { loadSettings, type WorkspaceSettings } from '../../kernel/settings/sett
 
 export type AiSettings = SettingValues['ai'];
 
-/** What talking to the provider takes. */
+/** The configuration of a provider. */
 export interface AiProvider {
   settings: AiSettings;
-  /** In clear; empty where the provider wants none. */
+  /** Decrypted; empty where the provider needs none. */
   apiKey: string;
 }
 
-/** Providers that nobody may ask without a key. `openai` without an address is OpenAI's own. */
+/** Providers that need a key. `openai` without an address is OpenAI itself. */
 const needsKey = ({ provider_type: type, provider_url: url }: AiSettings): boolean =>
   type === 'anthropic' || type === 'azure_openai' || type === 'gemini' || (type === 'openai' && url === '');
 
-/** The members of the settings that have to be set before a model can be asked; none when it can. */
+/** The settings that are missing before a model can be used. */
 export function missingForAi({
   values: { ai },
   secrets,
@@ -31,7 +31,7 @@ export function missingForAi({
   ];
 }
 
-/** The refusal of what needs a model while none is set up. It names what to set, as `missing`. */
+/** The error of operations that need a model without one; `missing` lists the missing settings. */
 export function aiNotConfigured(missing: readonly string[]): EstateError {
   return new EstateError(
     'ai_not_configured',
@@ -40,7 +40,7 @@ export function aiNotConfigured(missing: readonly string[]): EstateError {
   );
 }
 
-/** The refusal of suggestions for a type that the settings leave out. */
+/** The error of suggestions for a type that the settings exclude. */
 export function typeNotEnabled(type: string): EstateError {
   return new EstateError(
     'ai_not_configured',
@@ -56,7 +56,7 @@ export function requireAi(settings: WorkspaceSettings): void {
 }
 
 /**
- * The provider as it is set up now.
+ * The current provider.
  * @param disabledToo also while it is not enabled.
  * @throws EstateError `ai_not_configured`.
  */

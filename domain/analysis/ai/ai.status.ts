@@ -1,10 +1,10 @@
 import type { WorkspaceSettings } from '../../kernel/settings/settings.state.ts';
 import { missingForAi } from './ai.provider.ts';
 
-/** What an application may offer. */
+/** The available features. */
 export interface AiStatus {
   enabled: boolean;
-  /** Whether a model can be asked as soon as it is enabled. */
+  /** Whether a model can be used once it is enabled. */
   configured: boolean;
   provider_type: string;
   enabled_types: string[];
@@ -12,7 +12,7 @@ export interface AiStatus {
   portfolio_insights_enabled: boolean;
 }
 
-/** Whether features that need a model can be offered. */
+/** Whether features that need a model are available. */
 export function aiStatus(settings: WorkspaceSettings): AiStatus {
   const { ai } = settings.values;
   return {

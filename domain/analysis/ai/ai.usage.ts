@@ -28,7 +28,7 @@ const usageList: ListSpec = {
   },
 };
 
-/** What was spent on models, by day, run, purpose and model. @throws EstateError `forbidden`. */
+/** The usage of models, by day, run, purpose and model. @throws EstateError `forbidden`. */
 export async function listAiUsage(
   ctx: Ctx,
   { day, run_id, ...params }: ListParams & { day?: string; run_id?: string },

@@ -3,24 +3,24 @@ import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 
-/** The attribute that holds what a card costs in a year. */
+/** The attribute with the annual costs of a card. */
 const COST = 'costTotalAnnual';
 
-/** What a merge of cards into one of them would do; null where the caller may not see it. */
+/** The effect of a merge; null where the caller may not see it. */
 export interface MergeEffect {
   survivor_id: string;
   merged_ids: string[];
-  /** Relations that the survivor would be given; the others of the merged cards are there already, or lead among them. */
+  /** Relations that would move to the survivor; folded ones exist there already, or are between merged cards. */
   relations_moved: number | null;
   relations_folded: number | null;
   children_moved: number;
-  /** Users who hold a role on one of the cards. */
+  /** Users with a role on one of the cards. */
   people_affected: number | null;
-  /** Costs of the merged cards in a year. */
+  /** The annual costs of the merged cards. */
   cost_saved: number | null;
 }
 
-/** Looks what a merge would do, without doing it. */
+/** Computes the effect of a merge. */
 export async function effectOf(
   sql: Sql,
   ctx: Ctx,

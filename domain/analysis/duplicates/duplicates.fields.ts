@@ -3,7 +3,7 @@ import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compi
 /** How a field is compared; see the matching library. */
 type ComparedKind = 'name' | 'list' | 'text' | 'version' | 'choice' | 'set' | 'number';
 
-/** Something that cards say, by which duplicates are told. */
+/** A value of cards that is compared to find duplicates. */
 export interface ComparedField {
   /** `name`, `names`, `description`, `vendor`, `parent`, `subtype`, `relations` or `attributes.<key>`. */
   name: string;
@@ -14,11 +14,11 @@ export interface ComparedField {
 
 /** The card type whose cards are vendors. */
 export const VENDOR_TYPE = 'Provider';
-/** Attributes of a kind that are compared, the first ones. */
+/** The number of attributes of a kind that are compared. */
 const MOST_ATTRIBUTES = 4;
 const WEIGHTS = { description: 0.5, relation: 0.5, attribute: 0.25 };
 
-/** What is compared of the cards of a type. */
+/** The compared fields of the cards of a type. */
 export function comparedFields(metamodel: Metamodel, type: CardType): ComparedField[] {
   const hasVendor = vendorRelations(metamodel, type.key).length > 0;
   return [
@@ -35,7 +35,7 @@ export function comparedFields(metamodel: Metamodel, type: CardType): ComparedFi
 
 const field = (name: string, kind: ComparedKind, weight: number): ComparedField => ({ name, kind, weight });
 
-/** Texts, costs and choices: whoever describes a thing twice often says the same of it. */
+/** Texts, costs and choices, which duplicates often have in common. */
 function attributeFields({ fields }: CardType): ComparedField[] {
   const found: ComparedField[] = [];
   const of = (types: readonly string[], kind: ComparedKind) => {
@@ -51,7 +51,7 @@ function attributeFields({ fields }: CardType): ComparedField[] {
   return found;
 }
 
-/** Types of relations that tell who makes or sells a card of the type. */
+/** The relation types between cards of the type and vendors. */
 export function vendorRelations({ relationTypes }: Metamodel, type: string): string[] {
   if (type === VENDOR_TYPE) return [];
   return [...relationTypes.values()]
@@ -62,16 +62,16 @@ export function vendorRelations({ relationTypes }: Metamodel, type: string): str
 }
 
 /**
- * Whether a field is a fact by which a decision stands: what a card says of itself. Relations, costs and quantities change
- * without its becoming another thing.
+ * Whether a change of the field makes a decision lapse. Relations, costs and quantities may change while a card represents
+ * the same object.
  */
 export const isFact = ({ kind }: ComparedField): boolean => kind !== 'set' && kind !== 'number';
 
-/** The attribute that a field is, if any. */
+/** The key of the attribute that a field is, if any. */
 export const attributeOf = (name: string): string | undefined =>
   name.startsWith('attributes.') ? name.slice('attributes.'.length) : undefined;
 
-/** What people call the field of a type. */
+/** The label of a field of a type. */
 export function labelOf({ fields }: Pick<CardType, 'fields'>, name: string): string {
   const key = attributeOf(name);
   return key === undefined ? name : (fields.get(key)?.label ?? key);

@@ -1,7 +1,7 @@
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { analysisPayload } from '../runs/runs.types.ts';
 
-/** Finds cards that stand for one thing. It goes on with the stage at which it was. */
+/** Finds cards that represent the same object; resumes with the current stage. */
 export const duplicatesJob = defineJob({
   kind: 'duplicates',
   queue: 'bulk',

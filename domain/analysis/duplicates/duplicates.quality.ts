@@ -4,22 +4,22 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 /** From this score on a pair is a match. */
 const MATCH = 0.5;
 
-/** How often what was found agrees with what people decided; null where nothing was decided of which it could be told. */
+/** The agreement of results with decisions; null without decisions. */
 interface Agreement {
   precision: number | null;
   recall: number | null;
 }
 
-/** How well the search does in the eyes of who decided. */
+/** The quality of the search by the decisions about a card type. */
 export interface TypeQuality {
   card_type: string;
   confirmed: number;
   dismissed: number;
   investigating: number;
-  /** By the scores that pairs had before they were decided, and by those that they have now. */
+  /** By the scores of pairs before their decision, and by the current ones. */
   before_decision: Agreement;
   now: Agreement;
-  /** The version of what was learned and applied last, and whether it should be learned anew. */
+  /** The version of the model that was applied last, and whether a new one should be learned. */
   model: string | null;
   learn_advised: boolean;
 }

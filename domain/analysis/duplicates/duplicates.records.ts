@@ -3,20 +3,20 @@ import type { Sql } from '../../../platform/database.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { attributeOf, type ComparedField, isFact, vendorRelations } from './duplicates.fields.ts';
 
-/** What a card says, as it is compared. */
+/** The compared values of a card. */
 export interface CardRecord {
   id: string;
   values: Record<string, string | number | string[] | null>;
 }
 
-/** Letters of a text that are read: beyond, it says nothing more of what the card is. */
+/** The number of characters of a text that are compared. */
 const DESCRIPTION = 2_000;
 const SHORT = 500;
-/** Related cards that are read of a card, the first ones by id. */
+/** The number of related cards of a card that are compared, the first ones by id. */
 const MOST_RELATED = 100;
 const PAGE = 2_000;
 
-/** Cards of a type in the order of their ids, a page at a time: so many as fit in memory are there at once. */
+/** Cards of a type in the order of their ids, in pages, to bound memory. */
 export async function* recordPages(
   sql: Sql,
   metamodel: Metamodel,
@@ -47,7 +47,7 @@ interface Row {
   related: string[] | null;
 }
 
-/** What these cards of the type say; those that are gone or archived are left out. */
+/** The compared values of these cards of the type, without archived and deleted ones. */
 export async function recordsOf(
   sql: Sql,
   metamodel: Metamodel,
@@ -109,7 +109,7 @@ function saidIn(row: Row, name: string): CardRecord['values'][string] {
   }
 }
 
-/** The name with the other names that the alias holds. */
+/** The name, and the names in the alias. */
 function namesOf({ name, alias }: Row): string[] {
   const others = (alias ?? '')
     .split(/[,;|\n]/)
@@ -118,7 +118,7 @@ function namesOf({ name, alias }: Row): string[] {
   return [name.slice(0, SHORT), ...others];
 }
 
-/** A fingerprint of what a card says of itself; empty values are none, so that a new field changes nothing. */
+/** A hash of the values by which decisions lapse; empty values do not count, so that a new field changes nothing. */
 export function factsOf({ values }: CardRecord, fields: readonly ComparedField[]): string {
   const hash = createHash('sha256');
   const facts = fields.filter(isFact).map(({ name }) => name);
@@ -130,12 +130,12 @@ export function factsOf({ values }: CardRecord, fields: readonly ComparedField[]
   return hash.digest('base64url').slice(0, 22);
 }
 
-/** The id of what stands for these cards together: it follows from theirs, whatever their order. */
+/** The id of a pair or cluster, derived from the ids of its cards in any order. */
 export function idFor(kind: 'pair' | 'cluster', ids: readonly string[]): string {
   const hex = createHash('sha256')
     .update(`${kind} ${ids.toSorted().join(' ')}`)
     .digest('hex');
-  // version 8 of RFC 9562: of the maker's own
+  // version 8 of RFC 9562: a custom format
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),

@@ -5,8 +5,8 @@ import { duplicatesJob } from './duplicates.job.ts';
 import type { SearchMode } from './duplicates.types.ts';
 
 /**
- * Starts a search for duplicates among the cards of some types, or of all that are shown.
- * @throws EstateError `forbidden`; `validation_failed` for a type that is not shown; `wrong_state` while one is under way.
+ * Starts a search for duplicates among the cards of some types, or of all visible ones.
+ * @throws EstateError `forbidden`; `validation_failed` for an invisible type; `wrong_state` while one is in progress.
  */
 export async function startSearch(
   ctx: Ctx,

@@ -9,7 +9,7 @@ export const pairsOf = (ids: readonly string[]): { id: string; left_id: string; 
   );
 };
 
-/** How a cluster stands by what was decided of its pairs: all of them decide together, one alone nothing. */
+/** The status of a cluster: the decision that all of its pairs have in common. */
 export function statusOf(ids: readonly string[], decided: ReadonlyMap<string, PairDecision>): ClusterStatus {
   const decisions = new Set(pairsOf(ids).map(({ id }) => decided.get(id)));
   if (decisions.size === 0 || decisions.has(undefined)) return 'pending';

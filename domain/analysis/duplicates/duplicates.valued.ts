@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import { attributeOf, type ComparedField } from './duplicates.fields.ts';
 
-/** The fields that some card of the type has a value for: the others would only cost time. */
+/** The fields that have a value in some card of the type; comparing others would take time for nothing. */
 export async function valuedFields(
   sql: Sql,
   type: string,

@@ -1,7 +1,7 @@
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { analysisPayload } from '../runs/runs.types.ts';
 
-/** Ranks the cards of a type by how much speaks for modernising them. */
+/** Scores the cards of a type for modernization. */
 export const modernizationsJob = defineJob({
   kind: 'modernizations',
   queue: 'bulk',

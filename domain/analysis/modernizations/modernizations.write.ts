@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Candidate } from './modernizations.types.ts';
 
-/** Takes away what runs left that did not come to their end. */
+/** Deletes proposals of runs that did not complete. */
 export async function clearLeftovers(sql: Knex.Transaction): Promise<void> {
   await sql('modernizations').where({ is_current: false }).delete();
 }
 
-/** Keeps what a run has found so far; nobody sees it yet. */
+/** Stores proposals of a run, which are not listed before it completes. */
 export async function keepCandidates(
   sql: Knex.Transaction,
   run: { id: string; targetType: string },
@@ -36,8 +36,8 @@ export async function keepCandidates(
 }
 
 /**
- * Shows what the run found in place of what was found before for the type. What is proposed again keeps its id.
- * @returns how many there are by type.
+ * Replaces the listed proposals for the type by those of the run. Repeated proposals keep their id.
+ * @returns their number by type.
  */
 export async function showCandidates(
   sql: Knex.Transaction,

@@ -5,11 +5,11 @@ import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
 import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 
-/** Data quality from which on a card is silver, and gold. */
+/** The data quality from which a card is silver, and gold. */
 const [SILVER, GOLD] = [50, 80];
 const MOST_ISSUES = 10;
 
-/** The landscape's quality and cost at a glance, of the cards that the caller sees. */
+/** An overview of quality and costs of the cards that the caller sees. */
 export interface Overview {
   total_cards: number;
   cards_by_type: Record<string, number>;
@@ -17,14 +17,14 @@ export interface Overview {
   quality_bronze: number;
   quality_silver: number;
   quality_gold: number;
-  /** Costs in a year; null without `costs.view`. */
+  /** Annual; null without `costs.view`. */
   total_cost: number | null;
   vendor_count: number;
   /** Clusters that nobody has confirmed or dismissed. */
   duplicate_clusters: number;
-  /** Cards that should be modernised, without what was dismissed. */
+  /** Proposed modernizations, without dismissed ones. */
   modernization_count: number;
-  /** The cards with the least data quality. */
+  /** The cards with the lowest data quality. */
   top_issues: { id: string; name: string; type: string; data_quality: number }[];
 }
 

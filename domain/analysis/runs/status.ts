@@ -10,7 +10,7 @@ export interface AnalysisStatus {
   enabled: boolean;
 }
 
-/** Tells whether analyses can be run, and whether a language model can sharpen them. */
+/** Whether analyses are available, and whether they can use a language model. */
 export async function readStatus(ctx: Ctx): Promise<AnalysisStatus> {
   const settings = await loadSettings(ctx.db);
   const enabled = isEnabled(settings, 'ai_analysis');
