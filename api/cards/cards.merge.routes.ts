@@ -1,8 +1,12 @@
 import Type from 'typebox';
 import { mergeCards } from '../../domain/inventory/cards/merge/merge.command.ts';
-import { listMerges, readMerge } from '../../domain/inventory/cards/merge/merge.list.ts';
+import {
+  listMerges,
+  mergeFilters,
+  mergeSorts,
+  readMerge,
+} from '../../domain/inventory/cards/merge/merge.list.ts';
 import { undoMerge } from '../../domain/inventory/cards/merge/merge.undo.ts';
-import { Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/card-merge.ts';
@@ -72,9 +76,7 @@ export function registerCardMergeRoutes(app: App): void {
     tag,
     summary: 'List merges of cards',
     permission: 'inventory.view',
-    query: listQuery(['created_at'], 'created_at', {
-      card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card that survived or was merged' })),
-    }),
+    query: listQuery(mergeSorts, 'created_at', mergeFilters),
     answers: { 200: { description: 'Merges', schema: schemas.CardMergeList } },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listMerges(ctx, query)),
   });

@@ -2,10 +2,14 @@ import Type from 'typebox';
 import { bulkRelations } from '../../domain/inventory/relations/relations.bulk.ts';
 import { createRelation } from '../../domain/inventory/relations/relations.create.ts';
 import { deleteRelation } from '../../domain/inventory/relations/relations.delete.ts';
-import { listRelations, readRelation } from '../../domain/inventory/relations/relations.list.ts';
+import {
+  listRelations,
+  readRelation,
+  relationFilters,
+  relationSorts,
+} from '../../domain/inventory/relations/relations.list.ts';
 import { patchRelation } from '../../domain/inventory/relations/relations.patch.ts';
 import { createResultCache } from '../../domain/kernel/lists/result.cache.ts';
-import { Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { IdParams, listQuery } from '../schemas/common.ts';
@@ -37,12 +41,7 @@ export function registerRelationRoutes(app: App): void {
     summary: 'List relations between active cards',
     description: '`search` looks into the names of both cards.',
     ...reading,
-    query: listQuery(['created_at', 'type', 'source', 'target'], 'created_at', {
-      card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card at either end' })),
-      type: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 2000, description: 'Relation types, comma-separated' }),
-      ),
-    }),
+    query: listQuery(relationSorts, 'created_at', relationFilters),
     answers: {
       200: {
         description: 'Relations',

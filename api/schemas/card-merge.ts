@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { CardMerge } from '../../domain/inventory/cards/cards.model.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer } from './common.ts';
 
 const MAX_MERGED = 50;
@@ -94,20 +95,12 @@ export const UndoMergeAnswer = Type.Object(
   { $id: 'UndoMergeAnswer', ...closed },
 );
 
+const { journal: _internal, ...columns } = CardMerge.columns;
 const members = {
-  id: Uuid,
-  card_type: Type.String(),
-  survivor_id: Uuid,
+  ...columns,
   survivor_name: Nullable(Type.String({ description: 'Null when the card is gone' })),
-  merged: Type.Array(
-    Type.Object({ id: Uuid, name: Type.String(), external_id: Nullable(Type.String()) }, closed),
-  ),
-  created_by: Nullable(Uuid),
   created_by_name: Nullable(Type.String()),
-  created_at: Timestamp,
-  undone_by: Nullable(Uuid),
   undone_by_name: Nullable(Type.String()),
-  undone_at: Nullable(Timestamp),
 };
 
 export const CardMergeSchema = Type.Object(members, { $id: 'CardMerge', ...closed });

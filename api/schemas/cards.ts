@@ -1,19 +1,10 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Card } from '../../domain/inventory/cards/cards.model.ts';
+import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer } from './common.ts';
 
-export const CardStatus = Type.Union([Type.Literal('ACTIVE'), Type.Literal('ARCHIVED')]);
-const ApprovalStatus = Type.Union([
-  Type.Literal('DRAFT'),
-  Type.Literal('APPROVED'),
-  Type.Literal('REJECTED'),
-  Type.Literal('BROKEN'),
-]);
-const Phase = Type.Optional(DateOnly);
-export const Lifecycle = Type.Object(
-  { plan: Phase, phaseIn: Phase, active: Phase, phaseOut: Phase, endOfLife: Phase },
-  closed,
-);
+const { archive_batch_id: _internal, ...columns } = Card.columns;
+const ApprovalStatus = columns.approval_status;
 
 const TagRef = Type.Object(
   {
@@ -37,26 +28,7 @@ const StakeholderRef = Type.Object(
 );
 
 const cardMembers = {
-  id: Uuid,
-  type: Type.String(),
-  subtype: Nullable(Type.String()),
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  parent_id: Nullable(Uuid),
-  lifecycle: Nullable(Lifecycle),
-  attributes: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'By field key of the card type; cost fields are left out without `costs.view`',
-  }),
-  status: CardStatus,
-  approval_status: ApprovalStatus,
-  data_quality: Type.Number({ minimum: 0, maximum: 100, description: 'Filled share in per cent' }),
-  external_id: Nullable(Type.String()),
-  alias: Nullable(Type.String()),
-  archived_at: Nullable(Timestamp),
-  created_by: Nullable(Uuid),
-  updated_by: Nullable(Uuid),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  ...columns,
   tags: Type.Array(TagRef),
   stakeholders: Type.Array(StakeholderRef),
 };

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
+import { Card, Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
 import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { CardStatus, Lifecycle } from './cards.ts';
 import { Position } from './common.ts';
 
 const Text = Nullable(Type.String());
@@ -16,7 +16,7 @@ export const ExportedCard = Type.Object(
     description: Text,
     lifecycle: Nullable(Lifecycle),
     attributes: OpenObject,
-    status: CardStatus,
+    status: Card.columns.status,
     data_quality: Type.Number(),
     updated_at: Timestamp,
     tags: Type.Array(Type.Object({ name: Type.String(), color: Text, group_name: Type.String() }, closed)),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ReferenceCatalogue } from '../../domain/inventory/reference/reference.model.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
@@ -60,12 +61,13 @@ export const ImportedNodesSchema = Type.Object(
   { $id: 'ImportedCatalogueNodes', ...closed },
 );
 
+const { kind, catalogue_version, source } = ReferenceCatalogue.columns;
 const Texts = (maxLength: number) =>
   Type.Record(Locale, Type.String({ maxLength }), { maxProperties: 20, description: 'By language' });
 export const CatalogueBody = Type.Object(
   {
-    catalogue_version: Type.String({ minLength: 1, maxLength: 100 }),
-    source: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    catalogue_version,
+    source: Type.Optional(source),
     nodes: Type.Optional(
       Type.Array(
         Type.Object(
@@ -93,8 +95,8 @@ export const CatalogueBody = Type.Object(
 );
 export const LoadedCatalogueSchema = Type.Object(
   {
-    kind: Type.Union(['capability', 'process', 'value_stream'].map((kind) => Type.Literal(kind))),
-    catalogue_version: Type.String(),
+    kind,
+    catalogue_version,
     node_count: Type.Integer({ minimum: 1 }),
   },
   { $id: 'LoadedCatalogue', ...closed },

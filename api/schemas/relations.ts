@@ -1,22 +1,12 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Relation } from '../../domain/inventory/relations/relations.model.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer } from './common.ts';
 
 const CardRef = Type.Object({ id: Uuid, type: Type.String(), name: Type.String() }, closed);
 
-const members = {
-  id: Uuid,
-  type: Type.String(),
-  source_id: Uuid,
-  target_id: Uuid,
-  source: CardRef,
-  target: CardRef,
-  attributes: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'By attribute key of the relation type; cost attributes are left out without `costs.view`',
-  }),
-  description: Nullable(Type.String()),
-  created_at: Timestamp,
-};
+const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = Relation.columns;
+const members = { ...columns, source: CardRef, target: CardRef };
 
 export const RelationSchema = Type.Object(members, { $id: 'Relation', ...closed });
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Lifecycle } from './cards.ts';
 import { Position } from './common.ts';
 
 export const CostReportSchema = Type.Object(

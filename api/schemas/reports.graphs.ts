@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Lifecycle } from './cards.ts';
 import { Position } from './common.ts';
 
 const Line = Type.Object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) }, closed);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import { Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
 import { SectionSchema } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { Lifecycle } from './cards.ts';
 import { Position } from './common.ts';
 
 const Named = { id: Uuid, name: Type.String() };

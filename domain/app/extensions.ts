@@ -26,6 +26,8 @@ import { surveysExtension } from '../governance/surveys/surveys.extension.ts';
 import { calculationsExtension } from '../inventory/calculations/calculations.extension.ts';
 import { cardsExtension } from '../inventory/cards/cards.extension.ts';
 import { metamodelExtension } from '../inventory/metamodel/metamodel.extension.ts';
+import { referenceExtension } from '../inventory/reference/reference.extension.ts';
+import { relationsExtension } from '../inventory/relations/relations.extension.ts';
 import { tagsExtension } from '../inventory/tags/tags.extension.ts';
 import { composeExtensions, type Extension } from '../kernel/extensions.ts';
 import { bpmExtension } from '../modelling/bpm/bpm.extension.ts';
@@ -43,7 +45,9 @@ export const extensionList: readonly Extension[] = [
   metamodelExtension,
   calculationsExtension,
   cardsExtension,
+  relationsExtension,
   tagsExtension,
+  referenceExtension,
   collaborationExtension,
   viewsExtension,
   savedReportsExtension,

@@ -15,9 +15,18 @@ function contentTableOf({
   transfer,
 }: Resource): ContentTable | undefined {
   if ('excluded' in transfer) return undefined;
-  const { key = ['id'], omitted, noPeople, label = 't.id::text', silent, insertOnly, ...more } = transfer;
+  const {
+    key = ['id'],
+    omitted,
+    noPeople,
+    label = 't.id::text',
+    silent,
+    insertOnly,
+    replaced,
+    ...more
+  } = transfer;
   const [created] = events.created ?? [];
-  const [updated] = events.updated ?? [];
+  const [updated] = (replaced ? events.created : events.updated) ?? [];
   return {
     table: model.tableName,
     what: name,

@@ -17,6 +17,8 @@ const statusAfter: Record<ApprovalAction, ApprovalStatus> = {
   reset: 'DRAFT',
 };
 
+export const APPROVE = { app: 'inventory.approval_status', card: 'card.approval_status' } as const;
+
 /**
  * Approves, rejects or resets an active card. What it is already is not written again.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, and
@@ -26,7 +28,7 @@ export async function setApproval(ctx: Ctx, id: string, action: ApprovalAction):
   return await command(ctx, async (work) => {
     await lockCards(work, [id]);
     const card = requireCard(await loadCards(work, ctx, [id]), id);
-    requireOnCard(ctx, { app: 'inventory.approval_status', card: 'card.approval_status' }, card);
+    requireOnCard(ctx, APPROVE, card);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, card.id));
     if (card.status === 'ARCHIVED') {
       throw new EstateError('wrong_state', 'An archived card has no approval; restore it first.');

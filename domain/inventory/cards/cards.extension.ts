@@ -1,9 +1,80 @@
 import type { Extension } from '../../kernel/extensions.ts';
+import type { Resource } from '../../kernel/resources/resource.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
 import { archivePurgeJob } from './archive-purge.job.ts';
-import { mergeUndo } from './merge/merge.events.undo.ts';
+import { APPROVE } from './cards.approval.ts';
+import { ARCHIVE } from './cards.archive.ts';
+import { DELETE } from './cards.delete.ts';
+import { Card, CardMerge, CardOldValue, CardRedirect } from './cards.model.ts';
+import { EDIT } from './cards.patch.ts';
+import { undoMerge, undoMove } from './merge/merge.events.undo.ts';
 
-/** Cards. Writes of cards and relations are undone in sets, by the rollback itself. */
+const history: Resource['transfer'] = {
+  excluded: 'service',
+  reason: 'The history belongs to the service in which it happened.',
+};
+const merging = needs(EDIT, ARCHIVE);
+
+/** Cards and their merges. */
 export const cardsExtension: Extension = {
-  undo: mergeUndo,
+  resources: [
+    {
+      model: Card,
+      name: 'card',
+      events: {
+        created: ['card.created'],
+        updated: [
+          'card.updated',
+          'card.archived',
+          'card.restored',
+          'card.approval_status.approve',
+          'card.approval_status.reject',
+          'card.approval_status.reset',
+        ],
+        deleted: ['card.deleted'],
+      },
+      undo: {
+        right: needs(EDIT),
+        rights: {
+          'card.created': needs('inventory.create'),
+          'card.archived': needs(ARCHIVE),
+          'card.restored': needs(ARCHIVE),
+          'card.deleted': needs(DELETE),
+          'card.approval_status.approve': needs(APPROVE),
+          'card.approval_status.reject': needs(APPROVE),
+          'card.approval_status.reset': needs(APPROVE),
+        },
+        inSets: true,
+      },
+      transfer: {
+        matches: [['%.type', '%.external_id']],
+        label: `t.type || '/' || coalesce(t.external_id, t.name)`,
+      },
+      asOf: { byKey: ['attributes', 'lifecycle'] },
+    },
+    {
+      model: CardMerge,
+      name: 'merge',
+      events: { created: ['card.merged'], deleted: ['card.unmerged'] },
+      undo: { right: merging, undo: undoMerge },
+      transfer: history,
+    },
+    {
+      model: CardRedirect,
+      name: 'redirect of a merged card',
+      events: {},
+      undo: { refused: 'They are written with their merge.' },
+      transfer: history,
+    },
+    {
+      model: CardOldValue,
+      name: 'old value of a card',
+      events: {},
+      undo: { refused: 'A trigger derives them from events.' },
+      transfer: history,
+    },
+  ],
+  undo: [{ entity: 'attachment', events: { updated: ['attachment.moved'] }, undo: undoMove }],
+  undoRights: { 'attachment.moved': merging },
   jobs: [archivePurgeJob],
 };

@@ -39,7 +39,7 @@ export async function lockCards(
 
 /** A card with what writing it needs to know. */
 export interface StoredCard extends CardState, CardForPolicy {
-  /** The act that archived it. */
+  /** The operation that archived it. */
   archive_batch_id: string | null;
   filled: FilledSlots;
   /** What lines kept elsewhere come to, by the key of the attribute that shows it; null for nothing. */

@@ -2,10 +2,12 @@ import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { holderWithin, holdsCostRole, inScope, may } from '../../kernel/permissions/policy.ts';
+import { Card } from './cards.model.ts';
 import { unseenCard, visibleCards } from './cards.visible.ts';
 
 const TAGS = {
@@ -45,28 +47,14 @@ export function visibleAttributes(ctx: Ctx): Fragment {
   };
 }
 
+const { archive_batch_id: _internal, ...columns } = columnMembers('c', Card);
+
 /** The members of a card in the order of its JSON, over the alias `c` of `cards`. */
 export function cardMembers(ctx: Ctx): ListSpec['members'] {
   const seen = visibleStakeholders(ctx);
   return {
-    id: 'c.id',
-    type: 'c.type',
-    subtype: 'c.subtype',
-    name: 'c.name',
-    description: 'c.description',
-    parent_id: 'c.parent_id',
-    lifecycle: 'c.lifecycle',
+    ...columns,
     attributes: visibleAttributes(ctx),
-    status: 'c.status',
-    approval_status: 'c.approval_status',
-    data_quality: 'c.data_quality',
-    external_id: 'c.external_id',
-    alias: 'c.alias',
-    archived_at: 'utc(c.archived_at)',
-    created_by: 'c.created_by',
-    updated_by: 'c.updated_by',
-    created_at: 'utc(c.created_at)',
-    updated_at: 'utc(c.updated_at)',
     tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
     stakeholders: {
       sql: `(select coalesce(${STAKEHOLDERS.list}, '[]') from ${STAKEHOLDERS.from}

@@ -2,7 +2,9 @@ import { invalidField, invalidFields, notFound } from '../../../platform/errors.
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { deleteRows } from '../../kernel/resources/rows.ts';
 import { nodesOfCsv } from './reference.csv.ts';
+import { ReferenceCatalogue } from './reference.model.ts';
 import { type GivenNode, readNodes } from './reference.rules.ts';
 import { type CatalogueKind, type CatalogueNode, catalogueKinds, MAX_NODES } from './reference.types.ts';
 
@@ -47,9 +49,9 @@ export async function loadCatalogue(
          nodes = excluded.nodes, loaded_at = clock_timestamp()`,
       [kind, catalogue_version, source, JSON.stringify(read as CatalogueNode[])],
     );
-    const told = { kind, catalogue_version, node_count: read.length };
-    work.emit({ event_type: 'reference_catalogue.loaded', data: { id: kind, source, ...told } });
-    return told;
+    const loaded = { kind, catalogue_version, node_count: read.length };
+    work.emit({ event_type: 'reference_catalogue.loaded', data: { id: kind, source, ...loaded } });
+    return loaded;
   });
 }
 
@@ -57,8 +59,8 @@ export async function loadCatalogue(
 export async function unloadCatalogue(ctx: Ctx, kind: CatalogueKind): Promise<void> {
   requirePermission(ctx.caller, 'admin.metamodel');
   await command(ctx, async (work) => {
-    const removed = await work.sql('reference_catalogues').where({ kind }).delete();
-    if (removed === 0) throw notFound('loaded catalogue', kind);
+    const removed = await deleteRows(work.sql, ReferenceCatalogue, (query) => query.where({ kind }));
+    if (removed.length === 0) throw notFound('loaded catalogue', kind);
     work.emit({ event_type: 'reference_catalogue.removed', data: { id: kind, kind } });
   });
 }

@@ -1,18 +1,18 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
+import type { CardColumns } from '../cards/cards.model.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { bundledCatalogue } from './reference.bundled.ts';
+import { ReferenceCatalogue } from './reference.model.ts';
 import { type Catalogue, type CatalogueKind, type CatalogueNode, catalogueKinds } from './reference.types.ts';
 
 /** The catalogue of a kind in force: the one that was loaded, else the bundled one. */
 export async function catalogueOf(sql: Sql, kind: CatalogueKind): Promise<Catalogue> {
-  const { rows } = await sql.raw(
-    'select catalogue_version, source, nodes, utc(loaded_at) as loaded_at from reference_catalogues where kind = ?',
-    [kind],
-  );
-  if (!rows[0]) return bundledCatalogue(kind);
-  const { catalogue_version, source, nodes, loaded_at } = rows[0];
-  return { kind, version: catalogue_version, generatedAt: loaded_at, source, nodes };
+  const [loaded] = await findRows(sql, ReferenceCatalogue, (query) => query.where({ kind }));
+  if (!loaded) return bundledCatalogue(kind);
+  const { catalogue_version, source, nodes, loaded_at } = loaded;
+  return { kind, version: catalogue_version, generatedAt: new Date(loaded_at).toISOString(), source, nodes };
 }
 
 /**
@@ -28,12 +28,13 @@ export async function standingCards(
 ): Promise<Map<string, string>> {
   const { type } = catalogueKinds[kind];
   const visible = sees ? visibleCards(ctx) : { sql: 'true', bindings: [] };
-  const { rows } = await sql.raw(
+  const rows = await queryRows<Pick<CardColumns, 'id' | 'external_id' | 'parent_id' | 'name' | 'status'>>(
+    sql,
     `select c.id, c.external_id, c.parent_id, lower(c.name) as name, c.status
      from cards c where c.type = ? and ${visible.sql}
        and (c.external_id = any(?::text[]) or (c.status = 'ACTIVE' and lower(c.name) = any(
          select lower(n) from unnest(?::text[]) n)))`,
-    [type, ...visible.bindings, nodes.map(({ id }) => id), nodes.flatMap(namesOf)] as never,
+    [type, ...visible.bindings, nodes.map(({ id }) => id), nodes.flatMap(namesOf)],
   );
   const byExternalId = new Map<string, string>();
   const byPlace = new Map<string, string>();

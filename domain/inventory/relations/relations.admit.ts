@@ -7,7 +7,7 @@ import { refuseHiddenCosts } from '../cards/cards.costs.ts';
 import { duplicateRelation, validateRelationInput } from './relations.rules.ts';
 import type { RelationEnd, RelationInput } from './relations.types.ts';
 
-const MANAGE = { app: 'relations.manage', card: 'card.manage_relations' } as const;
+export const MANAGE = { app: 'relations.manage', card: 'card.manage_relations' } as const;
 
 /**
  * Checks the right to write relations between two cards: `relations.manage`, or a stakeholder role that allows it

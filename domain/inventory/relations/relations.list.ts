@@ -1,19 +1,37 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { count, runList } from '../../kernel/lists/lists.run.ts';
 import { clause, projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import type { ResultCache } from '../../kernel/lists/result.cache.ts';
 import { holderWithin, holdsCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
+import { Relation } from './relations.model.ts';
 
-export interface RelationFilter {
-  /** A card that is one of the ends. */
-  card_id?: string;
-  /** Relation type keys, comma-separated. */
-  type?: string;
-}
+export const relationSorts: Record<string, SortField> = {
+  created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
+  type: { sql: 'r.type', type: 'text', immutable: true },
+  source: { sql: 's.name_key', type: 'text' },
+  target: { sql: 't.name_key', type: 'text' },
+};
+
+export const relationFilters = {
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card at either end' })),
+  type: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2000, description: 'Relation types, comma-separated' }),
+  ),
+};
 
 /** What the list needs besides its request. */
 export interface RelationListNeeds {
@@ -43,30 +61,22 @@ function visibleAttributes(ctx: Ctx): Fragment {
 const end = (alias: string) =>
   `json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'name', ${alias}.name)`;
 
+const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = columnMembers('r', Relation);
+
 function relationList(ctx: Ctx): ListSpec {
   return {
     name: 'relations',
     from: FROM,
     id: 'r.id',
     idType: 'uuid',
-    sorts: {
-      created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
-      type: { sql: 'r.type', type: 'text', immutable: true },
-      source: { sql: 's.name_key', type: 'text' },
-      target: { sql: 't.name_key', type: 'text' },
-    },
+    sorts: relationSorts,
     defaultSort: 'created_at',
     defaultDir: 'asc',
     members: {
-      id: 'r.id',
-      type: 'r.type',
-      source_id: 'r.source_id',
-      target_id: 'r.target_id',
+      ...columns,
       source: end('s'),
       target: end('t'),
       attributes: visibleAttributes(ctx),
-      description: 'r.description',
-      created_at: 'utc(r.created_at)',
     },
     search: "s.name_key || ' ' || t.name_key",
   };
@@ -100,7 +110,7 @@ function visibleRelations(ctx: Ctx): Condition[] {
  */
 export async function listRelations(
   ctx: Ctx,
-  params: ListParams & RelationFilter,
+  params: ListParams & StaticOf<typeof relationFilters>,
   needs: RelationListNeeds,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.view');

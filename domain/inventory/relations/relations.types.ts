@@ -1,4 +1,5 @@
 import type { CardForPolicy } from '../../kernel/permissions/policy.ts';
+import type { RelationColumns } from './relations.model.ts';
 
 /** A card as an end of a relation. */
 export interface RelationEnd extends CardForPolicy {
@@ -7,14 +8,7 @@ export interface RelationEnd extends CardForPolicy {
 }
 
 /** A relation as its row holds it. */
-export interface StoredRelation {
-  id: string;
-  type: string;
-  source_id: string;
-  target_id: string;
-  attributes: Record<string, unknown>;
-  description: string | null;
-}
+export type StoredRelation = Omit<RelationColumns, 'created_by' | 'created_at' | 'updated_at'>;
 
 /** What a client or an import row sets: an absent member leaves the value, `null` clears it. */
 export interface RelationInput {

@@ -27,6 +27,8 @@ interface Transfer {
   silent?: true;
   /** Imports add rows and never update existing ones, although there is an event type for it. */
   insertOnly?: true;
+  /** A write replaces the whole row, with the event of a created one. */
+  replaced?: true;
   /** The column with the one user who receives the event. */
   recipient?: string;
   /** Columns that may hold costs. */

@@ -1,9 +1,29 @@
+import Type from 'typebox';
+import { queryRows } from '../../../../platform/database.ts';
 import { notFound } from '../../../../platform/errors.ts';
 import type { Ctx } from '../../../kernel/context.ts';
+import { columnMembers } from '../../../kernel/lists/lists.members.ts';
 import { runList } from '../../../kernel/lists/lists.run.ts';
 import { projection } from '../../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../../kernel/lists/lists.types.ts';
+import type {
+  Condition,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../../kernel/lists/lists.types.ts';
+import { type StaticOf, Uuid } from '../../../kernel/shapes.ts';
+import { CardMerge } from '../cards.model.ts';
 import { visibleCards } from '../cards.visible.ts';
+
+const { journal: _internal, ...columns } = columnMembers('m', CardMerge);
+
+export const mergeSorts: Record<string, SortField> = {
+  created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
+};
+export const mergeFilters = {
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card that survived or was merged' })),
+};
 
 const list: ListSpec = {
   name: 'card-merges',
@@ -11,21 +31,14 @@ const list: ListSpec = {
     left join users w on w.id = m.undone_by`,
   id: 'm.id',
   idType: 'uuid',
-  sorts: { created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true } },
+  sorts: mergeSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
   members: {
-    id: 'm.id',
-    card_type: 'm.card_type',
-    survivor_id: 'm.survivor_id',
+    ...columns,
     survivor_name: 's.name',
-    merged: 'm.merged',
-    created_by: 'm.created_by',
     created_by_name: 'u.display_name',
-    created_at: 'utc(m.created_at)',
-    undone_by: 'm.undone_by',
     undone_by_name: 'w.display_name',
-    undone_at: 'utc(m.undone_at)',
   },
 };
 
@@ -41,7 +54,10 @@ function visibleMerges(ctx: Ctx): Condition {
 }
 
 /** The merges, newest first, or those of one card, as survivor or merged. */
-export async function listMerges(ctx: Ctx, params: ListParams & { card_id?: string }): Promise<JsonText> {
+export async function listMerges(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof mergeFilters>,
+): Promise<JsonText> {
   const conditions = [visibleMerges(ctx)];
   if (params.card_id !== undefined) {
     const id = params.card_id.toLowerCase();
@@ -57,10 +73,11 @@ export async function listMerges(ctx: Ctx, params: ListParams & { card_id?: stri
 export async function readMerge(ctx: Ctx, id: string): Promise<JsonText> {
   const item = projection(list.members, undefined);
   const visible = visibleMerges(ctx);
-  const { rows } = await ctx.db.raw(
+  const [merge] = await queryRows<{ item: JsonText }>(
+    ctx.db,
     `select ${item.sql}::text as item from ${list.from} where m.id = ?::uuid and ${visible.sql}`,
-    [...item.bindings, id, ...visible.bindings] as never,
+    [...item.bindings, id, ...visible.bindings],
   );
-  if (!rows[0]) throw notFound('merge', id);
-  return rows[0].item;
+  if (!merge) throw notFound('merge', id);
+  return merge.item;
 }
