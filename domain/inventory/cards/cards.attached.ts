@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 
 /**
@@ -10,10 +11,11 @@ export async function deleteRowsOfCards<T>(
   cardIds: readonly string[],
   column = 'card_id',
 ): Promise<T[]> {
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ row: T }>(
+    work.sql,
     `with deleted as (delete from ${table} t where t.${column} = any(?::uuid[]) returning t.id, to_jsonb(t) as row)
      select row from deleted order by id`,
-    [cardIds] as never,
+    [cardIds],
   );
-  return rows.map(({ row }: { row: T }) => row);
+  return rows.map(({ row }) => row);
 }

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
@@ -31,13 +32,12 @@ export async function countCards(
 }
 
 async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ type: string; count: number }>(
+    ctx.db,
     `select c.type, count(*) as count from cards c where c.status = 'ACTIVE' and (${visible.sql}) group by c.type`,
-    visible.bindings as never,
+    visible.bindings,
   );
-  const counts = new Map<string, number>(
-    rows.map((row: { type: string; count: number }) => [row.type, row.count]),
-  );
+  const counts = new Map(rows.map(({ type, count }) => [type, count]));
   const byType = ctx.metamodel.visibleTypes.map((type) => ({ type, count: counts.get(type) ?? 0 }));
   return { by_type: byType, total: byType.reduce((sum, { count }) => sum + count, 0) };
 }

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -14,7 +15,8 @@ export async function readHierarchy(
   params: { page: number; page_size: number },
 ): Promise<JsonText> {
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ item: JsonText }>(
+    ctx.db,
     `with recursive self as (
        select c.id, c.parent_id, c.status from cards c where c.id = ?::uuid and (${visible.sql})
      ), chain as (
@@ -52,7 +54,7 @@ export async function readHierarchy(
       ...visible.bindings,
       params.page,
       params.page_size,
-    ] as never,
+    ],
   );
   if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
   return rows[0].item;

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readableTypes } from '../../kernel/events/events.readable.ts';
@@ -44,13 +45,14 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
     bindings: [ids, ids, ids],
   };
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ seen: boolean; present: boolean; known: boolean }>(
+    ctx.db,
     `select exists (select from cards c where c.id = ?::uuid and (${visible.sql})) as seen,
             exists (select from cards c where c.id = ?::uuid) as present,
             exists (select from events e where ${ofCard.sql}) as known`,
-    [id, ...visible.bindings, id, ...ofCard.bindings] as never,
+    [id, ...visible.bindings, id, ...ofCard.bindings],
   );
-  const { seen, present, known } = rows[0];
+  const { seen, present, known } = rows[0]!;
   const tombstone = !present && known && may(ctx.caller, 'admin.events');
   if (!seen && !tombstone) throw unseenCard(ctx, notFound('card', id));
 

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { noRuns, withLocalValues } from '../calculations/calculations.local.ts';
 import { lockCalculations } from '../calculations/calculations.lock.ts';
@@ -25,7 +26,8 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
     const computed = withLocalValues(work.metamodel, type, card, null, runs);
     return computed === card ? card : rescored(type, computed);
   });
-  await work.sql.raw(
+  await queryRows(
+    work.sql,
     `insert into cards (id, type, subtype, name, alias, description, parent_id, lifecycle, attributes, status,
        approval_status, data_quality, external_id, archived_at, archive_batch_id, created_by, updated_by)
      select v.id, v.type, v.subtype, v.name, v.alias, v.description, v.parent_id, v.lifecycle, v.attributes, v.status,
@@ -33,7 +35,7 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
      from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, subtype text, name text, alias text, description text,
        parent_id uuid, lifecycle jsonb, attributes jsonb, status text, approval_status text, data_quality numeric,
        external_id text, archived_at timestamptz, archive_batch_id uuid)`,
-    [ctx.caller.userId, ctx.caller.userId, JSON.stringify(cards)] as never,
+    [ctx.caller.userId, ctx.caller.userId, JSON.stringify(cards)],
   );
   const written = cards.map((after) => ({ before: null, after, changes: {} }));
   const computed = await recalculate(work, ctx, written, new Map(), runs);

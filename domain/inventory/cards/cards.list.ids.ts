@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
@@ -43,12 +43,13 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
 /** The ids of all cards that the conditions let through, in the order. */
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
   const w = clause(where);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ ids: Buffer }>(
+    sql,
     `select coalesce(string_agg(uuid_send(c.id), '' order by ${orderBy(order, order.field.sql, 'c.id')}), '') as ids
      from cards c${w.sql}`,
-    w.bindings as never,
+    w.bindings,
   );
-  return { bytes: rows[0].ids, more: false };
+  return { bytes: rows[0]!.ids, more: false };
 }
 
 /** The ids as a query that a cursor's order can be frozen from. */

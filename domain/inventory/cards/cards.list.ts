@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
@@ -120,14 +121,15 @@ export async function listStakeholderCards(
   const scope: Scope = { types: undefined, wide: false, plain: false };
   const answer = await runCardList(ctx, [held], scope, params, needs);
   const { items } = JSON.parse(answer) as { items: { id?: string }[] };
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ id: string; type: string; roles: string[] }>(
+    ctx.db,
     `select c.id, c.type, array_agg(m.role order by m.role) as roles
      from stakeholders m join cards c on c.id = m.card_id
      where m.user_id = ?::uuid and m.card_id = any(?::uuid[]) group by c.id`,
-    [userId, items.flatMap(({ id }) => id ?? [])] as never,
+    [userId, items.flatMap(({ id }) => id ?? [])],
   );
   const roles: Record<string, unknown[]> = {};
-  for (const row of rows as { id: string; type: string; roles: string[] }[]) {
+  for (const row of rows) {
     roles[row.id] = (ctx.metamodel.cardTypes.get(row.type)?.stakeholderRoles ?? [])
       .filter((role) => row.roles.includes(role.key))
       .map(({ key, label, color, translations }) => ({ key, label, color, translations }));

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Order } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
@@ -71,13 +71,13 @@ export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: st
     });
   }
   const w = clause(where);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string; value: string }>(
+    sql,
     `select c.id, (${order.field.sql})::text as value from cards c${w.sql}
      order by ${orderBy(order, order.field.sql, 'c.id', backward)} limit ? offset ?`,
-    [...w.bindings, size, distance] as never,
+    [...w.bindings, size, distance],
   );
-  const page = rows as { id: string; value: string }[];
-  if (backward) page.reverse();
+  const page = backward ? rows.toReversed() : rows;
   if (Math.min(offset, total - offset) > FAR && page.length === size) {
     const fresh = [
       { offset, ...page[0]! },

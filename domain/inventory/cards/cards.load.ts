@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
@@ -46,6 +46,13 @@ export interface StoredCard extends CardState, CardForPolicy {
   sums?: Readonly<Record<string, number | null>>;
 }
 
+interface LoadedRow extends Omit<StoredCard, 'filled' | 'myRoles'> {
+  my_roles: string[];
+  roles: string[];
+  tag_groups: string[];
+  relations: string[];
+}
+
 /**
  * Reads cards for writing; ids that do not exist, or are of a hidden type, are left out. Call it in a statement
  * after `lockCards`: one that itself waited for the lock would see the surroundings as they were before.
@@ -55,7 +62,8 @@ export async function loadCards(
   ctx: Ctx,
   ids: Iterable<string>,
 ): Promise<Map<string, StoredCard>> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<LoadedRow>(
+    sql,
     `select c.id, c.type, c.subtype, c.name, c.alias, c.description, c.parent_id, c.lifecycle, c.attributes,
        c.status, c.approval_status, c.data_quality, c.external_id, utc(c.archived_at) as archived_at,
        c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end as sums,
@@ -75,10 +83,10 @@ export async function loadCards(
       mandatoryTypes(metamodel, 'target'),
       [...ids],
       metamodel.visibleTypes,
-    ] as never,
+    ],
   );
   return new Map(
-    rows.map(({ my_roles, roles, tag_groups, relations, ...card }: Record<string, never>) => [
+    rows.map(({ my_roles, roles, tag_groups, relations, ...card }) => [
       card.id,
       {
         ...card,
@@ -114,9 +122,10 @@ export function typeOf(metamodel: Metamodel, card: { type: string }): CardType {
  */
 export async function writtenCard(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   const item = projection(cardMembers(ctx), undefined);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from cards c where c.id = ?::uuid`, [
-    ...item.bindings,
-    id,
-  ] as never);
-  return rows[0].item;
+  const rows = await queryRows<{ item: JsonText }>(
+    sql,
+    `select ${item.sql}::text as item from cards c where c.id = ?::uuid`,
+    [...item.bindings, id],
+  );
+  return rows[0]!.item;
 }

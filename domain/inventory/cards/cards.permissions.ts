@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import {
@@ -19,13 +20,14 @@ export interface MyCardPermissions {
 /** What the caller may do on one card, and where from. @throws EstateError `not_found`, `forbidden`. */
 export async function readMyPermissions(ctx: Ctx, id: string): Promise<MyCardPermissions> {
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ type: string; roles: string[] }>(
+    ctx.db,
     `select c.type, array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid
                           order by s.role) as roles
      from cards c where c.id = ?::uuid and (${visible.sql})`,
-    [ctx.caller.userId, id, ...visible.bindings] as never,
+    [ctx.caller.userId, id, ...visible.bindings],
   );
-  const card = rows[0] as { type: string; roles: string[] } | undefined;
+  const [card] = rows;
   if (!card) throw unseenCard(ctx, notFound('card', id));
   const held = cardRights(ctx, card.type, card.roles);
   const effective = Object.fromEntries(

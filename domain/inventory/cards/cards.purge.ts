@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { inBatches } from '../../kernel/jobs/jobs.batches.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
@@ -21,15 +22,16 @@ async function purgeBatch(work: Work, ctx: Ctx): Promise<number> {
   const days = await readSetting(work.sql, 'archive_retention_days');
   if (days === 0) return 0;
   await lockHierarchy(work.sql, 'exclusive');
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ id: string }>(
+    work.sql,
     `select c.id from cards c
      where c.status = 'ARCHIVED' and c.archived_at < now() - make_interval(days => ?) and c.type = any(?::text[])
        and not exists (select from cards k where k.parent_id = c.id and k.status = 'ACTIVE')
      order by c.archived_at, c.id limit ${BATCH}`,
-    [days, work.metamodel.visibleTypes] as never,
+    [days, work.metamodel.visibleTypes],
   );
   if (rows.length === 0) return 0;
-  const ids: string[] = rows.map(({ id }: { id: string }) => id);
+  const ids = rows.map(({ id }) => id);
   const cards = await loadCards(work, ctx, ids);
   await deleteAll(
     work,

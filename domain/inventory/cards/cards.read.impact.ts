@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
@@ -40,7 +41,8 @@ const LABEL = `case r.direction when 'outgoing' then t.label else coalesce(t.rev
 export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText> {
   const visible = visibleCards(ctx);
   const related = relatedCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ item: JsonText }>(
+    ctx.db,
     `with recursive self as (
        select c.id, c.parent_id from cards c where c.id = ?::uuid and (${visible.sql})
      ), tree as (
@@ -73,7 +75,7 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
              'direction', p.direction) order by p.name_key, p.relation_id)
          from (select * from peers order by name_key, relation_id limit ${IMPACT_NAMED}) p), '[]'))::text as item
      from self`,
-    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings] as never,
+    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings],
   );
   if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
   return rows[0].item;
@@ -85,7 +87,8 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
  */
 export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText> {
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ item: JsonText }>(
+    ctx.db,
     `with recursive self as (
        select c.id, c.archive_batch_id, c.status from cards c where c.id = ?::uuid and (${visible.sql})
      ), below as (
@@ -101,7 +104,7 @@ export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText>
        where self.status = 'ARCHIVED' and c.status = 'ARCHIVED' and c.archive_batch_id = self.archive_batch_id
          and c.id <> self.id and (${visible.sql})), '[]'))::text as item
      from self`,
-    [id, ...visible.bindings, ...visible.bindings] as never,
+    [id, ...visible.bindings, ...visible.bindings],
   );
   if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
   return rows[0].item;
@@ -114,7 +117,8 @@ export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText>
 export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonText> {
   const visible = visibleCards(ctx);
   const related = relatedCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ item: JsonText }>(
+    ctx.db,
     `with self as (
        select c.id, c.parent_id from cards c where c.id = ?::uuid and (${visible.sql})
      ), summed as (
@@ -132,7 +136,7 @@ export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonTex
          'parent_id', p.id, 'parent_name', p.name, 'parent_type', p.type))::text as item
      from self left join lateral (
        select c.id, c.name, c.type from cards c where c.id = self.parent_id and (${visible.sql})) p on true`,
-    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings] as never,
+    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings],
   );
   if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
   return rows[0].item;

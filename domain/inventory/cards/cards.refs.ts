@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { joinPath, splitPath } from '../../kernel/transfer/csv-cells.ts';
 import { visibleCards } from './cards.visible.ts';
@@ -37,7 +38,8 @@ export async function resolvePaths(ctx: Ctx, refs: PathRef[]): Promise<ResolvedP
   });
   const asked = [...wanted];
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ n: number; id: string; trail: string[]; whole: boolean }>(
+    ctx.db,
     `with recursive q as (
        select n, type, name, array(select lower(step) from jsonb_array_elements_text(path::jsonb) as s(step)) as path
        from unnest(?::int[], ?::text[], ?::text[], ?::text[]) as q(n, type, name, path)
@@ -61,12 +63,9 @@ export async function resolvePaths(ctx: Ctx, refs: PathRef[]): Promise<ResolvedP
       asked.map(([, { steps }]) => steps.at(-1)!),
       asked.map(([, { steps }]) => JSON.stringify(steps)),
       ...visible.bindings,
-    ] as never,
+    ],
   );
-  const found = Map.groupBy(
-    rows as { n: number; id: string; trail: string[]; whole: boolean }[],
-    ({ n }) => asked[n]![0],
-  );
+  const found = Map.groupBy(rows, ({ n }) => asked[n]![0]);
   return refs.map(({ row, column }, at) => {
     const hits = found.get(keys[at]!) ?? [];
     const whole = hits.filter((hit) => hit.whole);

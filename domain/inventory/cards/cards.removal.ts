@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { levelsAfter } from './cards.levels.ts';
@@ -118,7 +119,8 @@ async function relatedOf(
   const named = (request.related_card_ids ?? []).map((id) => id.toLowerCase());
   if (named.length === 0 && !request.cascade_all_related) return [];
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string; status: string }>(
+    sql,
     `select c.id, c.status from cards c
      where c.id <> all(?::uuid[]) and (${visible.sql}) and c.id in (
        select target_id from relations where source_id = any(?::uuid[]) and type = any(?::text[])
@@ -131,9 +133,9 @@ async function relatedOf(
       metamodel.visibleRelationTypes,
       primaries,
       metamodel.visibleRelationTypes,
-    ] as never,
+    ],
   );
-  const peers = new Map(rows.map((row: { id: string; status: string }) => [row.id, row.status]));
+  const peers = new Map(rows.map((row) => [row.id, row.status]));
   const faults = named.flatMap((id, index) => {
     const status = peers.get(id);
     if (status === 'ACTIVE' || (status !== undefined && act === 'delete')) return [];
@@ -142,7 +144,7 @@ async function relatedOf(
   });
   if (faults.length > 0) throw invalidFields(faults);
   const all = request.cascade_all_related
-    ? [...peers].filter(([, status]) => status === 'ACTIVE').map(([id]) => id as string)
+    ? [...peers].filter(([, status]) => status === 'ACTIVE').map(([id]) => id)
     : [];
   return [...new Set([...named, ...all])];
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { StoredCard } from './cards.load.ts';
@@ -11,7 +12,8 @@ export function rescored(type: CardType, card: StoredCard): StoredCard {
 
 /** Writes the rows of changed cards in one statement. */
 export async function updateRows(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
-  await sql.raw(
+  await queryRows(
+    sql,
     `update cards c set
        subtype = v.subtype, name = v.name, alias = v.alias, description = v.description, parent_id = v.parent_id,
        lifecycle = v.lifecycle, attributes = v.attributes, external_id = v.external_id, status = v.status,
@@ -21,6 +23,6 @@ export async function updateRows(sql: Knex.Transaction, ctx: Ctx, cards: StoredC
        parent_id uuid, lifecycle jsonb, attributes jsonb, external_id text, status text, approval_status text,
        data_quality numeric, archived_at timestamptz, archive_batch_id uuid)
      where c.id = v.id`,
-    [ctx.caller.userId, JSON.stringify(cards)] as never,
+    [ctx.caller.userId, JSON.stringify(cards)],
   );
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -53,9 +53,10 @@ export async function idsBelow(sql: Sql, roots: string[], active: boolean): Prom
  * @throws EstateError `too_many_descendants`.
  */
 export async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Promise<T[]> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<T>(
+    sql,
     `with recursive below as (${query}) select * from below limit ${MAX_DESCENDANTS + 1}`,
-    bindings as never,
+    bindings,
   );
   if (rows.length > MAX_DESCENDANTS) {
     throw new EstateError(
@@ -184,11 +185,12 @@ export async function requireParent(
 ): Promise<ParentPlace> {
   if (parentId === null) return await placeBelow(sql, null);
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ type: string; status: string }>(
+    sql,
     `select c.type, c.status from cards c where c.id = ?::uuid and (${visible.sql})`,
-    [parentId, ...visible.bindings] as never,
+    [parentId, ...visible.bindings],
   );
-  const parent = rows[0] as { type: string; status: string } | undefined;
+  const [parent] = rows;
   requireFittingParent(type, parent);
   const found = await placeBelow(sql, parentId);
   if (cardId !== null && found.ancestors.includes(cardId)) {

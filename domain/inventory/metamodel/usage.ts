@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -75,11 +76,12 @@ function requireField(type: CardType, parameter: string, key: string): CompiledF
 }
 
 async function count(ctx: Ctx, type: string, condition: string, bindings: unknown[]): Promise<Usage> {
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<Usage>(
+    ctx.db,
     `select count(*) filter (where c.status = 'ACTIVE') as card_count,
             count(*) filter (where c.status <> 'ACTIVE') as archived_count
      from cards c where c.type = ? and (${condition})`,
-    [type, ...bindings] as never,
+    [type, ...bindings],
   );
-  return rows[0];
+  return rows[0]!;
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
@@ -176,9 +176,10 @@ async function relationText(
 ): Promise<JsonText | undefined> {
   const item = projection(relationList(ctx).members, undefined);
   const where = clause([{ sql: 'r.id = ?::uuid', bindings: [id] }, ...conditions]);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${FROM}${where.sql}`, [
-    ...item.bindings,
-    ...where.bindings,
-  ] as never);
+  const rows = await queryRows<{ item: JsonText }>(
+    sql,
+    `select ${item.sql}::text as item from ${FROM}${where.sql}`,
+    [...item.bindings, ...where.bindings],
+  );
   return rows[0]?.item;
 }

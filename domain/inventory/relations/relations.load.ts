@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -14,13 +14,14 @@ const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.descrip
  */
 export async function loadEnds(sql: Sql, ctx: Ctx, ids: Iterable<string>): Promise<Map<string, RelationEnd>> {
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<RelationEnd>(
+    sql,
     `select c.id, c.type, c.name, c.status,
        array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
      from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
-    [ctx.caller.userId, [...ids], ...visible.bindings] as never,
+    [ctx.caller.userId, [...ids], ...visible.bindings],
   );
-  return new Map(rows.map((row: RelationEnd) => [row.id, row]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /**
@@ -57,7 +58,8 @@ export interface WantedRelation {
  */
 export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise<StoredRelation[]> {
   if (wanted.length === 0) return [];
-  const { rows } = await sql.raw(
+  const rows = await queryRows<StoredRelation>(
+    sql,
     `with q as (
        select * from unnest(?::text[], ?::uuid[], ?::uuid[], ?::text[]) as q(type, source_id, target_id, cardinality)
      )
@@ -76,7 +78,7 @@ export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise
       wanted.map((relation) => relation.source_id),
       wanted.map((relation) => relation.target_id),
       wanted.map((relation) => relation.type.cardinality),
-    ] as never,
+    ],
   );
   return rows;
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { isStorable } from '../cards/rules/text.ts';
@@ -41,7 +41,8 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   const queries = [...wanted.values()].map(({ n, ref }) => queryOf(n, ref));
   const column = (name: keyof Query) => queries.map((query) => query[name]);
   // arrays rather than JSON, for their length tells the planner how many cards to expect
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ n: number; hits: number; id: string }>(
+    sql,
     `with recursive q as (
        select n, kind, id, type, external_id, name, lower(path)::jsonb as path
        from unnest(?::int[], ?::text[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[])
@@ -77,11 +78,9 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
       ...visible.bindings,
       ...visible.bindings,
       ...visible.bindings,
-    ] as never,
+    ],
   );
-  const found = new Map<number, { hits: number; id: string }>(
-    rows.map((row: { n: number; hits: number; id: string }) => [row.n, row]),
-  );
+  const found = new Map(rows.map((row) => [row.n, row]));
   return keys.map((key) => {
     const { n, ref } = wanted.get(key)!;
     if (kindOf(ref) === null) return { fault: 'incomplete' };
@@ -94,11 +93,12 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
 /** The same where all are named by their ids. */
 async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRef[]> {
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string }>(
+    sql,
     `select c.id from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
-    [[...new Set(ids)], ...visible.bindings] as never,
+    [[...new Set(ids)], ...visible.bindings],
   );
-  const seen = new Set<string>(rows.map(({ id }: { id: string }) => id));
+  const seen = new Set(rows.map(({ id }) => id));
   return ids.map((text) => {
     const id = text.toLowerCase();
     return seen.has(id) ? { id } : { fault: 'missing' };

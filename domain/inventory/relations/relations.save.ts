@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { followEnds, type TouchedRelation } from '../calculations/calculations.follow.ts';
 import { mandatoryTypes } from '../cards/cards.load.ts';
@@ -40,12 +41,13 @@ export async function saveRelations(
     for (const { id, ...facts } of rows) made.set(id, facts);
   }
   if (created.length > 0) {
-    await sql.raw(
+    await queryRows(
+      sql,
       `insert into relations (id, type, source_id, target_id, attributes, description, created_by)
        select v.id, v.type, v.source_id, v.target_id, v.attributes, v.description, ?::uuid
        from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, source_id uuid, target_id uuid, attributes jsonb,
          description text)`,
-      [ctx.caller.userId, JSON.stringify(created)] as never,
+      [ctx.caller.userId, JSON.stringify(created)],
     );
   }
   if (updated.length > 0) {

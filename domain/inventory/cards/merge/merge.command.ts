@@ -1,3 +1,4 @@
+import { queryRows } from '../../../../platform/database.ts';
 import { invalidField, notFound } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
@@ -137,12 +138,13 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
 
 /** Whether anybody holds a stakeholder role that shows costs on some of the cards and not on the others. */
 async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ shows: boolean }>(
+    sql,
     `select exists (select from stakeholders where card_id = any(?::uuid[]) and role <> ?
                     group by user_id having count(distinct card_id) < ?) as shows`,
-    [ids, OBSERVER, ids.length] as never,
+    [ids, OBSERVER, ids.length],
   );
-  return rows[0].shows;
+  return rows[0]!.shows;
 }
 
 /** Merging changes and archives each card. @throws EstateError `forbidden`. */

@@ -1,17 +1,18 @@
-import type { Sql } from '../../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../../platform/database.ts';
 import type { Ctx } from '../../../kernel/context.ts';
 import { visibleCards } from '../cards.visible.ts';
 
 /** The card into which another was merged, and which the caller sees; undefined where the id leads nowhere. */
 export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {
   const visible = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
+  const rows = await queryRows<{ id: string }>(
+    ctx.db,
     `with recursive led as (
        select survivor_id as id from card_redirects where card_id = ?::uuid
        union
        select r.survivor_id from led join card_redirects r on r.card_id = led.id
      ) select c.id from led join cards c on c.id = led.id where ${visible.sql} limit 1`,
-    [id, ...visible.bindings] as never,
+    [id, ...visible.bindings],
   );
   return rows[0]?.id;
 }

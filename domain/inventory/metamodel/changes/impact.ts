@@ -1,3 +1,4 @@
+import { queryRows } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { may } from '../../../kernel/permissions/policy.ts';
 import type { ChangeRun, Impact } from './changes.types.ts';
@@ -48,11 +49,12 @@ export async function countRows(
   condition: string,
   bindings: unknown[] = [],
 ): Promise<number> {
-  const { rows } = await work.sql.raw(
+  const rows = await queryRows<{ total: number }>(
+    work.sql,
     `select count(*) as total from ${table} t where t.type = ? and (${condition})`,
-    [type, ...bindings] as never,
+    [type, ...bindings],
   );
-  return rows[0].total;
+  return rows[0]!.total;
 }
 
 async function measureRetyped(

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { NamedEnd } from '../../relations/relations.events.ts';
@@ -52,23 +53,26 @@ async function eachChunk(
   write: (relations: StoredRelation[], ends: Map<string, NamedEnd>) => Promise<void>,
 ): Promise<void> {
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const { rows } = await sql.raw(
+    const rows = await queryRows<
+      StoredRelation & Record<`${'source' | 'target'}_${'name' | 'type'}`, string>
+    >(
+      sql,
       `select r.id, r.type, r.source_id, r.target_id, r.attributes, r.description,
          s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
        from relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id
        where r.type = ? and r.id > ?::uuid and (${where.sql}) order by r.id limit ${CHUNK}`,
-      [type, last, ...where.bindings] as never,
+      [type, last, ...where.bindings],
     );
     if (rows.length === 0) return;
     const ends = new Map<string, NamedEnd>();
-    const relations = rows.map((row: StoredRelation & Record<string, string>): StoredRelation => {
-      ends.set(row.source_id, { id: row.source_id, name: row.source_name!, type: row.source_type! });
-      ends.set(row.target_id, { id: row.target_id, name: row.target_name!, type: row.target_type! });
+    const relations = rows.map((row): StoredRelation => {
+      ends.set(row.source_id, { id: row.source_id, name: row.source_name, type: row.source_type });
+      ends.set(row.target_id, { id: row.target_id, name: row.target_name, type: row.target_type });
       const { id, source_id, target_id, attributes, description } = row;
       return { id, type, source_id, target_id, attributes, description };
     });
     await write(relations, ends);
     if (rows.length < CHUNK) return;
-    last = rows.at(-1).id;
+    last = rows.at(-1)!.id;
   }
 }

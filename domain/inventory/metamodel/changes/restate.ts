@@ -1,3 +1,4 @@
+import { queryRows } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -148,21 +149,23 @@ function transitional(before: Metamodel, after: Metamodel): Metamodel {
 async function countCards({ sql }: Work, tasks: CardTask[]): Promise<number> {
   let total = 0;
   for (const { type, where } of tasks) {
-    const { rows } = await sql.raw(
+    const rows = await queryRows<{ total: number }>(
+      sql,
       `select count(*) as total from cards c where c.type = ? and (${where.sql})`,
-      [type.key, ...where.bindings] as never,
+      [type.key, ...where.bindings],
     );
-    total += rows[0].total;
+    total += rows[0]!.total;
   }
   return total;
 }
 
 async function countRelations({ sql }: Work, type: string, where: Fragment): Promise<number> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ total: number }>(
+    sql,
     `select count(*) as total from relations r where r.type = ? and (${where.sql})`,
-    [type, ...where.bindings] as never,
+    [type, ...where.bindings],
   );
-  return rows[0].total;
+  return rows[0]!.total;
 }
 
 async function restateCards(
@@ -174,12 +177,13 @@ async function restateCards(
   const { type, where, values, removedSubtypes } = task;
   if (where === none) return;
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const { rows } = await writing.sql.raw(
+    const rows = await queryRows<{ id: string }>(
+      writing.sql,
       `select c.id from cards c where c.type = ? and c.id > ?::uuid and (${where.sql}) order by c.id limit ${CHUNK}`,
-      [type.key, last, ...where.bindings] as never,
+      [type.key, last, ...where.bindings],
     );
     if (rows.length === 0) return;
-    const ids: string[] = rows.map((row: { id: string }) => row.id);
+    const ids = rows.map(({ id }) => id);
     const cards = await loadCards(writing, ctx, ids);
     // nobody has changed their content by hand, so approvals stay
     const writes = [...cards.values()].map((before) => {
