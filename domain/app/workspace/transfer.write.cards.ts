@@ -3,10 +3,10 @@ import { lockCards, lockHierarchy } from '../../inventory/cards/cards.load.ts';
 import { findLoops } from '../../inventory/cards/cards.loops.ts';
 import type { CardState } from '../../inventory/cards/rules/card.types.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
-import { createBook } from '../../inventory/relations/relations.book.ts';
 import { type NamedEnd, relationEvent, relationsTopic } from '../../inventory/relations/relations.events.ts';
 import { loadCompeting } from '../../inventory/relations/relations.load.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.types.ts';
+import { createWorkingSet } from '../../inventory/relations/relations.working-set.ts';
 import { tagEvent } from '../../inventory/tags/tags.events.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
@@ -119,7 +119,7 @@ async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<vo
     source_id,
     target_id,
   }));
-  const book = createBook(await loadCompeting(work.sql, wanted));
+  const book = createWorkingSet(await loadCompeting(work.sql, wanted));
   for (const { type, relation } of limited) {
     book.requireRoom(type, relation);
     book.put(relation);

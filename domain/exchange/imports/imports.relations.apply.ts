@@ -1,11 +1,14 @@
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { admitInput, seesRelationCosts } from '../../inventory/relations/relations.admit.ts';
-import { createBook, type RelationBook } from '../../inventory/relations/relations.book.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
 import { diffRelation, withInput } from '../../inventory/relations/relations.rules.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
 import type { RelationEnd, RelationInput } from '../../inventory/relations/relations.types.ts';
+import {
+  createWorkingSet,
+  type RelationWorkingSet,
+} from '../../inventory/relations/relations.working-set.ts';
 import { refusedCosts } from './imports.rights.ts';
 import type { Applying, Outcome, RowOutcome } from './imports.types.ts';
 
@@ -42,7 +45,7 @@ export async function applyRelations(applying: Applying, batch: number): Promise
       return type ? [{ type, source_id, target_id }] : [];
     }),
   );
-  const book = createBook(competing);
+  const book = createWorkingSet(competing);
   const outcomes = rows.map((row): RowOutcome => {
     const known = applying.known.get(row.line);
     if (known) return { line: row.line, outcome: 'failed', errors: [known] };
@@ -60,7 +63,7 @@ export async function applyRelations(applying: Applying, batch: number): Promise
 /** One row, against the relations as the rows before have left them. */
 function step(
   { work, ctx }: Applying,
-  book: RelationBook,
+  book: RelationWorkingSet,
   row: PlannedRelation,
   ends: ReadonlyMap<string, RelationEnd>,
 ): Outcome {

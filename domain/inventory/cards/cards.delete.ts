@@ -20,7 +20,7 @@ import {
   type RemovalPlan,
   type RemovalRequest,
 } from './cards.removal.ts';
-import { saveCards, tellComputed } from './cards.save.ts';
+import { emitComputed, saveCards } from './cards.save.ts';
 import { diffCard } from './rules/diff.ts';
 
 /** Needed for deleting. */
@@ -124,5 +124,5 @@ export async function deleteRows(
   const written = cards.map((before) => ({ before, after: null, changes: {} }));
   const computed = await recalculate(work, ctx, written, new Map(), runs);
   await noteRuns(work, runs);
-  tellComputed(work, computed.values());
+  emitComputed(work, computed.values());
 }

@@ -6,7 +6,7 @@ import { noteRuns, recalculate } from '../calculations/recalculate.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { type StoredCard, typeOf } from './cards.load.ts';
 import { rescored } from './cards.rows.ts';
-import { tellComputed } from './cards.save.ts';
+import { emitComputed } from './cards.save.ts';
 import { diffCard } from './rules/diff.ts';
 import type { FilledSlots } from './rules/quality.ts';
 
@@ -47,7 +47,7 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
     work.emit(cardEvent('card.created', type, card, diffCard(null, card)));
     work.raise(cardsTopic(type.key));
   }
-  tellComputed(work, computed.values());
+  emitComputed(work, computed.values());
 }
 
 /** New ids, each greater than the one before. */

@@ -9,7 +9,7 @@ export interface TreeChange {
   moved: ReadonlyMap<string, string | null>;
   /** Cards that leave for good. */
   gone?: ReadonlySet<string>;
-  /** Cards that are made a Macro, or are told not to be one. */
+  /** Cards whose level is set to Macro, or from Macro to another one. */
   macros?: ReadonlyMap<string, boolean>;
 }
 

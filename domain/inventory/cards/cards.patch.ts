@@ -117,7 +117,7 @@ async function place(
   const { depth, underMacro } = found.place;
   const here = { depth, underMacro: depth === 1 ? level === MACRO : underMacro };
   if (depth > maxDepth(here.underMacro)) throw tooDeep(here.underMacro);
-  // a Macro stays one until it is told otherwise, so it cannot be moved below another card
+  // a Macro remains one until its level is changed, so it cannot be moved below another card
   const wrong = checkLevel(level === MACRO ? level : sent, here);
   if (wrong.length > 0) throw invalidFields(wrong);
   after.attributes = { ...after.attributes, [LEVEL_FIELD]: levelAt(here) };

@@ -69,7 +69,7 @@ export async function saveCards(
     work.emit(cardEvent(event ?? 'card.updated', type, card, changes, more));
     work.raise(cardsTopic(type.key));
   }
-  tellComputed(work, computed.values());
+  emitComputed(work, computed.values());
   return saved;
 }
 
@@ -84,7 +84,7 @@ function withComputed(work: Work, write: CardWrite, runs: Runs): SavedCard {
 }
 
 /** The events of cards whose values followed from others. */
-export function tellComputed(work: Work, cards: Iterable<Recalculated>): void {
+export function emitComputed(work: Work, cards: Iterable<Recalculated>): void {
   for (const { before, after } of cards) {
     const changes = diffCard(before, after);
     if (Object.keys(changes).length === 0) continue;

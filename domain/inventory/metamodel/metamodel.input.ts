@@ -81,14 +81,14 @@ export const Attribute = Type.Object(
         Type.Object(
           {
             ...option,
-            built_in: Type.Optional(Type.Boolean({ description: 'Told, never set' })),
+            built_in: Type.Optional(Type.Boolean({ description: 'Read-only' })),
             is_hidden: Type.Optional(Type.Boolean()),
           },
           closed,
         ),
       ),
     ),
-    built_in: Type.Optional(Type.Boolean({ description: 'Told, never set' })),
+    built_in: Type.Optional(Type.Boolean({ description: 'Read-only' })),
     translations: Type.Optional(Translations),
   },
   closed,

@@ -3,12 +3,12 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { admitInput, guardDuplicates, requireManage, seesRelationCosts } from './relations.admit.ts';
-import { createBook, type RelationBook } from './relations.book.ts';
 import { loadCompeting, loadEnds, type WantedRelation } from './relations.load.ts';
 import { type CardRef, type ResolvedRef, refFaults, resolveRefs } from './relations.refs.ts';
 import { diffRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
 import { saveRelations } from './relations.save.ts';
 import type { RelationEnd, RelationInput } from './relations.types.ts';
+import { createWorkingSet, type RelationWorkingSet } from './relations.working-set.ts';
 
 export interface BulkOperation extends RelationInput {
   row_index: number;
@@ -110,14 +110,14 @@ async function carryOut(
       ? [{ type, source_id: source.id, target_id: target.id }]
       : [];
   });
-  const book = createBook(await loadCompeting(sql, wanted));
+  const workingSet = createWorkingSet(await loadCompeting(sql, wanted));
   const ids = await sql.raw('select uuidv7() as id from generate_series(1, ?)', [rows.length]);
 
   const results = rows.map(({ operation, source, target }, n): BulkRowResult => {
     const { row_index } = operation;
     try {
       const cards = { source: cardOf('source', source, ends), target: cardOf('target', target, ends) };
-      const outcome = step(work, ctx, book, operation, cards, ids.rows[n].id);
+      const outcome = step(work, ctx, workingSet, operation, cards, ids.rows[n].id);
       return { row_index, ...outcome, error: null, code: null };
     } catch (error) {
       if (!(error instanceof EstateError)) throw error;
@@ -125,7 +125,7 @@ async function carryOut(
       return { row_index, status: 'failed', relation_id: null, error: error.message, code };
     }
   });
-  await saveRelations(work, ctx, book.writes(), ends);
+  await saveRelations(work, ctx, workingSet.writes(), ends);
   return results;
 }
 
@@ -137,11 +137,11 @@ function cardOf(field: string, ref: ResolvedRef, ends: Map<string, RelationEnd>)
   });
 }
 
-/** One row, against the book as the rows before have left it. */
+/** Applies one row to the working set with the changes of the previous rows. */
 function step(
   work: Work,
   ctx: Ctx,
-  book: RelationBook,
+  workingSet: RelationWorkingSet,
   operation: BulkOperation,
   cards: { source: RelationEnd | undefined; target: RelationEnd | undefined },
   newId: string,
@@ -150,16 +150,16 @@ function step(
   const { source, target } = requireFittingEnds(type, cards.source, cards.target);
   requireManage(ctx, source, target);
   const place = { type: type.key, source_id: source.id, target_id: target.id };
-  const there = book.find(place);
+  const there = workingSet.find(place);
   if (operation.action === 'delete') {
     if (!there) return { status: 'noop', relation_id: null };
-    book.remove(there);
+    workingSet.remove(there);
     return { status: 'deleted', relation_id: there.id };
   }
   admitInput(ctx, type, source, target, operation);
   if (!there) {
-    book.requireRoom(type, place);
-    book.put(withInput({ id: newId, ...place, attributes: {}, description: null }, operation));
+    workingSet.requireRoom(type, place);
+    workingSet.put(withInput({ id: newId, ...place, attributes: {}, description: null }, operation));
     return { status: 'upserted', relation_id: newId };
   }
   const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
@@ -167,6 +167,6 @@ function step(
   if (Object.keys(diffRelation(there, after)).length === 0) {
     return { status: 'noop', relation_id: there.id };
   }
-  book.put(after);
+  workingSet.put(after);
   return { status: 'upserted', relation_id: there.id };
 }

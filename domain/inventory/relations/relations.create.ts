@@ -4,12 +4,12 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { admitInput, requireManage } from './relations.admit.ts';
-import { createBook } from './relations.book.ts';
 import { writtenRelation } from './relations.list.ts';
 import { loadCompeting, loadEnds } from './relations.load.ts';
 import { duplicateRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
 import { saveRelations } from './relations.save.ts';
 import type { RelationInput } from './relations.types.ts';
+import { createWorkingSet } from './relations.working-set.ts';
 
 export interface NewRelation extends RelationInput {
   type: string;
@@ -39,15 +39,15 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
     requireManage(ctx, source, target);
     admitInput(ctx, type, source, target, input);
 
-    const book = createBook(await loadCompeting(sql, [{ type, source_id, target_id }]));
+    const workingSet = createWorkingSet(await loadCompeting(sql, [{ type, source_id, target_id }]));
     const place = { type: type.key, source_id, target_id };
-    const there = book.find(place);
+    const there = workingSet.find(place);
     if (there) throw duplicateRelation(there.id);
-    book.requireRoom(type, place);
+    workingSet.requireRoom(type, place);
     const { rows } = await sql.raw('select uuidv7() as id');
     const id = rows[0].id as string;
-    book.put(withInput({ id, ...place, attributes: {}, description: null }, input));
-    await saveRelations(work, ctx, book.writes(), ends);
+    workingSet.put(withInput({ id, ...place, attributes: {}, description: null }, input));
+    await saveRelations(work, ctx, workingSet.writes(), ends);
     return { id, text: await writtenRelation(sql, ctx, id) };
   });
 }

@@ -31,7 +31,7 @@ export async function saveRelations(
   const updated = writes.flatMap(({ before, after }) =>
     before && after && Object.keys(diffRelation(before, after)).length > 0 ? [{ before, after }] : [],
   );
-  // when and by whom a deleted relation was made is told for undoing
+  // events of deletions contain who created the relation and when, which undo restores
   const made = new Map<string, Record<string, unknown>>();
   if (deleted.length > 0) {
     const { rows } = await sql.raw(

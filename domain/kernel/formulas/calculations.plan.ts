@@ -135,7 +135,7 @@ export function cycleMessage({ path }: Cycle): string {
 
 type Edge = 'own' | 'relation' | 'children';
 
-/** How a formula reads what another computes; several ways are told by the one that matters most. */
+/** How a formula reads what another computes; the most important one of several ways. */
 function edgeBetween(reader: Formula, made: Formula, types: PlanTypes): Edge | undefined {
   const named = reader.reads.members.has(made.field);
   const related = [...reader.reads.relations].some((key) =>

@@ -2,10 +2,10 @@ import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
-import { createBook } from '../../inventory/relations/relations.book.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
 import type { RelationEnd, StoredRelation } from '../../inventory/relations/relations.types.ts';
+import { createWorkingSet } from '../../inventory/relations/relations.working-set.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -116,7 +116,7 @@ async function createRelations(work: Work, ctx: Ctx, process: ProcessCard, wante
     return type ? [{ card, type: type as RelationType, source_id: process.id, target_id: card.card_id }] : [];
   });
   const ends = await loadEnds(sql, ctx, [process.id, ...wanted.map(({ card_id }) => card_id)]);
-  const book = createBook(await loadCompeting(sql, places));
+  const book = createWorkingSet(await loadCompeting(sql, places));
   const free = places.filter(
     ({ type, source_id, target_id }) => !book.find({ type: type.key, source_id, target_id }),
   );

@@ -1,10 +1,10 @@
 import { EstateError } from '../../../../platform/errors.ts';
-import { createBook } from '../../relations/relations.book.ts';
 import type { NamedEnd } from '../../relations/relations.events.ts';
 import { loadCompeting } from '../../relations/relations.load.ts';
 import { diffRelation } from '../../relations/relations.rules.ts';
 import { type RelationWrite, saveRelations } from '../../relations/relations.save.ts';
 import type { StoredRelation } from '../../relations/relations.types.ts';
+import { createWorkingSet } from '../../relations/relations.working-set.ts';
 import { sameValue } from '../rules/diff.ts';
 import { mergeAttributes } from '../rules/merge.ts';
 import { changed, missing } from './merge.conflicts.ts';
@@ -73,7 +73,7 @@ async function missingRelations({ work, journal, conflict }: Undoing): Promise<R
     conflict(missing('relation', relation.id, 'a card or the type of it was deleted after the merge'));
     return [];
   });
-  const book = createBook(
+  const workingSet = createWorkingSet(
     await loadCompeting(
       work.sql,
       wanted.map(({ relation, type }) => ({ ...relation, type })),
@@ -81,7 +81,7 @@ async function missingRelations({ work, journal, conflict }: Undoing): Promise<R
   );
   return wanted.flatMap(({ relation, type }): RelationWrite[] => {
     try {
-      book.requireRoom(type, relation);
+      workingSet.requireRoom(type, relation);
     } catch (error) {
       if (!(error instanceof EstateError)) throw error;
       conflict({
@@ -95,7 +95,7 @@ async function missingRelations({ work, journal, conflict }: Undoing): Promise<R
     }
     const { id, source_id, target_id, attributes, description } = relation;
     const after = { id, type: type.key, source_id, target_id, attributes, description };
-    book.put(after);
+    workingSet.put(after);
     return [{ before: null, after }];
   });
 }

@@ -25,7 +25,7 @@ export interface ChangeRun {
    * with the change.
    */
   deferred: string[] | null;
-  /** Told of what is done, of how many cards and relations; throws when the work is to stop. */
+  /** Reports how many cards and relations are done; throws when the work must stop. */
   progress(done: number, total: number): void;
 }
 

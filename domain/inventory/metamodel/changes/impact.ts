@@ -93,7 +93,7 @@ function shortened(value: unknown): unknown {
 }
 
 /**
- * Refuses a change that would lose values, unless it was told to.
+ * Refuses a change that would lose values, unless `force` is given.
  * @throws EstateError `values_do_not_fit` with the fields and some of the values.
  */
 export function refuseMisfits(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {

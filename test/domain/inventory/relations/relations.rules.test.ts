@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBook } from '../../../../domain/inventory/relations/relations.book.ts';
 import {
   diffRelation,
   limitedSides,
@@ -10,6 +9,7 @@ import {
   withInput,
 } from '../../../../domain/inventory/relations/relations.rules.ts';
 import type { RelationEnd, StoredRelation } from '../../../../domain/inventory/relations/relations.types.ts';
+import { createWorkingSet } from '../../../../domain/inventory/relations/relations.working-set.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { seededMetamodel } from '../cards/seeded-metamodel.ts';
 
@@ -100,7 +100,7 @@ describe('relation rules', () => {
   });
 });
 
-describe('the book of relations', () => {
+describe('the workingSet of relations', () => {
   const relation = (id: string, type: string, source_id: string, target_id: string): StoredRelation => ({
     id,
     type,
@@ -113,17 +113,17 @@ describe('the book of relations', () => {
   it('comes to one write for each relation, and to none for what was only passing', () => {
     const kept = relation('1', 'relAppToITC', 'a', 'b');
     const gone = relation('2', 'relAppToITC', 'a', 'c');
-    const book = createBook([kept, gone]);
+    const workingSet = createWorkingSet([kept, gone]);
     const made = relation('3', 'relAppToITC', 'a', 'd');
     const passing = relation('4', 'relAppToITC', 'a', 'e');
-    book.remove(gone);
-    for (const one of [made, passing]) book.put(one);
-    book.remove(passing);
+    workingSet.remove(gone);
+    for (const one of [made, passing]) workingSet.put(one);
+    workingSet.remove(passing);
     const changed = { ...kept, description: 'x' };
-    book.put(changed);
-    expect(book.find(kept)).toBe(changed);
-    expect(book.find(gone)).toBeUndefined();
-    expect(book.writes()).toEqual([
+    workingSet.put(changed);
+    expect(workingSet.find(kept)).toBe(changed);
+    expect(workingSet.find(gone)).toBeUndefined();
+    expect(workingSet.writes()).toEqual([
       { before: kept, after: changed },
       { before: gone, after: null },
       { before: null, after: made },
@@ -139,14 +139,14 @@ describe('the book of relations', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const book = createBook([]);
+        const workingSet = createWorkingSet([]);
         steps.forEach(({ remove, ...ends }, n) => {
-          const there = book.find(ends);
-          if (there && remove) book.remove(there);
-          if (there || refusal(() => book.requireRoom(typeOf(ends.type), ends)).length > 0) return;
-          book.put(relation(String(n), ends.type, ends.source_id, ends.target_id));
+          const there = workingSet.find(ends);
+          if (there && remove) workingSet.remove(there);
+          if (there || refusal(() => workingSet.requireRoom(typeOf(ends.type), ends)).length > 0) return;
+          workingSet.put(relation(String(n), ends.type, ends.source_id, ends.target_id));
         });
-        const left = book.writes().map((write) => write.after!);
+        const left = workingSet.writes().map((write) => write.after!);
         for (const [type, sides] of [
           ['relOrgToApp', ['target_id']],
           ['relPlatformToApp', ['source_id', 'target_id']],

@@ -6,12 +6,12 @@ import type { StoredRelation } from './relations.types.ts';
 type Ends = Pick<StoredRelation, 'type' | 'source_id' | 'target_id'>;
 
 /**
- * The relations that a command looks at, as they stand after each of its steps. Nothing is written before
- * `writes` tells what all steps together come to: one write for each relation.
+ * The relations that a command reads, with the changes of its steps applied. Nothing is written; `writes` returns the total
+ * change of all steps: one write for each relation.
  */
-export interface RelationBook {
+export interface RelationWorkingSet {
   find(ends: Ends): StoredRelation | undefined;
-  /** Notes a new or changed relation. */
+  /** Adds or replaces a relation. */
   put(relation: StoredRelation): void;
   remove(relation: StoredRelation): void;
   /**
@@ -24,8 +24,8 @@ export interface RelationBook {
 
 const keyOf = ({ type, source_id, target_id }: Ends) => `${type} ${source_id} ${target_id}`;
 
-/** A book of the relations as they are stored: see `loadCompeting`. */
-export function createBook(stored: StoredRelation[]): RelationBook {
+/** A working set of stored relations, which `loadCompeting` reads. */
+export function createWorkingSet(stored: StoredRelation[]): RelationWorkingSet {
   const before = new Map(stored.map((relation) => [relation.id, relation]));
   const now = new Map<string, StoredRelation>();
   const bySide = new Map<string, Set<StoredRelation>>();
