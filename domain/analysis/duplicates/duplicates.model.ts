@@ -59,7 +59,6 @@ export class DuplicateCluster extends rowModel('duplicate_clusters', {
   found_at: Timestamp,
   created_at: Timestamp,
 }) {}
-export type ClusterRow = RowOf<typeof DuplicateCluster>;
 
 export class DuplicatePair extends rowModel('duplicate_pairs', {
   id: Type.String({ ...Uuid, description: 'Derived from the two cards' }),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { levels, modernizationStatuses, modernizationTypes } from './modernizations.types.ts';
 
@@ -49,4 +49,3 @@ export class ModernizationDecision extends rowModel('modernization_decisions', {
   decided_by: Nullable(Uuid),
   decided_at: Timestamp,
 }) {}
-export type ModernizationDecisionRow = RowOf<typeof ModernizationDecision>;
