@@ -47,7 +47,7 @@ describe('duplicates', () => {
     const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
     expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
     expect(items[0].evidence).toBe(
-      '2 cards; pairs of them stand for one thing with 90 %, all together with 90 %',
+      '2 cards; pairs of them represent the same object with 90 %, all together with 90 %',
     );
     expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
     const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
