@@ -10,12 +10,13 @@ import {
 import { adrKind } from '../../domain/governance/adr/adr.kind.ts';
 import { linkAdrCard, unlinkAdrCard } from '../../domain/governance/adr/adr.links.ts';
 import {
-  type AdrFilter,
+  adrFilters,
+  adrSorts,
+  cardAdrFilters,
   listAdrRevisions,
   listAdrs,
   listCardAdrs,
 } from '../../domain/governance/adr/adr.list.ts';
-import type { AdrStatus } from '../../domain/governance/adr/adr.types.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -49,10 +50,9 @@ export function registerAdrRoutes(app: App): void {
     summary: 'List architecture decisions',
     description: '`search` looks into number, title and all texts.',
     permission: 'adr.view',
-    query: listQuery(schemas.adrSorts, 'created_at', schemas.adrFilters),
+    query: listQuery(adrSorts, 'created_at', adrFilters),
     answers: { 200: { description: 'Decisions, newest first', schema: listed } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await listAdrs(ctx, query as typeof query & AdrFilter)),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listAdrs(ctx, query)),
   });
 
   operation(app, {
@@ -78,13 +78,10 @@ export function registerAdrRoutes(app: App): void {
     permission: 'adr.view',
     permissionNote: 'inventory.view or card.view',
     params: Type.Object({ card_id: Uuid }, closed),
-    query: listQuery(schemas.adrSorts, 'created_at', schemas.statusFilter),
+    query: listQuery(adrSorts, 'created_at', cardAdrFilters),
     answers: { 200: { description: 'Decisions, newest first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
-      sendJson(
-        reply,
-        await listCardAdrs(ctx, params.card_id, query as typeof query & { status?: AdrStatus }),
-      ),
+      sendJson(reply, await listCardAdrs(ctx, params.card_id, query)),
   });
 
   operation(app, {
@@ -170,7 +167,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'List the revisions of a decision',
     permission: 'adr.view',
     params: Params,
-    query: listQuery(schemas.adrSorts, 'revision_number', {}),
+    query: listQuery(adrSorts, 'revision_number', {}),
     answers: { 200: { description: 'All of them, the first one first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listAdrRevisions(ctx, params.adr_id, query)),

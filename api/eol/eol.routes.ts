@@ -1,5 +1,11 @@
 import Type, { type TSchema } from 'typebox';
-import { findProducts, listCycles, listProducts } from '../../domain/governance/eol/eol.lists.ts';
+import {
+  cycleSorts,
+  findProducts,
+  listCycles,
+  listProducts,
+  productSorts,
+} from '../../domain/governance/eol/eol.lists.ts';
 import { loadFacts } from '../../domain/governance/eol/eol.load.ts';
 import { massLink } from '../../domain/governance/eol/eol.mass-link.ts';
 import { massSearch } from '../../domain/governance/eol/eol.mass-search.ts';
@@ -63,7 +69,7 @@ export function registerEolRoutes(app: App): void {
     summary: 'List the products whose end of life is known',
     description: '`search` looks into name, label, category and aliases.',
     permission: 'eol.view',
-    query: listQuery(['name', 'label', 'category'], 'name', {}),
+    query: listQuery(productSorts, 'name', {}),
     answers: {
       200: { description: 'Products', schema: listAnswer(Type.Ref('EolProduct#')), example: page(postgres) },
     },
@@ -97,7 +103,7 @@ export function registerEolRoutes(app: App): void {
     description: 'The product may be named by one of its aliases. `search` looks into cycle and codename.',
     permission: 'eol.view',
     params: schemas.EolProductParams,
-    query: listQuery(['releaseDate', 'cycle', 'eol'], 'releaseDate', {}),
+    query: listQuery(cycleSorts, 'releaseDate', {}),
     answers: {
       200: {
         description: 'Cycles, the newest first',

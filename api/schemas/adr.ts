@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { AdrEntries } from '../../domain/governance/adr/adr.input.ts';
 import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/governance/adr/adr.types.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { Day, IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
+import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
 const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE });
@@ -81,37 +81,4 @@ export const adrExample = {
   consequences: '* Good, because stocks are right.\n* Bad, because three teams change their ways.',
   alternatives_considered: '* One order desk\n* Keep four systems',
   related_decisions: ['ADR-003'],
-};
-
-export const adrSorts = [
-  'created_at',
-  'updated_at',
-  'signed_at',
-  'reference_number',
-  'title',
-  'status',
-  'revision_number',
-];
-const CardFilter = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
-export const statusFilter = {
-  status: Type.Optional(
-    Type.Union(
-      adrStatuses.map((status) => Type.Literal(status)),
-      { description: 'Only those in this state' },
-    ),
-  ),
-};
-export const adrFilters = {
-  initiative_id: CardFilter('Only those linked to this initiative'),
-  ...statusFilter,
-  card_id: CardFilter('Only those linked to this card'),
-  card_type: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
-  ),
-  date_from: Day('Written on this day (UTC) or later'),
-  date_to: Day('Written on this day or earlier'),
-  modified_from: Day('Changed on this day or later'),
-  modified_to: Day('Changed on this day or earlier'),
-  signed_from: Day('Signed on this day or later'),
-  signed_to: Day('Signed on this day or earlier'),
 };

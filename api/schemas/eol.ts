@@ -1,29 +1,31 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { EolCycle, EolProduct } from '../../domain/governance/eol/eol.model.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
 
-const Product = Type.String({ description: 'As the source names it', examples: ['postgresql'] });
-const Cycle = Type.String({ examples: ['17'] });
-const Label = Type.String({ examples: ['PostgreSQL'] });
-const Link = Nullable(Type.String({ format: 'uri' }));
+const {
+  name: Product,
+  label: Label,
+  category,
+  aliases,
+  link: Link,
+  source,
+  checked_at,
+  changed_at,
+} = EolProduct.columns;
+const Cycle = EolCycle.columns.cycle;
 
 export const EolProductSchema = Type.Partial(
   Type.Object({
     name: Product,
     label: Label,
-    category: Nullable(Type.String({ examples: ['database'] })),
-    aliases: Type.Array(Type.String()),
+    category,
+    aliases,
     link: Link,
-    cycles: Type.Integer({ minimum: 0, description: 'How many release cycles are known' }),
-    source: Type.Union(
-      ['api', 'file', 'bundled'].map((source) => Type.Literal(source)),
-      {
-        description:
-          '`api`: read from the source in the settings; `file`: loaded from a document; `bundled`: came with the program',
-      },
-    ),
-    checked_at: Timestamp,
-    changed_at: Timestamp,
+    cycles: Type.Integer({ minimum: 0, description: 'The number of known release cycles' }),
+    source,
+    checked_at,
+    changed_at,
   }),
   { $id: 'EolProduct', ...closed },
 );

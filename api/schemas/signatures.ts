@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { closed, DateOnly, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
@@ -101,4 +101,3 @@ export const ComparisonQuery = Type.Object(
 export const sharedSchemas: TSchema[] = [SignatorySchema, RejectionSchema, RevisionSchema, ComparisonSchema];
 
 /** A filter by day. */
-export const Day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));

@@ -75,14 +75,3 @@ export const soawExample = {
     },
   },
 };
-
-export const soawSorts = ['created_at', 'updated_at', 'signed_at', 'name', 'status', 'revision_number'];
-export const soawFilters = {
-  initiative_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those about this initiative' })),
-  status: Type.Optional(
-    Type.Union(
-      signedStatuses.map((status) => Type.Literal(status)),
-      { description: 'Only those in this state' },
-    ),
-  ),
-};

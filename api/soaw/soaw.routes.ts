@@ -7,7 +7,12 @@ import {
   reviseSoaw,
 } from '../../domain/governance/soaw/soaw.commands.ts';
 import { soawKind } from '../../domain/governance/soaw/soaw.kind.ts';
-import { listSoawRevisions, listSoaws, type SoawFilter } from '../../domain/governance/soaw/soaw.list.ts';
+import {
+  listSoawRevisions,
+  listSoaws,
+  soawFilters,
+  soawSorts,
+} from '../../domain/governance/soaw/soaw.list.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../reports/governance/documents/document.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
@@ -39,10 +44,9 @@ export function registerSoawRoutes(app: App): void {
     id: 'listSoaws',
     summary: 'List statements of architecture work',
     description: '`search` looks into all that they say. With `fields` the sections can be left out.',
-    query: listQuery(schemas.soawSorts, 'created_at', schemas.soawFilters),
+    query: listQuery(soawSorts, 'created_at', soawFilters),
     answers: { 200: { description: 'Statements, newest first', schema: listed } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await listSoaws(ctx, query as typeof query & SoawFilter)),
+    handler: async ({ ctx, query, reply }) => sendJson(reply, await listSoaws(ctx, query)),
   });
 
   operation(app, {
@@ -157,7 +161,7 @@ export function registerSoawRoutes(app: App): void {
     id: 'listSoawRevisions',
     summary: 'List the revisions of a statement',
     params: Params,
-    query: listQuery(schemas.soawSorts, 'revision_number', {}),
+    query: listQuery(soawSorts, 'revision_number', {}),
     answers: { 200: { description: 'All of them, the first one first', schema: listed } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await listSoawRevisions(ctx, params.soaw_id, query)),

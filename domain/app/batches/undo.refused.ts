@@ -38,7 +38,6 @@ export const refusedEvents: Record<string, string> = {
   schedule: 'Schedules are administered by hand.',
   extraction_schedule: 'Schedules hold secrets, and what was extracted has left the house.',
   extraction_run: 'What was extracted has left the house.',
-  eol_facts: 'Facts about products are loaded anew from their source.',
   itsm_connection: 'Connections hold secrets, which are told to nobody, and so cannot come back.',
   itsm_mapping: 'What was agreed on with the remote is forgotten with a mapping, and does not come back.',
   itsm_pair: 'Pairs are taken apart and put together by operations of their own.',

@@ -2,7 +2,6 @@
 export type LeftOut = { class: 'secret' | 'derived' | 'service'; why: string };
 
 const secret = (why: string): LeftOut => ({ class: 'secret', why });
-const derived = (why: string): LeftOut => ({ class: 'derived', why });
 const service = (why: string): LeftOut => ({ class: 'service', why });
 
 const logins = 'Who logs in, and how, is settled where they log in.';
@@ -65,7 +64,4 @@ export const leftOut: Readonly<Record<string, LeftOut>> = {
   itsm_decisions: service(itsm),
   itsm_remote_links: service(itsm),
   itsm_waiting_records: service(itsm),
-
-  eol_products: derived('Facts about products are loaded from their source.'),
-  eol_cycles: derived('Facts about products are loaded from their source.'),
 };

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
@@ -5,14 +6,45 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, DateOnly, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
-import { type AdrStatus, adrLists, adrRights, adrTexts } from './adr.types.ts';
+import { adrLists, adrRights, adrStatuses, adrTexts } from './adr.types.ts';
 
 const reference = `('ADR-' || lpad(a.number::text, greatest(3, length(a.number::text)), '0'))`;
 
-/** Decisions over the alias `a`; `whole` ones also with the texts that rows of lists leave out. */
+export const adrSorts: Record<string, SortField> = {
+  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
+  signed_at: { sql: 'a.signed_at', type: 'timestamptz' },
+  reference_number: { sql: 'a.number', type: 'bigint', filled: true },
+  title: { sql: 'lower(a.title)', type: 'text', filled: true },
+  status: { sql: 'a.status', type: 'text', filled: true },
+  revision_number: { sql: 'a.revision_number', type: 'bigint', immutable: true },
+};
+
+const CardFilter = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
+const Day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));
+/** The filters of a card's decisions. */
+export const cardAdrFilters = { status: Type.Optional(Choice(adrStatuses, 'Only those in this state')) };
+export const adrFilters = {
+  initiative_id: CardFilter('Only those linked to this initiative'),
+  ...cardAdrFilters,
+  card_id: CardFilter('Only those linked to this card'),
+  card_type: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
+  ),
+  date_from: Day('Created on this day (UTC) or later'),
+  date_to: Day('Created on this day or earlier'),
+  modified_from: Day('Changed on this day or later'),
+  modified_to: Day('Changed on this day or earlier'),
+  signed_from: Day('Signed on this day or later'),
+  signed_to: Day('Signed on this day or earlier'),
+};
+type AdrFilter = StaticOf<typeof adrFilters>;
+
+/** Decisions over the alias `a`; with `whole` also the texts that lists omit. */
 function adrList(ctx: Ctx, whole: boolean): ListSpec {
   const visible = visibleCards(ctx);
   const texts = whole ? [...adrTexts, ...adrLists] : (['decision'] as const);
@@ -21,15 +53,7 @@ function adrList(ctx: Ctx, whole: boolean): ListSpec {
     from: 'adrs a left join users u on u.id = a.created_by',
     id: 'a.id',
     idType: 'uuid',
-    sorts: {
-      created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
-      updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
-      signed_at: { sql: 'a.signed_at', type: 'timestamptz' },
-      reference_number: { sql: 'a.number', type: 'bigint', filled: true },
-      title: { sql: 'lower(a.title)', type: 'text', filled: true },
-      status: { sql: 'a.status', type: 'text', filled: true },
-      revision_number: { sql: 'a.revision_number', type: 'bigint', immutable: true },
-    },
+    sorts: adrSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',
     search: `fold(concat_ws(' ', ${reference}, a.title, ${adrTexts.map((name) => `a.${name}`).join(', ')},
@@ -59,27 +83,11 @@ function adrList(ctx: Ctx, whole: boolean): ListSpec {
   };
 }
 
-/** Which decisions a list is asked for; dates are `YYYY-MM-DD`, days in UTC, both included. */
-export interface AdrFilter {
-  /** Linked to this initiative. */
-  initiative_id?: string;
-  status?: AdrStatus;
-  card_id?: string;
-  /** Linked to a card of this type. */
-  card_type?: string;
-  date_from?: string;
-  date_to?: string;
-  modified_from?: string;
-  modified_to?: string;
-  signed_from?: string;
-  signed_to?: string;
-}
-
-function asked(ctx: Ctx, filter: AdrFilter): Condition[] {
+function filterConditions(ctx: Ctx, filter: AdrFilter): Condition[] {
   const where: Condition[] = [];
   if (filter.status !== undefined) where.push({ sql: 'a.status = ?', bindings: [filter.status] });
   const visible = visibleCards(ctx);
-  // links to cards that the caller does not see tell nothing
+  // only links to cards that the caller sees
   const linked = (sql: string, value: string) =>
     where.push({
       sql: `exists (select from adr_cards k join cards c on c.id = k.card_id
@@ -109,14 +117,14 @@ function asked(ctx: Ctx, filter: AdrFilter): Condition[] {
 export async function listAdrs(ctx: Ctx, params: ListParams & AdrFilter): Promise<JsonText> {
   requirePermission(ctx.caller, 'adr.view');
   const owner = ctx.caller.userId;
-  return await runList(ctx.db, adrList(ctx, false), asked(ctx, params), params, { owner });
+  return await runList(ctx.db, adrList(ctx, false), filterConditions(ctx, params), params, { owner });
 }
 
-/** The decisions that a card is linked to. @throws EstateError `forbidden`, `not_found`. */
+/** The decisions of a card. @throws EstateError `forbidden`, `not_found`. */
 export async function listCardAdrs(
   ctx: Ctx,
   cardId: string,
-  params: ListParams & { status?: AdrStatus },
+  params: ListParams & StaticOf<typeof cardAdrFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'adr.view');
   await requireVisibleCard(ctx.db, ctx, cardId);
@@ -125,7 +133,7 @@ export async function listCardAdrs(
       sql: 'exists (select from adr_cards k where k.adr_id = a.id and k.card_id = ?::uuid)',
       bindings: [cardId],
     },
-    ...asked(ctx, params.status === undefined ? {} : { status: params.status }),
+    ...filterConditions(ctx, params.status === undefined ? {} : { status: params.status }),
   ];
   return await runList(ctx.db, adrList(ctx, false), where, params, { owner: ctx.caller.userId });
 }
@@ -145,7 +153,7 @@ export async function listAdrRevisions(ctx: Ctx, id: string, params: ListParams)
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
-/** One decision as the caller may see it, but for its integrity; undefined when there is none. */
+/** One decision as the caller may see it, without its integrity; undefined when there is none. */
 export async function adrText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
   const spec = adrList(ctx, true);
   const item = projection(spec.members, undefined);

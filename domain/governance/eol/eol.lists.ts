@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
@@ -10,12 +10,23 @@ const products = 'eol_products p';
 const text = (sql: string): SortField => ({ sql, type: 'text' });
 const name: SortField = { ...text('p.name'), immutable: true };
 
+export const productSorts: Record<string, SortField> = {
+  name,
+  label: text('lower(p.label)'),
+  category: text('p.category'),
+};
+export const cycleSorts: Record<string, SortField> = {
+  releaseDate: text('y.release_date::text'),
+  cycle: { ...text('y.cycle'), immutable: true },
+  eol: text('y.eol_from::text'),
+};
+
 const productList: ListSpec = {
   name: 'eol-products',
   from: products,
   id: 'p.name',
   idType: 'text',
-  sorts: { name, label: text('lower(p.label)'), category: text('p.category') },
+  sorts: productSorts,
   defaultSort: 'name',
   defaultDir: 'asc',
   members: {
@@ -32,20 +43,16 @@ const productList: ListSpec = {
   search: `fold(concat_ws(' ', p.name, p.label, p.category, array_to_string(p.aliases, ' ')))`,
 };
 
-/** A date where it is known, else the flag. */
+/** A date if it is known, otherwise the flag. */
 const dated = (date: string, flag: string) => `coalesce(to_jsonb(${date}), to_jsonb(${flag}))`;
 
-/** The list of one product's cycles: only there do their names tell them apart. */
+/** The cycles of one product, within which their names are unique. */
 const cycleList = (product: string): ListSpec => ({
   name: 'eol-cycles',
   from: `(select * from eol_cycles where product = ${textLiteral(product)}) y`,
   id: 'y.cycle',
   idType: 'text',
-  sorts: {
-    releaseDate: text('y.release_date::text'),
-    cycle: { ...text('y.cycle'), immutable: true },
-    eol: text('y.eol_from::text'),
-  },
+  sorts: cycleSorts,
   defaultSort: 'releaseDate',
   defaultDir: 'desc',
   members: {
@@ -65,27 +72,27 @@ const cycleList = (product: string): ListSpec => ({
 
 const owned = (ctx: Ctx) => ({ owner: ctx.caller.userId });
 
-/** The products of which something is known. */
+/** The products with facts. */
 export async function listProducts(ctx: Ctx, params: ListParams): Promise<JsonText> {
   return await runList(ctx.db, productList, [], params, owned(ctx));
 }
 
 /** The release cycles of a product, which may be named by an alias. @throws EstateError `not_found`. */
 export async function listCycles(ctx: Ctx, product: string, params: ListParams): Promise<JsonText> {
-  const { rows } = await ctx.db.raw(
+  const [known] = await queryRows<{ name: string }>(
+    ctx.db,
     'select name from eol_products where name = ? or ? = any(aliases) order by name <> ? limit 1',
     [product, product, product],
   );
-  if (!rows[0]) throw notFound('product', product);
-  const { name: known } = rows[0];
-  return await runList(ctx.db, cycleList(known), [], params, { ...owned(ctx), asked: [known] });
+  if (!known) throw notFound('product', product);
+  return await runList(ctx.db, cycleList(known.name), [], params, { ...owned(ctx), asked: [known.name] });
 }
 
-/** Products that are less likely meant are not shown. */
+/** The lowest score of listed products. */
 const LEAST_SCORE = 0.3;
 const MOST_MATCHES = 200;
 
-/** The products that a text may mean, with a score of 0 to 1. @throws EstateError `validation_failed`. */
+/** The products that match a text, with a score from 0 to 1. @throws EstateError `validation_failed`. */
 export async function findProducts(
   ctx: Ctx,
   { search, ...params }: ListParams & { search: string },
@@ -108,13 +115,14 @@ export async function findProducts(
   return await runList(ctx.db, matches, [], params, { ...owned(ctx), asked: [folded(search)] });
 }
 
-/** All products made ready to be found by names. */
+/** A matcher of all products by their names. */
 export async function loadMatcher(sql: Sql): Promise<Matcher> {
-  const { rows } = await sql.raw(
+  const names = await queryRows<KnownName>(
+    sql,
     `select p.name, p.label, to_json(p.aliases) as aliases,
        (select coalesce(json_agg(json_build_object('cycle', y.cycle, 'codename', y.codename)), '[]')
         from eol_cycles y where y.product = p.name) as cycles
      from eol_products p order by p.name`,
   );
-  return createMatcher(rows as KnownName[]);
+  return createMatcher(names);
 }

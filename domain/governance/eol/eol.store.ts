@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 import { sha256 } from '../../../platform/crypto.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { EOL_TOPIC, type FactSource, type ProductFacts } from './eol.types.ts';
 
-/** Facts with the validators of the answer that they came in. */
+/** Facts with the validators of the response. */
 export interface ReceivedFacts {
   facts: ProductFacts;
   etag?: string | null;
   lastModified?: string | null;
 }
 
-/** What became of facts: names of products. */
+/** Names of products by whether their facts changed. */
 export interface SavedFacts {
   changed: string[];
   unchanged: string[];
@@ -26,8 +26,7 @@ const cycleNames = cycleColumns
   .join(', ');
 
 /**
- * Stores the facts of products in the place of what was known of them; each product once. Facts that are the same keep
- * their time of change.
+ * Replaces the facts of products. Unchanged facts keep their `changed_at`.
  * @param replaces sources whose facts may be replaced.
  */
 export async function storeFacts(
@@ -37,7 +36,7 @@ export async function storeFacts(
   replaces: FactSource[] = ['api', 'file', 'bundled'],
 ): Promise<SavedFacts> {
   if (received.length === 0) return { changed: [], unchanged: [] };
-  // in one order, so that two who store at once wait for each other
+  // in a fixed order, to avoid deadlocks
   const ordered = received.toSorted((a, b) => (a.facts.name < b.facts.name ? -1 : 1));
   const rows = ordered.map(({ facts: { cycles, ...product }, etag, lastModified }) => ({
     ...product,
@@ -46,7 +45,8 @@ export async function storeFacts(
     last_modified: lastModified ?? null,
     cycles,
   }));
-  const { rows: stored } = await sql.raw(
+  const stored = await queryRows<{ name: string; changed: boolean }>(
+    sql,
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as g(
          name text, label text, category text, aliases text[], link text, digest text, etag text, last_modified text
@@ -64,12 +64,10 @@ export async function storeFacts(
        changed_at = case when p.digest = excluded.digest then p.changed_at else excluded.changed_at end
      where p.source = any(?::text[])
      returning p.name, p.digest is distinct from (select b.digest from before b where b.name = p.name) as changed`,
-    [JSON.stringify(rows), source, replaces] as never,
+    [JSON.stringify(rows), source, replaces],
   );
   const names = (changed: boolean): string[] =>
-    stored
-      .filter((row: { changed: boolean }) => row.changed === changed)
-      .map(({ name }: { name: string }) => name);
+    stored.filter((row) => row.changed === changed).map(({ name }) => name);
   const changed = names(true);
   if (changed.length > 0) await storeCycles(sql, rows, new Set(changed));
   return { changed, unchanged: names(false) };
@@ -93,7 +91,7 @@ async function storeCycles(
   );
 }
 
-/** Stores facts as part of a command: those that changed are told of, and reports look again. */
+/** Stores facts within a command, with an event and a new topic version for changes. */
 export async function saveFacts(
   work: Work,
   received: ReceivedFacts[],
@@ -107,7 +105,7 @@ export async function saveFacts(
   return saved;
 }
 
-/** What a conditional request for a product is made with. */
+/** The validators of a conditional request for a product. */
 export interface KnownProduct {
   name: string;
   etag: string | null;
@@ -116,14 +114,15 @@ export interface KnownProduct {
 
 /** The validators of the products' facts, as far as they came from the API. */
 export async function knownProducts(sql: Sql, names: string[]): Promise<Map<string, KnownProduct>> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<KnownProduct>(
+    sql,
     `select name, etag, last_modified from eol_products where source = 'api' and name = any(?::text[])`,
-    [names] as never,
+    [names],
   );
-  return new Map(rows.map((row: KnownProduct) => [row.name, row]));
+  return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** Notes that the API has confirmed the facts of products. */
+/** Records that the API has confirmed the facts of products. */
 export async function confirmFacts(sql: Sql, names: string[]): Promise<void> {
   await sql('eol_products').whereIn('name', names).update({ checked_at: sql.fn.now() });
 }

@@ -1,16 +1,16 @@
-/** What is known of one release cycle of a product. Dates are `YYYY-MM-DD`. */
+/** The facts about a release cycle of a product. Dates are `YYYY-MM-DD`. */
 export interface CycleFacts {
   /** As the source names it, such as `22.04` or `2012-R2`. */
   cycle: string;
   codename: string | null;
   release_date: string | null;
-  /** Last day of active support; null where there is no such phase, or its end is not known. */
+  /** Last day of active support; null if there is no such phase or its end is unknown. */
   support_until: string | null;
-  /** Whether active support goes on, where its end is not known. */
+  /** Whether there is active support, if its end is unknown. */
   is_supported: boolean | null;
   /** First day without any support. */
   eol_from: string | null;
-  /** Whether all support has ended, where the day is not known. */
+  /** Whether all support has ended, if the day is unknown. */
   is_eol: boolean | null;
   lts_from: string | null;
   is_lts: boolean | null;
@@ -23,7 +23,7 @@ export interface CycleFacts {
   link: string | null;
 }
 
-/** What is known of one product. */
+/** The facts about a product. */
 export interface ProductFacts {
   /** The key under which cards are linked, such as `postgresql`. */
   name: string;
@@ -35,8 +35,9 @@ export interface ProductFacts {
   cycles: CycleFacts[];
 }
 
-/** Where facts come from: the public service, a file that was loaded, or this program. */
-export type FactSource = 'api' | 'file' | 'bundled';
+/** The origin of facts: the public API, a loaded file, or the program. */
+export const factSources = ['api', 'file', 'bundled'] as const;
+export type FactSource = (typeof factSources)[number];
 
-/** The topic that every change of facts raises. */
+/** The topic of product facts. */
 export const EOL_TOPIC = 'eol';
