@@ -20,7 +20,6 @@ export const adrLists = ['related_decisions', 'decision_makers', 'consulted', 'i
 export type AdrList = (typeof adrLists)[number];
 
 export const adrStatuses = ['draft', 'in_review', 'signed'] as const;
-export type AdrStatus = (typeof adrStatuses)[number];
 
 /** What a decision says. */
 export type AdrContent = { title: string } & Record<AdrText, string | null> & Record<AdrList, string[]>;

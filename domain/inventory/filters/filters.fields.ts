@@ -1,4 +1,5 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+import { approvalStatuses, cardStatuses } from '../cards/cards.model.ts';
 import { filterError, listed } from './filters.errors.ts';
 import type { FilterAttributes, FilterSchema, FilterScope, FilterTagGroup } from './filters.schema.ts';
 import type { FilterWord } from './filters.types.ts';
@@ -130,9 +131,6 @@ const columnField = (column: FilterColumn, rule: ValueRule): CardField => ({
   cost: false,
 });
 
-const statuses = new Set(['ACTIVE', 'ARCHIVED']);
-const approvalStatuses = new Set(['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN']);
-
 type FieldBuilder = (scope: FilterScope, schema: FilterSchema) => CardField;
 
 const columns: ReadonlyMap<string, FieldBuilder> = new Map<string, FieldBuilder>([
@@ -148,10 +146,15 @@ const columns: ReadonlyMap<string, FieldBuilder> = new Map<string, FieldBuilder>
   ['id', () => columnField('id', { kind: 'id' })],
   ['parent', () => columnField('parent_id', { kind: 'id' })],
   ['parent_id', () => columnField('parent_id', { kind: 'id' })],
-  ['status', () => columnField('status', { kind: 'key', what: 'status', keys: statuses })],
+  ['status', () => columnField('status', { kind: 'key', what: 'status', keys: new Set(cardStatuses) })],
   [
     'approval_status',
-    () => columnField('approval_status', { kind: 'key', what: 'approval status', keys: approvalStatuses }),
+    () =>
+      columnField('approval_status', {
+        kind: 'key',
+        what: 'approval status',
+        keys: new Set(approvalStatuses),
+      }),
   ],
   ['data_quality', () => columnField('data_quality', { kind: 'number' })],
   ['created_at', () => columnField('created_at', { kind: 'moment' })],
