@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createFirstAdministrator, issueSetupToken } from './domain/access/access.register.ts';
@@ -6,9 +6,8 @@ import { createSessionReader } from './domain/access/access.sessions.ts';
 import { loadDemo } from './domain/app/demo/demo.load.ts';
 import { extensions } from './domain/app/extensions.ts';
 import { seedFacts } from './domain/governance/eol/eol.seed.ts';
-import { systemCaller } from './domain/kernel/context.ts';
 import { createMetamodelStore } from './domain/kernel/metamodel/metamodel.store.ts';
-import { createContext, type Services } from './domain/kernel/services.ts';
+import { type Services, systemContext } from './domain/kernel/services.ts';
 import { createSettingsStore } from './domain/kernel/settings/settings.state.ts';
 import { prepareDatabase } from './migrations/prepare.ts';
 import { createDiskBlobStore } from './platform/blobs.ts';
@@ -114,11 +113,7 @@ export async function ensureFirstAdministrator(services: Services): Promise<Firs
 
 async function createAdministratorOrToken(services: Services): Promise<FirstAdministrator | undefined> {
   const { config, log } = services;
-  const ctx = await createContext(services, systemCaller, {
-    requestId: randomUUID(),
-    origin: 'system',
-    tool: 'first start',
-  });
+  const ctx = await systemContext(services, 'first start');
   if (config.adminEmail && config.adminPassword) {
     const created = await createFirstAdministrator(ctx, config.adminEmail, config.adminPassword);
     return created ? { email: config.adminEmail } : undefined;
@@ -141,11 +136,7 @@ async function createAdministratorOrToken(services: Services): Promise<FirstAdmi
 /** Loads the demo landscape into an empty workspace, if it is configured. */
 export async function loadDemoLandscape(services: Services): Promise<void> {
   if (!services.config.demo) return;
-  const ctx = await createContext(services, systemCaller, {
-    requestId: randomUUID(),
-    origin: 'system',
-    tool: 'first start',
-  });
+  const ctx = await systemContext(services, 'first start');
   const today = new Date().toISOString().slice(0, 10);
   const loaded = await startStep(
     placeOf(services),

@@ -1,67 +1,47 @@
 import { type ActiveRun, type AnalysisJob, resumeRun } from '../domain/analysis/runs/runs.execute.ts';
 import { abortRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
 import type { AnalysisOutcome, analysisPayload } from '../domain/analysis/runs/runs.types.ts';
-import { command, recordEvents } from '../domain/kernel/command.ts';
-import { systemCaller } from '../domain/kernel/context.ts';
-import type { EventDraft } from '../domain/kernel/events/events.types.ts';
+import { command } from '../domain/kernel/command.ts';
 import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';
-import {
-  JobCancelled,
-  type JobProcessor,
-  JobStopped,
-  processes,
-} from '../domain/kernel/jobs/jobs.running.ts';
-import { createContext, type Services } from '../domain/kernel/services.ts';
+import { type EndOfJob, type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../domain/kernel/services.ts';
 
 /**
- * Carries out an analysis: begins its run, and ends it however the job ends.
- * @param carry does the work. It stores what it found in a command that calls `run.finish` last, and then answers
- * nothing; or answers the outcome where there is nothing to store. It gives way between steps (`breathe`), so that a
- * cancelled run stops within two seconds, and goes on from `job.resume` after a worker's end.
+ * The processor of an analysis: begins its run, and ends it however the job ends.
+ * @param analyse stores what it found in a command whose last call is `run.finish` and returns nothing, or returns the outcome if
+ * there is nothing to store. It yields between steps (`breathe`), so that a cancelled run stops within two seconds, and resumes
+ * from `job.resume` after its worker died.
  */
 export function processesAnalysis(
   definition: JobDefinition<typeof analysisPayload>,
-  carry: (job: AnalysisJob, run: ActiveRun, services: Services) => Promise<AnalysisOutcome | undefined>,
+  analyse: (job: AnalysisJob, run: ActiveRun, services: Services) => Promise<AnalysisOutcome | undefined>,
 ): JobProcessor {
   return processes(
     definition,
     async (job: AnalysisJob, services) => {
-      try {
-        const run = await command(job.ctx, (work) => resumeRun(work, job));
-        const outcome = await carry(job, run, services);
-        if (outcome) await command(job.ctx, (work) => run.finish(work, outcome));
-        // the job ended with the run
-        return {};
-      } catch (error) {
-        const reason = error instanceof JobStopped ? error : (job.signal.reason ?? error);
-        if (reason instanceof JobCancelled) await endCancelled(job, services);
-        throw reason;
-      }
+      const run = await command(job.ctx, (work) => resumeRun(work, job));
+      const outcome = await analyse(job, run, services);
+      if (outcome) await command(job.ctx, (work) => run.finish(work, outcome));
+      // the job ended with the run
+      return {};
     },
-    async ({ sql }, { id, payload, ctx, error }) => {
-      const run = await lockRun(sql, payload.run_id);
-      if (run.status !== 'running' || run.job_id !== id) return;
-      const events: EventDraft[] = [];
-      await abortRun({ sql, emit: (event) => void events.push(event) }, run.id, {
+    (work, { id, payload, error }) =>
+      endRun(work, payload.run_id, id, {
         status: 'failed',
         error_code: error.code,
         error_message: error.message,
-      });
-      await recordEvents(sql, ctx, events, []);
-    },
+      }),
+    (work, { id, payload }) => endRun(work, payload.run_id, id, { status: 'cancelled' }),
   );
 }
 
-/** Ends the run whose job was cancelled. */
-async function endCancelled({ id, kind, ctx, payload }: AnalysisJob, services: Services): Promise<void> {
-  const own = await createContext(services, systemCaller, {
-    requestId: ctx.requestId,
-    origin: 'system',
-    tool: `job ${kind}`,
-    jobId: id,
-  });
-  await command(own, async (work) => {
-    const run = await lockRun(work.sql, payload.run_id);
-    if (run.status === 'running' && run.job_id === id) await abortRun(work, run.id, { status: 'cancelled' });
-  });
+/** Ends the run of a job without results, unless it has ended or has another job. */
+async function endRun(
+  work: EndOfJob,
+  runId: string,
+  jobId: string,
+  end: Parameters<typeof abortRun>[2],
+): Promise<void> {
+  const run = await lockRun(work.sql, runId);
+  if (run.status === 'running' && run.job_id === jobId) await abortRun(work, run.id, end);
 }

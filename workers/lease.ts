@@ -5,50 +5,51 @@ import type { Logger } from '../platform/logging.ts';
 
 const HEARTBEAT_MS = 2_000;
 
-export interface KeptLease {
-  /** Looks at the row now instead of at the next heartbeat. */
+export interface HeldLease {
+  /** Renews the lease now instead of at the next heartbeat. */
   check(): void;
-  stop(): void;
+  /** Ends the heartbeats. */
+  release(): void;
 }
 
 /**
- * Prolongs a lease every two seconds, and tells when the run has to stop: cancelled, taken by another worker, or
- * not confirmed for so long that another may have taken it.
+ * Renews a lease every two seconds, and calls `onStop` when the run has to stop: it was cancelled, another worker has the lease,
+ * or the lease was not renewed for so long that another worker may have it.
  */
-export function keepLease(
+export function holdLease(
   db: Db,
   lease: Lease,
   log: Logger,
   onStop: (reason: JobStopped) => void,
-): KeptLease {
-  let confirmed = performance.now();
-  let asking = false;
-  let stopped = false;
+): HeldLease {
+  let renewedAt = performance.now();
+  let isRenewing = false;
+  let isReleased = false;
 
-  const beat = async () => {
-    if (asking || stopped) return;
-    asking = true;
-    const asked = performance.now();
+  const renew = async () => {
+    if (isRenewing || isReleased) return;
+    isRenewing = true;
+    const askedAt = performance.now();
     try {
       const state = await renewLease(db, lease);
-      confirmed = asked;
-      if (stopped || state === 'held') return;
+      renewedAt = askedAt;
+      if (isReleased || state === 'held') return;
       onStop(state === 'lost' ? new JobLeaseLost() : new JobCancelled());
     } catch (error) {
       log.warn({ err: error }, 'the heartbeat of a job failed');
     } finally {
-      asking = false;
+      isRenewing = false;
     }
   };
   const timer = setInterval(() => {
-    if (performance.now() - confirmed > LEASE_SECONDS * 1000) onStop(new JobLeaseLost());
-    void beat();
+    if (performance.now() - renewedAt > LEASE_SECONDS * 1000) onStop(new JobLeaseLost());
+    void renew();
   }, HEARTBEAT_MS);
 
   return {
-    check: () => void beat(),
-    stop() {
-      stopped = true;
+    check: () => void renew(),
+    release() {
+      isReleased = true;
       clearInterval(timer);
     },
   };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { builtInSchedules } from '../domain/app/schedules.data.ts';
 import { jobQueues } from '../domain/kernel/jobs/jobs.define.ts';
 import { JOB_CANCEL_CHANNEL } from '../domain/kernel/jobs/jobs.lease.ts';
@@ -12,23 +13,20 @@ import { startItsmFollower } from './itsm-follower.ts';
 import { startNotifier } from './notifier.ts';
 import { processors as allProcessors } from './processors.ts';
 import { startRelay } from './relay.ts';
-import { createRunner } from './runtime.run.ts';
+import { createRunner } from './runner.ts';
 import { startScheduler } from './scheduler.ts';
 import { startWebhooks } from './webhooks.ts';
 
-/** What is left of the grace time for stopping runs and closing connections, in milliseconds. */
+/** The parts of the grace time reserved for stopping runs and for closing connections, in milliseconds. */
 const STOP_MS = 1_500;
 const CLOSE_MS = 1_000;
 
 export interface Workers {
-  /**
-   * Takes no more jobs, waits for those under way for most of the time, and gives back the others, so that another
-   * worker goes on with them at once.
-   */
+  /** Takes no more jobs, waits for running ones, and requeues those that do not end in time, so that another worker resumes them. */
   close(remainingMs: number): Promise<void>;
 }
 
-/** Starts what carries out jobs in this process: relay, scheduler, notifier, webhooks, follower of changes and a worker for each queue. */
+/** Starts the loops of a worker process and a worker for each queue. */
 export async function startWorkers(
   services: Services,
   processors: readonly JobProcessor[] = allProcessors,
@@ -45,11 +43,13 @@ export async function startWorkers(
   const leases = openDatabase({ url: databaseUrl, name: 'estate leases', poolMax: 4 });
   const runner = createRunner({ services, leases, processors });
   const workers = jobQueues.map((name) => queue.worker(name, config.workerConcurrency, runner.run));
-  const relay = startRelay({ db: leases, queue, signals, log });
-  const scheduler = startScheduler({ db, signals, log });
-  const notifier = startNotifier(services);
-  const webhooks = startWebhooks(services);
-  const itsmFollower = startItsmFollower(services);
+  const loops = [
+    startRelay({ db: leases, queue, signals, log }),
+    startScheduler(services),
+    startNotifier(services),
+    startWebhooks(services),
+    startItsmFollower(services),
+  ];
   const unlisten = signals.on(JOB_CANCEL_CHANNEL, (id) => runner.check(id || undefined));
 
   return {
@@ -57,10 +57,7 @@ export async function startWorkers(
       const deadline = performance.now() + remainingMs;
       const left = (reserve: number) => Math.max(0, deadline - performance.now() - reserve);
       unlisten();
-      await within(
-        Promise.all([relay.stop(), scheduler.stop(), notifier.stop(), webhooks.stop(), itsmFollower.stop()]),
-        left(STOP_MS + CLOSE_MS),
-      );
+      await within(Promise.all(loops.map((loop) => loop.stop())), left(STOP_MS + CLOSE_MS));
       const drained = Promise.all(workers.map((worker) => worker.close(false)));
       await within(drained, left(STOP_MS + CLOSE_MS));
       await within(runner.interrupt(left(CLOSE_MS + 500)), left(CLOSE_MS));
@@ -73,12 +70,10 @@ export async function startWorkers(
   };
 }
 
-/** Waits for the work, but no longer than `ms`; its errors are not ours to end with. */
+/** Waits for the work, but no longer than `ms`; its errors are ignored. */
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.catch(() => undefined), limit]);
-  clearTimeout(timer);
+  const limit = new AbortController();
+  const ended = work.catch(() => undefined);
+  await Promise.race([ended, delay(ms, undefined, { signal: limit.signal }).catch(() => undefined)]);
+  limit.abort();
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { Outbound } from '../../platform/outbound.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Signals } from '../../platform/signals.ts';
-import type { Caller, Ctx, Extensions } from './context.ts';
+import { type Caller, type Ctx, type Extensions, systemCaller } from './context.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 import type { SessionReader } from './sessions.ts';
 import type { SettingsStore } from './settings/settings.state.ts';
@@ -55,4 +55,18 @@ export async function createContext(
     ifMatch: undefined,
     claim: undefined,
   };
+}
+
+/** The context of work that the service does by itself. @param tool what does it, as its batch shows. */
+export async function systemContext(
+  services: Services,
+  tool: string,
+  job?: { id: string; requestId: string },
+): Promise<Ctx> {
+  return await createContext(services, systemCaller, {
+    requestId: job?.requestId ?? randomUUID(),
+    origin: 'system',
+    tool,
+    jobId: job?.id ?? null,
+  });
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync } from 'rolldown/utils';
 
@@ -29,22 +29,19 @@ function partOf(file: string): string {
   return parts[0] === 'domain' && parts.length > 2 ? `domain/${parts[1]}` : parts[0]!;
 }
 
-/** Counts the TypeScript of the tree under `root` by part, without packages, data folders and `*.data.ts`. */
-export function countCode(root: string): Map<string, CodeSize> {
-  const outside = new Set(['node_modules', 'data', 'tmp']);
-  const files = readdirSync(root, { withFileTypes: true })
-    .filter((entry) => !entry.name.startsWith('.') && !outside.has(entry.name))
-    .flatMap((entry) =>
-      entry.isDirectory()
-        ? readdirSync(path.join(root, entry.name), { recursive: true, encoding: 'utf8' }).map(
-            (name) => `${entry.name}/${name.split(path.sep).join('/')}`,
-          )
-        : [entry.name],
-    )
-    .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.data.ts'))
+/** The TypeScript files of the tree under `root`, without packages, data folders and `*.data.ts`. */
+export function sourceFiles(root: string): string[] {
+  const excluded = new Set(['node_modules', 'data', 'tmp']);
+  return globSync('**/*.{ts,tsx}', { cwd: root, exclude: (name) => excluded.has(name) || /^\../.test(name) })
+    .map((name) => name.split(path.sep).join('/'))
+    .filter((name) => !name.endsWith('.data.ts'))
     .sort();
+}
+
+/** Counts the TypeScript of the tree under `root` by part. */
+export function countCode(root: string): Map<string, CodeSize> {
   const sizes = new Map<string, CodeSize>();
-  for (const file of files) {
+  for (const file of sourceFiles(root)) {
     const part = partOf(file);
     const size = sizes.get(part) ?? { files: 0, lines: 0 };
     size.files += 1;

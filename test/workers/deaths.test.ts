@@ -12,7 +12,7 @@ import type { JobStep } from '../../domain/kernel/jobs/jobs.running.ts';
 import { systemClock } from '../../integrations/itsm/clock.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { processesRuns } from '../../workers/itsm-run.ts';
-import { createRunner } from '../../workers/runtime.run.ts';
+import { createRunner } from '../../workers/runner.ts';
 import { begin, createWorld } from '../soak/itsm/world.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import { ask, jobRow, letLeasesPass } from '../support/jobs.ts';

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
 import type { QueueBackend, QueuedRun, QueueWorker } from '../../platform/queue/queue.types.ts';
-import { type Relay, runName, startRelay } from '../../workers/relay.ts';
+import type { Loop } from '../../workers/loop.ts';
+import { runName, startRelay } from '../../workers/relay.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';
 import { ask, jobRow } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
@@ -12,7 +13,7 @@ import { actJob } from './fixtures/numbers.processors.ts';
 let t: TestServices;
 let queue: QueueBackend;
 let worker: QueueWorker | undefined;
-let relays: Relay[] = [];
+let relays: Loop[] = [];
 beforeEach(async () => {
   t = await createTestServices();
   const { redisUrl, databaseUrl } = t.services.config;

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { command } from '../../kernel/command.ts';
-import { systemCaller, type Work } from '../../kernel/context.ts';
+import type { Work } from '../../kernel/context.ts';
 import type { FeedRow } from '../../kernel/events/feed.read.ts';
-import { createContext, type Services } from '../../kernel/services.ts';
+import { type Services, systemContext } from '../../kernel/services.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { mailDueNotifications, sqlMailDue } from './notifications.digest.ts';
 import { concerned, gatherNotifications } from './notifications.gather.ts';
@@ -28,11 +27,7 @@ const forOthers = Object.keys(notificationRules).filter((type) => !forFollowers.
  */
 export async function followFeed(services: Services, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await isBehind(services))) {
-    const ctx = await createContext(services, systemCaller, {
-      requestId: randomUUID(),
-      origin: 'system',
-      tool: 'notifications',
-    });
+    const ctx = await systemContext(services, 'notifications');
     const hasLock = await command(ctx, async (work) => {
       const position = await lockPosition(work);
       if (position === undefined) return false;

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { recordEvents } from '../../kernel/command.ts';
-import { systemCaller } from '../../kernel/context.ts';
 import { enqueueMail, isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
-import { createContext, type Services } from '../../kernel/services.ts';
+import { type Services, systemContext } from '../../kernel/services.ts';
 
 /** Pauses a webhook until a user sets it active, and mails the reason to its owner. */
 export async function pause(
@@ -17,11 +15,7 @@ export async function pause(
     .where({ id: webhook.id, owner_id: webhook.owner_id, status: 'active' })
     .update({ status: 'paused', paused_reason: reason, updated_at: sql.fn.now() });
   if (changed === 0) return;
-  const ctx = await createContext(services, systemCaller, {
-    requestId: randomUUID(),
-    origin: 'system',
-    tool: 'webhook',
-  });
+  const ctx = await systemContext(services, 'webhook');
   // the mail for a service account goes to its owner
   const owner = await sql('users as u')
     .join('users as p', 'p.id', sql.raw("case u.kind when 'service' then u.owner_id else u.id end"))

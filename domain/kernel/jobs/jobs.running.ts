@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static, TSchema } from 'typebox';
 import { EstateError } from '../../../platform/errors.ts';
-import type { Ctx } from '../context.ts';
+import type { Ctx, Work } from '../context.ts';
 import type { Services } from '../services.ts';
 import type { JobDefinition } from './jobs.define.ts';
 
@@ -81,38 +81,45 @@ export interface RunningJob<P = unknown> {
   finish(work: JobTransaction, result: JobResult): Promise<void>;
 }
 
-/** A job that has failed for good. */
-export interface FailedJob<P = unknown> {
+/** A job that was cancelled or failed for good. */
+export interface EndedJob<P = unknown> {
   id: string;
   payload: P;
   /** The moment for which a schedule started it. */
   slot: Date | null;
   /** Acts as the service itself. */
   ctx: Ctx;
-  error: EstateError;
   /** Whether its processor had begun this run: else the fault lies with the job, as when its owner is gone. */
   begun: boolean;
 }
+
+/** A job that failed for good. */
+export interface FailedJob<P = unknown> extends EndedJob<P> {
+  error: EstateError;
+}
+
+/** The transaction that ends a job, which records the emitted events. */
+export type EndOfJob = Pick<Work, 'sql' | 'emit'>;
 
 /** Carries out jobs of one kind. */
 export interface JobProcessor {
   definition: JobDefinition;
   run(job: RunningJob, services: Services): Promise<JobResult>;
-  /** Tells of a failure with the transaction that ends the job, wherever it comes from. */
-  failed?(work: JobTransaction, job: FailedJob): Promise<void>;
+  /** Records the end of a failed job in the transaction that ends it. */
+  failed?(work: EndOfJob, job: FailedJob): Promise<void>;
+  /** The same for a job that was cancelled while it ran. */
+  cancelled?(work: EndOfJob, job: EndedJob): Promise<void>;
 }
 
-/** Ties a kind to the function that carries it out, and to the one that tells when that has failed for good. */
+/** Connects a kind of jobs to the function that runs it, and to those that record its failure and its cancellation. */
 export function processes<P extends TSchema>(
   definition: JobDefinition<P>,
   run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult>,
-  failed?: (work: JobTransaction, job: FailedJob<Static<P>>) => Promise<void>,
+  failed?: (work: EndOfJob, job: FailedJob<Static<P>>) => Promise<void>,
+  cancelled?: (work: EndOfJob, job: EndedJob<Static<P>>) => Promise<void>,
 ): JobProcessor {
-  return {
-    definition: definition as unknown as JobDefinition,
-    run: run as JobProcessor['run'],
-    ...(failed ? { failed: failed as NonNullable<JobProcessor['failed']> } : {}),
-  };
+  // the payload is checked against its schema before each call
+  return { definition, run, failed, cancelled } as unknown as JobProcessor;
 }
 
 /** The job fails for good: running it again would meet the same refusal, though it is not the caller's to mend. */

@@ -3,9 +3,10 @@ import { hasChanged, listFollowers, newestPosition } from '../../../domain/excha
 import { changeRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { type ItsmFollower, startItsmFollower } from '../../../workers/itsm-follower.ts';
+import { startItsmFollower } from '../../../workers/itsm-follower.ts';
 import { itsmRunProcessor } from '../../../workers/itsm-run.ts';
 import { itsmScheduleProcessor } from '../../../workers/itsm-schedule.ts';
+import type { Loop } from '../../../workers/loop.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { connectTo, startInstance, syncBase } from '../../support/itsm.ts';
@@ -217,7 +218,7 @@ describe('a slot of a schedule', () => {
 
 describe('runs that nobody asks for', () => {
   let workers: Workers;
-  let follower: ItsmFollower;
+  let follower: Loop;
   beforeAll(async () => {
     workers = await startWorkers(t.services, [itsmScheduleProcessor, itsmRunProcessor]);
     follower = startItsmFollower(t.services, 20);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { verifySignature } from '../../../integrations/webhooks/sign.ts';
-import { startWebhooks, type WebhookSender } from '../../../workers/webhooks.ts';
+import { startWebhooks } from '../../../workers/webhooks.ts';
 import { startWebhookReceiver } from '../../emulators/webhook-receiver.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-let sender: WebhookSender;
+let sender: ReturnType<typeof startWebhooks>;
 
 const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 const admin = await t.as('admin');

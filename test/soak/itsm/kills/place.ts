@@ -1,6 +1,6 @@
 import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
 import { openDatabase } from '../../../../platform/database.ts';
-import { createRunner } from '../../../../workers/runtime.run.ts';
+import { createRunner } from '../../../../workers/runner.ts';
 import { jobRow } from '../../../support/jobs.ts';
 import type { Kind, Size } from '../landscape.ts';
 import { begin, createWorld, type World } from '../world.ts';

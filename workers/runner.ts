@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { callerOfJob } from '../domain/access/jobs.owner.ts';
+import { recordEvents } from '../domain/kernel/command.ts';
+import { systemCaller } from '../domain/kernel/context.ts';
+import type { EventDraft } from '../domain/kernel/events/events.types.ts';
+import { checkPayload } from '../domain/kernel/jobs/jobs.define.ts';
+import {
+  type ClaimedRow,
+  claimRun,
+  completeRun,
+  endRun,
+  finishRun,
+  type Lease,
+  lockRun,
+  MAX_DEATHS,
+  requeueRun,
+  storeProgress,
+  storeStep,
+} from '../domain/kernel/jobs/jobs.lease.ts';
+import {
+  type EndedJob,
+  type EndOfJob,
+  JobCancelled,
+  JobFailed,
+  JobInterrupted,
+  JobLeaseLost,
+  type JobProcessor,
+  type JobStep,
+  JobStopped,
+  type RunningJob,
+} from '../domain/kernel/jobs/jobs.running.ts';
+import { createContext, type Services, systemContext } from '../domain/kernel/services.ts';
+import { type Db, inTransaction, isConnectionLoss } from '../platform/database.ts';
+import { EstateError, isStorageFull } from '../platform/errors.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { QueuedRun } from '../platform/queue/queue.types.ts';
+import { type HeldLease, holdLease } from './lease.ts';
+
+const PROGRESS_MS = 1_000;
+const STORE_RETRY_MS = 500;
+/** How long storing an outcome is retried while the database is unavailable; the lease has long expired by then. */
+const STORE_LIMIT_MS = 30_000;
+
+export interface Runner {
+  /** Executes a run that the queue delivered. Never rejects for what happens inside the job. */
+  run(queued: QueuedRun): Promise<void>;
+  /** Checks at once whether a job has to stop; without an id all of them. */
+  check(id?: string): void;
+  /** Resolves when no run is active. */
+  idle(): Promise<void>;
+  /** Stops all runs, and requeues those that have not ended within `graceMs`. */
+  interrupt(graceMs: number): Promise<void>;
+}
+
+export interface RunnerOptions {
+  services: Services;
+  /** Connections for leases alone, so that heartbeats never wait behind the work of jobs. */
+  leases: Db;
+  processors: readonly JobProcessor[];
+}
+
+/** A run with its lease. */
+interface ActiveRun {
+  processor: JobProcessor;
+  row: ClaimedRow;
+  lease: Lease;
+  held: HeldLease;
+  stop: AbortController;
+  log: Logger;
+  /** Whether the processor was called. */
+  begun: boolean;
+}
+
+/** Executes runs under leases and stores how each ends. */
+export function createRunner({ services, leases, processors }: RunnerOptions): Runner {
+  const byKind = new Map(processors.map((processor) => [processor.definition.kind, processor]));
+  const active = new Map<ActiveRun, Promise<void>>();
+  let isInterrupted = false;
+
+  const run = async (queued: QueuedRun): Promise<void> => {
+    if (isInterrupted) return;
+    const owner = `${process.pid}/${randomUUID()}`;
+    const row = await claimRun(leases, queued, owner).catch((error) => {
+      // it stays queued, and is handed over again
+      services.log.warn({ err: error, job: queued.id }, 'a job could not be claimed');
+      throw error;
+    });
+    if (!row) return;
+    const { id, kind, attempt, request_id } = row;
+    const lease = { id, owner };
+    const log = services.log.child({ job: id, kind, attempt, request: request_id });
+    const processor = byKind.get(kind);
+    if (!processor) {
+      log.warn('this worker does not know the kind of the job; another one may');
+      await store(() => requeueRun(leases, lease, 'crash'));
+      return;
+    }
+    log.info('the job begins');
+    const stop = new AbortController();
+    const held = holdLease(leases, lease, log, (reason) => stop.abort(reason));
+    if (isInterrupted) stop.abort(new JobInterrupted());
+    const entry = { processor, row, lease, held, stop, log, begun: false };
+    const ended = execute(services, leases, entry)
+      // the outcome could not be stored: the lease expires and the job runs again
+      .catch((error) => log.error({ err: error }, 'the outcome of the job could not be stored'))
+      .finally(() => {
+        held.release();
+        active.delete(entry);
+      });
+    active.set(entry, ended);
+    await ended;
+  };
+
+  return {
+    run,
+    check(id) {
+      for (const { lease, held } of active.keys()) if (id === undefined || lease.id === id) held.check();
+    },
+    async idle() {
+      while (active.size > 0) await Promise.all(active.values());
+    },
+    async interrupt(graceMs) {
+      isInterrupted = true;
+      for (const { stop } of active.keys()) stop.abort(new JobInterrupted());
+      await Promise.race([Promise.all(active.values()), delay(graceMs, undefined, { ref: false })]);
+      for (const { lease, held } of active.keys()) {
+        held.release();
+        await requeueRun(leases, lease, 'interrupted');
+      }
+    },
+  };
+}
+
+/** Executes a run and stores its outcome. */
+async function execute(services: Services, leases: Db, run: ActiveRun): Promise<void> {
+  const { processor, row, lease, stop, log } = run;
+  const progress = createProgress(leases, lease);
+  try {
+    if (row.deaths >= MAX_DEATHS) throw tooManyDeaths(row);
+    const job = await createRunningJob(services, run, progress.report);
+    run.begun = true;
+    const result = await processor.run(job, services);
+    progress.stop();
+    // false where the processor has finished the job itself
+    await store(() => completeRun(leases, lease, result));
+    log.info('the job has ended');
+  } catch (error) {
+    progress.stop();
+    await handleError(
+      services,
+      leases,
+      run,
+      error instanceof JobStopped ? error : (stop.signal.reason ?? error),
+    );
+  }
+}
+
+async function handleError(services: Services, leases: Db, run: ActiveRun, error: unknown): Promise<void> {
+  const { processor, row, lease, log } = run;
+  if (error instanceof JobLeaseLost) {
+    log.warn('the lease of the job was lost; the run has stopped');
+  } else if (error instanceof JobCancelled) {
+    const { cancelled } = processor;
+    await store(() => endJob(services, leases, run, { status: 'cancelled' }, cancelled));
+    log.info('the job was cancelled');
+  } else if (error instanceof JobInterrupted) {
+    await store(() => requeueRun(leases, lease, 'interrupted'));
+    log.info('the job was interrupted; another worker resumes it');
+  } else if (isConnectionLoss(error)) {
+    log.warn({ err: error }, 'the job lost its database connection; it will resume');
+    await store(() => requeueRun(leases, lease, 'crash'));
+  } else if (isStorageFull(error)) {
+    log.warn({ err: error }, 'no space is left; the job waits for space and resumes');
+    await store(() => requeueRun(leases, lease, 'full'));
+  } else if (isRetryable(error) && row.failures + 1 < processor.definition.attempts) {
+    log.warn({ err: error }, 'the job failed; it will run again');
+    await store(() => requeueRun(leases, lease, 'failure', processor.definition.longestWaitSeconds));
+  } else {
+    log.warn({ err: error }, 'the job failed');
+    const failure = publicError(error, row.id);
+    const { failed } = processor;
+    const end = { status: 'failed' as const, error: { code: failure.code, message: failure.message } };
+    const record = failed && ((work: EndOfJob, job: EndedJob) => failed(work, { ...job, error: failure }));
+    await store(() => endJob(services, leases, run, end, record));
+  }
+}
+
+const isRetryable = (error: unknown): boolean =>
+  !(error instanceof JobFailed) && !(error instanceof EstateError && error.status < 500);
+
+/** Ends the job and records it by `record` in one transaction; ends the job alone where recording fails. */
+async function endJob(
+  services: Services,
+  leases: Db,
+  { row, lease, begun, log }: ActiveRun,
+  end: Parameters<typeof endRun>[2],
+  record: JobProcessor['cancelled'],
+): Promise<boolean> {
+  if (!record) return await endRun(leases, lease, end);
+  const ctx = await systemContext(services, `job ${row.kind}`, jobOf(row));
+  const { id, payload, slot } = row;
+  try {
+    return await inTransaction(services.db, async (sql) => {
+      if (!(await endRun(sql, lease, end))) return false;
+      const events: EventDraft[] = [];
+      const emit = (event: EventDraft) => void events.push(event);
+      await record({ sql, emit }, { id, payload, slot, ctx, begun });
+      await recordEvents(sql, ctx, events, []);
+      return true;
+    });
+  } catch (error) {
+    if (isConnectionLoss(error)) throw error;
+    log.error({ err: error }, 'the end of the job could not be recorded');
+    return await endRun(leases, lease, end);
+  }
+}
+
+const jobOf = ({ id, request_id }: ClaimedRow) => ({ id, requestId: request_id ?? id });
+
+async function createRunningJob(
+  services: Services,
+  { processor: { definition }, row, lease, stop, log }: ActiveRun,
+  progress: RunningJob['progress'],
+): Promise<RunningJob> {
+  const caller = await callerOfJob(services.db, row.owner_id, row.rights);
+  const ctx = await createContext(services, caller, {
+    requestId: row.request_id ?? row.id,
+    origin: caller === systemCaller ? 'system' : 'job',
+    tool: `job ${row.kind}`,
+    jobId: row.id,
+  });
+  return {
+    id: row.id,
+    kind: row.kind,
+    attempt: row.attempt,
+    payload: checkPayload(definition, row.payload),
+    slot: row.slot,
+    ctx: { ...ctx, log },
+    signal: stop.signal,
+    resume: definition.resumable ? row.checkpoint : null,
+    counts: definition.resumable ? (row.counts ?? {}) : {},
+    checkpoint: (work, step) => storeStep(work.sql, lease, step),
+    hold: (work) => lockRun(work, lease),
+    progress,
+    finish: (work, result) => finishRun(work, lease, result),
+  };
+}
+
+/** Stores progress at most once a second; the last report of a second wins. */
+function createProgress(db: Db, lease: Lease): { report: RunningJob['progress']; stop(): void } {
+  let pending: JobStep = {};
+  let timer: NodeJS.Timeout | undefined;
+  let storedAt = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+  const flush = () => {
+    timer = undefined;
+    storedAt = performance.now();
+    // errors are ignored: a lost lease is noticed by the heartbeat and by every checkpoint
+    storeProgress(db, lease, pending).catch(() => undefined);
+    pending = {};
+  };
+  return {
+    report(progress, message, counts) {
+      if (isStopped) return;
+      pending = { progress, message: message ?? pending.message, counts: counts ?? pending.counts };
+      timer ??= setTimeout(flush, Math.max(0, storedAt + PROGRESS_MS - performance.now()));
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Stores an outcome, waiting for a database that is unavailable or full. */
+async function store<T>(write: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + STORE_LIMIT_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      const isTransient = isConnectionLoss(error) || isStorageFull(error);
+      if (!isTransient || performance.now() > deadline) throw error;
+      await delay(STORE_RETRY_MS);
+    }
+  }
+}
+
+/** The failure of a job that has ended too many workers. */
+function tooManyDeaths({ id, deaths }: ClaimedRow): JobFailed {
+  return new JobFailed(
+    'worker_lost',
+    `${deaths} workers in a row were lost with the job before it made progress, possibly killed or out of memory; see their logs for the id ${id}.`,
+  );
+}
+
+/** The error that the owner sees. Internals stay in the log, where they are found by the job's id. */
+function publicError(error: unknown, id: string): EstateError {
+  if (error instanceof EstateError) return error;
+  return new EstateError('internal', `The job failed unexpectedly; see the log for the id ${id}.`);
+}
