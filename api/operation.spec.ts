@@ -10,7 +10,7 @@ import type { RoutePermission } from './types.ts';
 /** One answer of an operation that is not an error. */
 export interface Answer {
   description: string;
-  /** Absent for empty answers. */
+  /** Absent for empty answers. Schemas with an `$id` in it become components of the API's description. */
   schema?: TSchema;
   /** Media type when it is not JSON; several where a file may be of any of them. */
   mediaType?: string | string[];
@@ -29,14 +29,22 @@ export interface RawBody {
   example?: unknown;
 }
 
+/** The parameters in a path, such as `card_id` in `/cards/:card_id`. */
+type PathParams<U extends string> = U extends `${string}:${infer Name}/${infer Rest}`
+  ? Record<Name, string> & PathParams<`/${Rest}`>
+  : U extends `${string}:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
+
 /** Everything about one operation: its route, schemas, permission and its place in the API's description. */
 export interface OperationSpec<
   P extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   B extends TSchema = TSchema,
+  U extends string = string,
 > {
   method: HTTPMethods;
-  url: string;
+  url: U;
   /** Unique, camel case; the name under which generated clients know it. */
   id: string;
   tag: string;
@@ -47,6 +55,7 @@ export interface OperationSpec<
   permissionNote?: string;
   /** The scope that an API token with scopes needs besides, for what is the caller's own and needs only a login. */
   scope?: TokenScope;
+  /** By default each parameter of the path is a UUID. */
   params?: P;
   query?: Q;
   body?: B;
@@ -81,9 +90,13 @@ export interface OperationSpec<
   html?: boolean;
   /** May answer a request whose caller holds the permission before its query and body are looked at. */
   early?: onRequestHookHandler;
+  /**
+   * Calls one command or query. Its result is sent with the only declared status: nothing for 204, text as it is, which is
+   * JSON from the database, and for writes with the ETag of the resource. A handler that sends by itself returns the reply.
+   */
   handler(input: {
     ctx: Ctx;
-    params: Static<P>;
+    params: TSchema extends P ? PathParams<U> : Static<P>;
     query: Static<Q>;
     body: Static<B>;
     request: FastifyRequest;

@@ -1,22 +1,52 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
+import { closed, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
+import { sendJson, sendResource } from './json.ts';
 import type { Answer, OperationSpec } from './operation.spec.ts';
 import { bodyLimits } from './plugins/bodies.ts';
 import type { App } from './types.ts';
 
 /** The answers as the framework serialises them; everything else that is said of them is added to the description. */
-function responses(answers: Record<number, Answer>): Record<number, unknown> {
+function responses(app: App, answers: Record<number, Answer>): Record<number, unknown> {
   return Object.fromEntries(
     Object.entries(answers).map(
-      ([status, { description, schema, mediaType = 'application/json', otherMedia = [] }]) => {
-        if (!schema) return [status, { description, type: 'null' }];
+      ([status, { description, schema: declared, mediaType = 'application/json', otherMedia = [] }]) => {
+        if (!declared) return [status, { description, type: 'null' }];
+        const schema = withComponents(app, declared);
         const own = [mediaType].flat().map((type) => [type, { schema }]);
         const other = otherMedia.map((type) => [type, { schema: Type.String() }]);
         return [status, { description, content: Object.fromEntries([...own, ...other]) }];
       },
     ),
   );
+}
+
+/** A schema in which those with an `$id` are references to components, which are added to the application. */
+function withComponents(app: App, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => withComponents(app, part));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { $id, ...members } = schema as { $id?: string };
+  const parts = Object.entries(members).map(([name, part]) => [name, withComponents(app, part)]);
+  if ($id === undefined) return Object.fromEntries(parts);
+  if (!app.getSchema($id)) app.addSchema({ ...Object.fromEntries(parts), $id });
+  return { $ref: `${$id}#` };
+}
+
+/** The parameters of a path as UUIDs; undefined where it has none. */
+function pathParams(url: string): TSchema | undefined {
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => [name!, Uuid]);
+  return names.length > 0 ? Type.Object(Object.fromEntries(names), closed) : undefined;
+}
+
+/** Sends what a handler has returned, with the status that the operation declares. */
+function sendResult({ method, answers }: OperationSpec, reply: FastifyReply, result: unknown): unknown {
+  if (result === reply || reply.sent) return result;
+  const [[status, answer] = ['200', undefined], ...others] = Object.entries(answers);
+  if (others.length === 0) reply.code(Number(status));
+  if (result === undefined && status === '204') return reply.send();
+  if (typeof result !== 'string' || answer?.mediaType !== undefined) return result;
+  return method === 'GET' ? sendJson(reply, result) : sendResource(reply, result);
 }
 
 /** The query of an operation that takes none: a key in it is unknown like any other. */
@@ -56,12 +86,13 @@ function optionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>) 
  * Declares one operation: its route, schemas, permission and its place in the API's description, all from
  * one statement. The handler gets checked input and the request's context and calls one command or query.
  */
-export function operation<P extends TSchema, Q extends TSchema, B extends TSchema>(
+export function operation<P extends TSchema, Q extends TSchema, B extends TSchema, const U extends string>(
   app: App,
-  spec: OperationSpec<P, Q, B>,
+  declared: OperationSpec<P, Q, B, U>,
 ): void {
+  const spec = { params: pathParams(declared.url), ...declared } as unknown as OperationSpec;
   if (app.operations.has(spec.id)) throw new Error(`two operations have the name ${spec.id}`);
-  app.operations.set(spec.id, spec as unknown as OperationSpec);
+  app.operations.set(spec.id, spec);
   app.route({
     method: spec.method,
     url: spec.url,
@@ -88,16 +119,11 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       ...(spec.params ? { params: spec.params } : {}),
       querystring: spec.query ?? noQuery,
       ...(spec.body && !spec.consumes ? { body: spec.body } : {}),
-      response: responses(spec.answers),
+      response: responses(app, spec.answers),
     } as never,
-    handler: (request, reply) =>
-      spec.handler({
-        ctx: request.ctx,
-        params: request.params as Static<P>,
-        query: request.query as Static<Q>,
-        body: request.body as Static<B>,
-        request,
-        reply,
-      }),
+    handler: async (request, reply) => {
+      const { ctx, params, query, body } = request;
+      return sendResult(spec, reply, await spec.handler({ ctx, params, query, body, request, reply }));
+    },
   });
 }

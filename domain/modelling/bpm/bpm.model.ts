@@ -9,7 +9,11 @@ export const ActionItems = Type.Array(
     Type.String({ maxLength: 100 }),
     Type.Union([Type.String({ maxLength: 2000 }), Type.Number(), Type.Boolean(), Type.Null()]),
   ),
-  { maxItems: 100, description: 'What is to be done, with members of your choice' },
+  {
+    maxItems: 100,
+    description: 'What is to be done, with members of your choice',
+    examples: [[{ text: 'Read invoices by machine', due: '2026-09-30' }]],
+  },
 );
 
 /** Notes about an element beside its links. */
