@@ -1,5 +1,5 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import type { Book, Evidence, Pair } from './book.types.ts';
+import type { Evidence, Pair } from './book.types.ts';
 import type { Mapping } from './mapping.types.ts';
 import type { RemoteReading } from './observation.types.ts';
 
@@ -83,27 +83,4 @@ export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate 
 
 function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined): Fate {
   return { kind: 'gone', evidence, mergedInto: tombstone?.mergedInto };
-}
-
-/**
- * The records that should be looked at one by one before the plan is made: those that a complete reading was
- * without, those that are called deleted though they were read or have a living pair, and those that others were merged into.
- * A tombstone may be older than the record: a record that was restored keeps it.
- */
-export function wantedLooks(book: Book, reading: RemoteReading): string[] {
-  const { records, tombstones } = indexReading(reading);
-  const wanted: string[] = [...tombstones.values()].flatMap(({ mergedInto }) =>
-    mergedInto === undefined || records.has(mergedInto) || reading.looks.has(mergedInto) ? [] : [mergedInto],
-  );
-  for (const remoteId of tombstones.keys()) {
-    const state = book.pairs.get(remoteId)?.state.kind;
-    const isKnown = state !== undefined && state !== 'unmapped' && state !== 'removed';
-    if (isKnown || records.has(remoteId) || reading.present?.has(remoteId)) wanted.push(remoteId);
-  }
-  for (const { remoteId, state } of book.pairs.values()) {
-    if (state.kind === 'unmapped' || state.kind === 'removed' || tombstones.has(remoteId)) continue;
-    const read = records.has(remoteId) || reading.present?.has(remoteId);
-    if (!read && reading.kind === 'complete') wanted.push(remoteId);
-  }
-  return [...new Set(wanted)].filter((id) => !reading.looks.has(id));
 }

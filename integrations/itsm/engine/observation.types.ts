@@ -31,10 +31,9 @@ export type Look =
 /** All that was read outside for one run. */
 export interface RemoteReading {
   /**
-   * `complete`: every record that fits the filter; `delta`: those changed since the watermark, and those asked for;
-   * `part`: a page of a complete reading, by which only its own records are judged.
+   * `complete`: every record that fits the filter; `delta`: those changed since the watermark, and those asked for.
    */
-  kind: 'complete' | 'delta' | 'part';
+  kind: 'complete' | 'delta';
   records: RemoteRecord[];
   tombstones: RemoteTombstone[];
   /** By key: records looked at one by one because a reading lacked them. */

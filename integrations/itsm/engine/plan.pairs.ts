@@ -13,10 +13,10 @@ import { planReclassified } from './plan.reclassified.ts';
  * @param only the records whose pairs are judged, where others are there to tell who is who.
  */
 export function planPairs(planning: Planning, only?: ReadonlySet<string>): void {
-  const { index, book } = planning;
+  const { book } = planning;
   for (const pair of book.pairs.values()) {
     if (only && !only.has(pair.remoteId)) continue;
-    if (index.reading.kind !== 'part' || index.records.has(pair.remoteId)) planPair(planning, pair);
+    planPair(planning, pair);
   }
 }
 

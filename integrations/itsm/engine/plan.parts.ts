@@ -302,3 +302,16 @@ async function takersOf(mapping: Mapping, source: PartSource, begin: Begin): Pro
   }
   return takers;
 }
+
+/** Rows that the breaker counts. */
+export const removes = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';
+
+/** The breaker: too many removals at once are more likely a fault of the source than somebody's wish. */
+export function tooMany({ deletion }: Mapping, count: number, pairs: number): string | null {
+  const { maxCount, maxRatio } = deletion;
+  if (count === 0) return null;
+  if (count > maxCount) return `${count} removals are more than the ${maxCount} that are allowed in one run.`;
+  if (count / pairs <= maxRatio) return null;
+  const percent = (ratio: number) => `${Math.round(ratio * 1000) / 10} %`;
+  return `${count} removals among ${pairs} pairs are more than the ${percent(maxRatio)} that are allowed in one run.`;
+}

@@ -3,7 +3,7 @@ import { redirected } from './book.ts';
 import type { Pair } from './book.types.ts';
 import { fateOf } from './fate.ts';
 import type { Mapping } from './mapping.types.ts';
-import { identityHash, type Match, matchRecords, type Scorer, type Thing } from './match.ts';
+import { identityHash, type Match, type Thing } from './match.ts';
 import { identityKey, localFields, localView } from './normalise.ts';
 import type { LocalCard } from './observation.types.ts';
 import { planCreateLocal, planCreateRemote } from './plan.create.ts';
@@ -11,31 +11,6 @@ import { addRow, cardOfPair, type Planning } from './plan.draft.ts';
 import { agreedFields, compareFields, planFields } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
 import { canonical } from './values.ts';
-
-/** Plans what has no pair yet: links, cards and records to be made, and what a person has to look at. */
-export function planUnmatched(planning: Planning, score: Scorer): void {
-  const claimed = new Set(linkedRecords(planning));
-  const records = openRecords(planning, claimed);
-  const cards = openCards(planning);
-  const matches = matchRecords(
-    planning.mapping,
-    {
-      records: records.map((record) => recordThing(planning, record)),
-      cards: cards.map((card) => thing(planning, card)),
-      bound: [...returningThings(planning), ...boundThings(planning)],
-    },
-    planning.seen.decisions,
-    score,
-  );
-  const held = new Set<string>();
-  for (const record of records) planRecord(planning, record, matches.get(record.id)!, held);
-  if (!mayCreateRemote(planning)) return;
-  const takers = identityTakers(planning.mapping);
-  for (const one of boundThings(planning)) takers.addCard(one);
-  for (const record of readRecords(planning)) takers.addRecord(recordThing(planning, record));
-  for (const one of unreadThings(planning)) takers.addRecord(one);
-  planCards(planning, cards, held, takers);
-}
 
 /** Records that a row of the plan makes half of a pair. */
 export const linkedRecords = ({ rows }: Planning): string[] =>
@@ -208,12 +183,6 @@ function planLink(planning: Planning, record: RemoteRecord, card: LocalCard, why
     origin: 'linked',
   });
   planFields(planning, compared, fields, link);
-}
-
-/** Whether cards that are only here get a record: not while a record may be there that was not read. */
-function mayCreateRemote({ mapping, seen }: Planning): boolean {
-  if (mapping.direction === 'pull' || seen.remote.kind === 'part') return false;
-  return mapping.direction !== 'push' || seen.remote.kind !== 'delta';
 }
 
 /** Who has some identity fields already; where there are several, the first by id is told, records before cards. */

@@ -1,7 +1,7 @@
 import { computeValue } from '../../../domain/inventory/calculations/calculations.value.ts';
 import { FormulaError } from '../../../domain/kernel/formulas/formula.error.ts';
 import { type FormulaLine, parseFormula } from '../../../domain/kernel/formulas/formula.parse.ts';
-import type { PlanTools } from '../engine/plan.ts';
+import type { Surroundings } from '../engine/mapping.transforms.ts';
 
 /** So many formulas are kept read; a mapping has fewer. */
 const KEPT = 200;
@@ -10,7 +10,7 @@ const KEPT = 200;
  * Runs the formulas of transforms over `value`, in the language of calculated fields and within its limits: it has no
  * loops, reaches nothing but the value, and its result is one value or a short list.
  */
-export function createEvaluate(): PlanTools['evaluate'] {
+export function createEvaluate(): Surroundings['evaluate'] {
   const read = new Map<string, FormulaLine[]>();
   return (formula, value) => {
     let lines = read.get(formula);

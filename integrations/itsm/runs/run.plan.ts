@@ -9,8 +9,7 @@ import {
 } from '../../../domain/exchange/itsm/waiting.ts';
 import type { Waits } from '../engine/plan.draft.ts';
 import { forgetReached } from '../engine/plan.late.ts';
-import { type PartTools, planInParts } from '../engine/plan.parts.ts';
-import { removes, tooMany } from '../engine/plan.ts';
+import { type PartTools, planInParts, removes, tooMany } from '../engine/plan.parts.ts';
 import { acts, type Plan } from '../engine/plan.types.ts';
 import { storedRow } from '../port/plan.rows.ts';
 import { planSource } from './plan.source.ts';

@@ -4,12 +4,12 @@ import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
 import type { Book } from '../../../integrations/itsm/engine/book.types.ts';
 import type { Resolution } from '../../../integrations/itsm/engine/observation.types.ts';
-import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';
 import type { Setting, Trouble } from './histories/steps.ts';
+import { makePlan } from './reference.ts';
 
 const setting: Setting = {
   rules: ['remote_leads', 'remote_leads', 'remote_leads'],

@@ -15,11 +15,16 @@ import type { LocalCard, Look, Observation } from '../../../integrations/itsm/en
 import { beginPlanning, type Waits } from '../../../integrations/itsm/engine/plan.draft.ts';
 import { forgetReached, makersIn } from '../../../integrations/itsm/engine/plan.late.ts';
 import { endsOf, plannedCards } from '../../../integrations/itsm/engine/plan.links.ts';
-import { type PartSource, planInParts } from '../../../integrations/itsm/engine/plan.parts.ts';
-import { makePlan, removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
+import {
+  type PartSource,
+  planInParts,
+  removes,
+  tooMany,
+} from '../../../integrations/itsm/engine/plan.parts.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
+import { makePlan } from './reference.ts';
 
 const NOW = '2026-06-01T12:00:00.000Z';
 const KEYS = ['k0', 'k1', 'k2', 'k3', null] as const;

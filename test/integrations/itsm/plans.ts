@@ -3,11 +3,11 @@ import type { Book, Pair } from '../../../integrations/itsm/engine/book.types.ts
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
-import { makePlan } from '../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import type { Setting } from './histories/steps.ts';
+import { makePlan } from './reference.ts';
 
 const setting: Setting = {
   rules: ['manual', 'manual', 'manual'],
@@ -63,8 +63,7 @@ export const bookOf = (...pairs: Pair[]): Book => {
 export interface Given {
   cards?: LocalCard[];
   records?: RemoteRecord[];
-  kind?: 'complete' | 'delta' | 'part';
-  present?: string[];
+  kind?: 'complete' | 'delta';
   tombstones?: string[];
   looks?: [string, Look][];
   redirects?: [string, string][];
@@ -76,7 +75,6 @@ export const seen = (given: Given): Observation => ({
     records: given.records ?? [],
     tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
     looks: new Map(given.looks),
-    present: given.present && new Set(given.present),
     watermark: NOW,
   },
   local: {

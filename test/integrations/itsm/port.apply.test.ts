@@ -8,7 +8,6 @@ import type { Connector } from '../../../integrations/itsm/connectors/connector.
 import type { BookChange } from '../../../integrations/itsm/engine/book.types.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
-import { unmap } from '../../../integrations/itsm/engine/unmap.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
@@ -17,6 +16,7 @@ import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servic
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { created, type Draft, pair, pulled, pushed } from './drafts.ts';
+import { unmap } from './reference.ts';
 import { connect } from './remote.ts';
 import { storeMapping, storePlan, turnRound } from './stored.ts';
 

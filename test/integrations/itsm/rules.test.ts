@@ -3,14 +3,13 @@ import { remoteObjection } from '../../../integrations/itsm/engine/apply.check.t
 import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
 import type { Pair } from '../../../integrations/itsm/engine/book.types.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/echo.ts';
-import { wantedLooks } from '../../../integrations/itsm/engine/fate.ts';
 import { checkMapping } from '../../../integrations/itsm/engine/mapping.check.ts';
 import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type { Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
-import { mapAgain, unmap } from '../../../integrations/itsm/engine/unmap.ts';
 import { bookOf, card, type Given, mapping, NOW, pair, planned, record, seen, told } from './plans.ts';
+import { mapAgain, unmap, wantedLooks } from './reference.ts';
 
 describe('what is gone', () => {
   const cards = [card('c1', 'a')];
@@ -71,16 +70,6 @@ describe('what is gone', () => {
     const called = read(1, unanswered, { ...waiting, evidence: 'tombstone' }).rows[0]!;
     expect(called.action).toBe('delete');
     expect(remoteObjection(counting, called, state)).not.toBeNull();
-  });
-
-  it('is told in the end of a reading page by page, and not by a page', () => {
-    const two = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'a'));
-    const all = [...cards, card('c2', 'a'), card('c3', 'new')];
-    const page = { cards: all, kind: 'part', records: [record('r1', 'b')] } as const;
-    expect(told(planned(two, { ...page, records: [...page.records] }))).toEqual(['update local c1 r1']);
-    const rest: Given = { cards: all, present: ['r1'], looks: [['r2', { kind: 'gone' }]] };
-    expect(wantedLooks(two, seen({ present: ['r1'] }).remote)).toEqual(['r2']);
-    expect(told(planned(two, rest))).toEqual(['quarantine c2 r2', 'create remote c3']);
   });
 
   it('waits in quarantine, is released when it is back, and removed when its time has come', () => {

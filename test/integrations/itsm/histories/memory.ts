@@ -2,16 +2,14 @@ import { applyPlan } from '../../../../integrations/itsm/engine/apply.ts';
 import type { Outcome } from '../../../../integrations/itsm/engine/apply.types.ts';
 import { emptyBook, writeBook } from '../../../../integrations/itsm/engine/book.ts';
 import type { BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
-import { wantedLooks } from '../../../../integrations/itsm/engine/fate.ts';
 import type {
   Look,
   RemoteReading,
   Resolution,
 } from '../../../../integrations/itsm/engine/observation.types.ts';
-import { makePlan } from '../../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { undoPlan } from '../../../../integrations/itsm/engine/undo.ts';
-import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
+import { makePlan, unmap, wantedLooks } from '../reference.ts';
 import { evaluate, KEY, type Landscape, mappingOf, places, type Shown, type Undone } from './landscape.ts';
 import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
 import { createSides } from './memory.sides.ts';

@@ -14,7 +14,6 @@ import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
 import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
-import { unmap } from '../../../../integrations/itsm/engine/unmap.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../../integrations/itsm/port/book.rows.ts';
@@ -27,6 +26,7 @@ import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
 import { inTransaction } from '../../../../platform/database.ts';
 import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
+import { unmap } from '../reference.ts';
 import { connect } from '../remote.ts';
 import { storeMapping } from '../stored.ts';
 import {

@@ -1,0 +1,118 @@
+import { isLive, redirected } from '../../../integrations/itsm/engine/book.ts';
+import type { Book, BookChange } from '../../../integrations/itsm/engine/book.types.ts';
+import { indexReading } from '../../../integrations/itsm/engine/fate.ts';
+import type { Surroundings } from '../../../integrations/itsm/engine/mapping.transforms.ts';
+import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import { matchRecords, type Scorer } from '../../../integrations/itsm/engine/match.ts';
+import type { Observation, RemoteReading } from '../../../integrations/itsm/engine/observation.types.ts';
+import {
+  beginPlanning,
+  type PartOptions,
+  type Planning,
+} from '../../../integrations/itsm/engine/plan.draft.ts';
+import { forgetReached, makersIn, planLate } from '../../../integrations/itsm/engine/plan.late.ts';
+import { endsOf, planLinks } from '../../../integrations/itsm/engine/plan.links.ts';
+import { planPairs } from '../../../integrations/itsm/engine/plan.pairs.ts';
+import { removes, tooMany } from '../../../integrations/itsm/engine/plan.parts.ts';
+import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import {
+  boundThings,
+  identityTakers,
+  linkedRecords,
+  openCards,
+  openRecords,
+  planCards,
+  planRecord,
+  readRecords,
+  recordThing,
+  returningThings,
+  thing,
+  unreadThings,
+} from '../../../integrations/itsm/engine/plan.unmatched.ts';
+
+interface PlanTools {
+  score: Scorer;
+  evaluate: Surroundings['evaluate'];
+  beyond?: PartOptions['beyond'];
+}
+
+/** The plan of a whole observation at once: the reference for `planInParts`, which reads and plans one chunk after another. */
+export function makePlan(
+  id: string,
+  mapping: Mapping,
+  book: Book,
+  seen: Observation,
+  { score, evaluate, beyond }: PlanTools,
+): Plan {
+  const planning = beginPlanning(mapping, book, seen, evaluate, beyond ? { beyond } : {});
+  planPairs(planning);
+  planUnmatched(planning, score);
+  forgetReached(planning.waits, planLate(planning, planning.late, makersIn(planning.rows)));
+  planLinks(planning, endsOf(planning));
+  const pairs = [...book.pairs.values()].filter(isLive).length;
+  return {
+    id,
+    mappingId: mapping.id,
+    madeAt: seen.now,
+    rows: planning.rows,
+    stopped: tooMany(mapping, planning.rows.filter(removes).length, pairs),
+    closing: {
+      watermark: seen.remote.watermark,
+      again: [...new Set([...planning.again, ...planning.waits.keys()])].sort(),
+      absences: planning.absences,
+    },
+  };
+}
+
+function planUnmatched(planning: Planning, score: Scorer): void {
+  const { mapping, seen } = planning;
+  const records = openRecords(planning, new Set(linkedRecords(planning)));
+  const cards = openCards(planning);
+  const unmatched = {
+    records: records.map((record) => recordThing(planning, record)),
+    cards: cards.map((card) => thing(planning, card)),
+    bound: [...returningThings(planning), ...boundThings(planning)],
+  };
+  const matches = matchRecords(mapping, unmatched, seen.decisions, score);
+  const held = new Set<string>();
+  for (const record of records) planRecord(planning, record, matches.get(record.id)!, held);
+  if (mapping.direction === 'pull' || (mapping.direction === 'push' && seen.remote.kind === 'delta')) return;
+  const takers = identityTakers(mapping);
+  for (const one of boundThings(planning)) takers.addCard(one);
+  for (const record of readRecords(planning)) takers.addRecord(recordThing(planning, record));
+  for (const one of unreadThings(planning)) takers.addRecord(one);
+  planCards(planning, cards, held, takers);
+}
+
+/** The records that a run reads by key before it plans, as the stored queries of missing and doubtful records select them. */
+export function wantedLooks(book: Book, reading: RemoteReading): string[] {
+  const { records, tombstones } = indexReading(reading);
+  const wanted = [...tombstones.values()].flatMap(({ mergedInto }) =>
+    mergedInto === undefined || records.has(mergedInto) || reading.looks.has(mergedInto) ? [] : [mergedInto],
+  );
+  for (const remoteId of tombstones.keys()) {
+    const state = book.pairs.get(remoteId)?.state.kind;
+    const isKnown = state !== undefined && state !== 'unmapped' && state !== 'removed';
+    if (isKnown || records.has(remoteId)) wanted.push(remoteId);
+  }
+  for (const { remoteId, state } of book.pairs.values()) {
+    if (state.kind === 'unmapped' || state.kind === 'removed' || tombstones.has(remoteId)) continue;
+    if (!records.has(remoteId) && reading.kind === 'complete') wanted.push(remoteId);
+  }
+  return [...new Set(wanted)].filter((id) => !reading.looks.has(id));
+}
+
+/** Unmaps a card in memory: its pair, and those that merges brought to it. */
+export const unmap = (book: Book, cardId: string, redirects: ReadonlyMap<string, string>): BookChange[] =>
+  [...book.pairs.values()]
+    .filter((pair) => redirected(pair.cardId, redirects) === cardId)
+    .map(({ remoteId }): BookChange => ({ op: 'state', remoteId, state: { kind: 'unmapped' } }));
+
+/** Maps an unmapped record again, in memory. */
+export const mapAgain = (book: Book, remoteId: string): BookChange[] =>
+  book.pairs.get(remoteId)?.state.kind === 'unmapped'
+    ? [
+        { op: 'state', remoteId, state: { kind: 'linked' } },
+        { op: 'again', remoteIds: [...new Set([...book.again, remoteId])].sort() },
+      ]
+    : [];
