@@ -1,14 +1,27 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import { bookChanges } from './apply.changes.ts';
-import { localObjection, remoteObjection } from './apply.check.ts';
-import { isLate, resolveLate } from './apply.late.ts';
-import { type Applying, allLeft, leftOut, needsObjection, without } from './apply.state.ts';
-import type { Ending, LocalState, RemoteAnswer, RemoteState, RemoteWrite, Standing } from './apply.types.ts';
-import { inParts, meet } from './apply.windows.ts';
-import type { BookChange } from './book.types.ts';
-import type { Mapping, Path } from './mapping.types.ts';
-import { remoteFields } from './normalise.ts';
-import type { PlanRow } from './plan.types.ts';
+import { bookChanges, localObjection, remoteObjection } from './apply.check.ts';
+import {
+  type Applying,
+  allLeft,
+  inParts,
+  isLate,
+  leftOut,
+  meet,
+  needsObjection,
+  resolveLate,
+  without,
+} from './apply.rows.ts';
+import { remoteFields } from './fields.ts';
+import type { BookChange, Mapping, Path } from './model.types.ts';
+import type {
+  Ending,
+  LocalState,
+  PlanRow,
+  RemoteAnswer,
+  RemoteState,
+  RemoteWrite,
+  Standing,
+} from './plan.types.ts';
 import { canonical, same, type Value } from './values.ts';
 
 /** How often a write is sent at most, each time after a look whether it has arrived. */

@@ -1,12 +1,33 @@
-import { resolveLate } from './apply.late.ts';
-import { applyLocal } from './apply.local.ts';
+import {
+  bookChanges,
+  localObjection,
+  remoteObjection,
+  sourceObjection,
+  takesFromRecord,
+} from './apply.check.ts';
 import { applyRemote } from './apply.remote.ts';
-import type { Applying, ApplyOptions } from './apply.state.ts';
-import type { EnginePort, Progress, Standing } from './apply.types.ts';
-import { inWindows } from './apply.windows.ts';
-import type { BookChange } from './book.types.ts';
-import type { Mapping } from './mapping.types.ts';
-import { acts, type PlanHead, type PlanRow } from './plan.types.ts';
+import {
+  type Applying,
+  type ApplyOptions,
+  inWindows,
+  needsObjection,
+  resolveLate,
+  without,
+} from './apply.rows.ts';
+import type { BookChange, Mapping, Path } from './model.types.ts';
+import {
+  acts,
+  type Ending,
+  type EnginePort,
+  type LocalStep,
+  type LocalWrite,
+  type PlanHead,
+  type PlanRow,
+  type Progress,
+  type RemoteState,
+  type Standing,
+} from './plan.types.ts';
+import type { Value } from './values.ts';
 
 /** How applying ended: `lost` when an answer did not come even after asking again, so that it has to be resumed. */
 export interface Applied {
@@ -79,4 +100,78 @@ function closing(plan: PlanHead, again: ReadonlySet<string>): BookChange[] {
     { op: 'again', remoteIds: [...again].sort() },
     { op: 'watermark', watermark },
   ];
+}
+
+/** Applies rows that write in the inventory or in the book alone, in one transaction. */
+async function applyLocal(applying: Applying, rows: readonly Standing[]): Promise<void> {
+  if (rows.length === 0) return;
+  const { port, ended } = applying;
+  const records = await lookedAt(applying, rows);
+  const outcomes = await port.writeLocal(rows.map(({ row }) => stepOf(applying, row, records)));
+  for (const [n, { row }] of rows.entries()) ended.set(row.no, outcomes[n]!.progress);
+}
+
+/** The records that the rows rely on, as they are: what is to be removed because of them, or filled from them. */
+async function lookedAt(
+  { mapping, port, options }: Applying,
+  rows: readonly Standing[],
+): Promise<Map<string, RemoteState>> {
+  const ids = new Set<string>();
+  for (const { row } of rows) {
+    if (row.remoteId === null || !acts(row)) continue;
+    if (row.expects.record && row.side === 'local') ids.add(row.remoteId);
+    else if (takesFromRecord(row) && options.mayHaveMoved?.(row.remoteId)) ids.add(row.remoteId);
+  }
+  return ids.size > 0 ? await port.readRemote(mapping.table, [...ids]) : new Map();
+}
+
+function stepOf(
+  { mapping, ended }: Applying,
+  row: PlanRow,
+  records: ReadonlyMap<string, RemoteState>,
+): LocalStep | Ending {
+  if (!acts(row)) return { row, outcome: without('skipped', row.reason), changes: [] };
+  const record = row.remoteId === null ? undefined : records.get(row.remoteId);
+  if (record) {
+    const object = row.expects.record ? remoteObjection : sourceObjection;
+    const objection = object(mapping, row, record);
+    if (objection !== null) return { row, outcome: without('stale', objection), changes: [] };
+  }
+  return {
+    row,
+    write: row.side === 'local' ? localWrite(mapping, row) : null,
+    check: (state, now) => needsObjection(row, ended, now) ?? localObjection(mapping, row, state),
+    changes: (card, left) =>
+      bookChanges(mapping, row, {
+        card,
+        cardId: card?.id ?? row.cardId,
+        remoteId: row.remoteId,
+        ...(left && { left }),
+      }),
+  };
+}
+
+function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
+  const values: Record<Path, Value> = {};
+  for (const [path, { new: value }] of Object.entries(row.diff)) values[path] = value;
+  const cardId = row.cardId ?? '';
+  switch (row.action) {
+    case 'create':
+      return { kind: 'create', cardType: mapping.cardType, values };
+    case 'delete':
+      return { kind: 'archive', cardId };
+    case 'restore':
+      return { kind: 'restore', cardId };
+    case 'relate':
+    case 'unrelate':
+      // cards that the same plan makes are known to whoever writes
+      return {
+        kind: row.action,
+        relationType: row.link!.relationType,
+        source: row.cards?.source ?? null,
+        target: row.cards?.target ?? null,
+      };
+    default:
+      return { kind: 'update', cardId, values };
+  }
 }

@@ -1,4 +1,4 @@
-import type { FieldMapping, Mapping } from './mapping.types.ts';
+import type { FieldMapping, Mapping } from './model.types.ts';
 import { canonical, same } from './values.ts';
 
 /** Something in a mapping that cannot work, with the place in it. */

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { FieldMapping, Mapping, Path } from './mapping.types.ts';
-import { identityKey } from './normalise.ts';
-import type { Decision } from './observation.types.ts';
+import { identityKey } from './fields.ts';
+import type { Decision, FieldMapping, Mapping, Path } from './model.types.ts';
 import type { Candidate } from './plan.types.ts';
 import type { Value } from './values.ts';
 

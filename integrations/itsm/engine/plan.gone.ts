@@ -1,11 +1,16 @@
-import { isLive } from './book.ts';
-import type { Pair } from './book.types.ts';
-import { type Fate, recordIn } from './fate.ts';
-import type { Side } from './mapping.types.ts';
-import { localFields, remoteFields } from './normalise.ts';
-import type { LocalCard } from './observation.types.ts';
-import { addRow, type Draft, mappedBase, named, type Planning } from './plan.draft.ts';
-import { type Compared, chosen, movedOn } from './plan.fields.ts';
+import { localFields, remoteFields } from './fields.ts';
+import type { LocalCard, Pair, Side } from './model.types.ts';
+import {
+  addRow,
+  type Compared,
+  chosen,
+  type Draft,
+  mappedBase,
+  movedOn,
+  named,
+  type Planning,
+} from './plan.fields.ts';
+import { type Fate, isLive, recordIn } from './state.ts';
 
 /** A linked pair of which one side is gone: its record, or else its card. */
 export function planGone(

@@ -1,13 +1,81 @@
-import { linkKey } from './book.ts';
-import type { AgreedLink } from './book.types.ts';
-import type { Side } from './mapping.types.ts';
-import type { LinkReading } from './observation.types.ts';
-import { addRow, cardOfPair, type Planning } from './plan.draft.ts';
-import { makersIn } from './plan.late.ts';
+import type { AgreedLink, LinkReading, Side } from './model.types.ts';
+import { addRow, cardOfPair, type LateField, type Planning, type Waits } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
+import { linkKey } from './state.ts';
+
+/** Rows of a plan that make records and cards known to each other, by number. */
+export interface Makers {
+  /** The row that gives a record its card. */
+  ofCard(remoteId: string): number | undefined;
+  /** The row that gives a card its record. */
+  ofRecord(cardId: string): number | undefined;
+}
+
+/** The rows at hand that make or link. */
+export function makersIn(
+  rows: Iterable<Pick<PlanRow, 'no' | 'action' | 'side' | 'remoteId' | 'cardId'>>,
+): Makers {
+  const cards = new Map<string, number>();
+  const records = new Map<string, number>();
+  for (const { no, action, side, remoteId, cardId } of rows) {
+    if (action !== 'link' && action !== 'create') continue;
+    if (remoteId !== null && side !== 'remote') cards.set(remoteId, no);
+    if (cardId !== null && side !== 'local') records.set(cardId, no);
+  }
+  return { ofCard: (id) => cards.get(id), ofRecord: (id) => records.get(id) };
+}
+
+/** A record that waits no more for something, since the plan makes it. */
+export interface Reached {
+  remoteId: string;
+  awaits: string;
+}
+
+/**
+ * Plans references to what the plan itself makes: rows of their own, which follow all that makes cards and records.
+ * @returns what need not be waited for.
+ */
+export function planLate(planning: Planning, fields: readonly LateField[], makers: Makers): Reached[] {
+  return fields.flatMap((field) => {
+    const { side, path, remoteId, cardId, needs, held, base, settled, awaits } = field;
+    const maker = side === 'local' ? makers.ofCard(awaits) : makers.ofRecord(awaits);
+    if (maker === undefined) return [];
+    const made = side === 'local' ? `record ${awaits} gets its card` : `card ${awaits} gets its record`;
+    addRow(planning, {
+      action: 'update',
+      side,
+      remoteId,
+      cardId,
+      needs,
+      reason: `'${path}' leads to what the plan makes: ${made} by row ${maker}`,
+      diff: { [path]: { old: held[side], new: null } },
+      refers: { [path]: awaits },
+      agreed: { [path]: { ...held, [side]: null } },
+      before: { [path]: base },
+      settled: settled ? [path] : [],
+      expects: {
+        pair: 'linked',
+        card: { there: true, fields: { [path]: held.local } },
+        ...(side === 'remote' && { record: { there: true, fields: { [path]: held.remote } } }),
+      },
+    });
+    return remoteId === null ? [] : [{ remoteId, awaits }];
+  });
+}
+
+/** Takes out what is waited for no more, and the records that wait for nothing else. */
+export function forgetReached(waits: Waits, reached: readonly Reached[]): void {
+  for (const { remoteId, awaits } of reached) {
+    const known = waits.get(remoteId);
+    if (!known) continue;
+    known.records.delete(awaits);
+    known.cards.delete(awaits);
+    if (known.records.size + known.cards.size === 0 && !known.value) waits.delete(remoteId);
+  }
+}
 
 /** A card at the end of a relation; `id` is null while the plan is only about to make it. */
-export interface EndCard {
+interface EndCard {
   id: string | null;
 }
 
@@ -160,7 +228,7 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
 }
 
 /** The relation with the remote's own key of it. */
-const named = ({ link, remote: [first] }: LinkState): AgreedLink =>
+const withRelationId = ({ link, remote: [first] }: LinkState): AgreedLink =>
   first?.relationId === undefined ? link : { ...link, relationId: first.relationId };
 
 function planLink(planning: Planning, { complete }: LinkReading, state: LinkState): void {
@@ -171,7 +239,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
     if (base === there || state.waits !== null || state.rests) return;
     const action = there ? 'relate' : 'unrelate';
     const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
-    addRow(planning, { action, reason, link: named(state) });
+    addRow(planning, { action, reason, link: withRelationId(state) });
     return;
   }
   const side: Side = local === base ? 'local' : 'remote';
@@ -184,7 +252,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   if (state.waits !== null) {
     // a remote takes relations away with a record, and refuses new ones to it: neither says what people want of them
     const told = `${reason}, and waits: a side of record ${state.waits} at its end is gone`;
-    addRow(planning, { action: 'skip', reason: told, link: named(state) });
+    addRow(planning, { action: 'skip', reason: told, link: withRelationId(state) });
     return;
   }
   if (state.rests) {
@@ -199,7 +267,7 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
     addRow(planning, { action: 'relate', side, reason, link, cards, refers: state.refers });
     return;
   }
-  const targets = !add && side === 'remote' ? remote : [named(state)];
+  const targets = !add && side === 'remote' ? remote : [withRelationId(state)];
   for (const one of targets)
     addRow(planning, { action: add ? 'relate' : 'unrelate', side, reason, link: one, baseLink: link, cards });
 }

@@ -1,12 +1,16 @@
-import { isLive, redirected } from './book.ts';
-import type { Pair, PairState } from './book.types.ts';
-import { type Fate, fateOf } from './fate.ts';
-import type { Side } from './mapping.types.ts';
-import type { LocalCard } from './observation.types.ts';
-import { addRow, cardOfPair, mappedBase, named, type Planning } from './plan.draft.ts';
-import { compareFields, planFields } from './plan.fields.ts';
+import type { LocalCard, Pair, PairState, Side } from './model.types.ts';
+import {
+  addRow,
+  cardOfPair,
+  chosen,
+  compareFields,
+  mappedBase,
+  named,
+  type Planning,
+  planFields,
+} from './plan.fields.ts';
 import { planGone, planQuarantined } from './plan.gone.ts';
-import { planReclassified } from './plan.reclassified.ts';
+import { type Fate, fateOf, isLive, redirected } from './state.ts';
 
 /**
  * Plans what is known already: each pair by what has become of its two sides.
@@ -166,4 +170,43 @@ function planBothThere(planning: Planning, pair: Pair, card: LocalCard, fate: Fa
   const record = fate.kind === 'there' ? fate.record : undefined;
   const compared = { remoteId: pair.remoteId, card, record, base: pair.base };
   planFields(planning, compared, compareFields(planning, compared), null);
+}
+
+/**
+ * A record that is in the table of another class by now: it is not deleted, but the mapping does not read it. A person decides
+ * whether its card goes as if the record were deleted (`remote`), or stays without a record (`local`).
+ */
+function planReclassified(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+  to: string,
+): void {
+  const ids = named(pair, cardId);
+  const reason = `The record was reclassified to ${to}, which the mapping does not read`;
+  const winner = chosen(planning, pair.remoteId, null, null, to);
+  if (winner === 'remote') {
+    const fate = { kind: 'gone', evidence: 'look', decided: true } as const;
+    if (pair.state.kind === 'quarantined') planQuarantined(planning, pair, cardId, card, fate);
+    else planGone(planning, pair, cardId, card, fate);
+    return;
+  }
+  if (winner === 'local') {
+    addRow(planning, {
+      ...ids,
+      action: 'unlink',
+      reason: `${reason}; a person keeps the card`,
+      expects: { pair: pair.state.kind },
+      state: { kind: 'ended', gone: 'remote' },
+    });
+    return;
+  }
+  addRow(planning, {
+    ...ids,
+    action: 'conflict',
+    reason: `${reason}: its card stays until a person decides`,
+    diff: { '': { old: null, new: to } },
+  });
+  planning.again.add(pair.remoteId);
 }

@@ -1,10 +1,8 @@
-import { writesBeyond } from './apply.changes.ts';
-import { isLate } from './apply.late.ts';
-import type { Outcome } from './apply.types.ts';
-import type { Agreed, Book, PairState } from './book.types.ts';
-import type { Path, Side } from './mapping.types.ts';
-import { emptyRow } from './plan.draft.ts';
-import type { Plan, PlanRow } from './plan.types.ts';
+import { writesBeyond } from './apply.check.ts';
+import { isLate } from './apply.rows.ts';
+import type { Agreed, Book, PairState, Path, Side } from './model.types.ts';
+import { emptyRow } from './plan.fields.ts';
+import type { Outcome, Plan, PlanRow } from './plan.types.ts';
 import { canonical, same, type Value } from './values.ts';
 
 /**

@@ -3,7 +3,7 @@ import { loadMappedTypes, loadMappingRow } from '../../../domain/exchange/itsm/m
 import type { FieldRow, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { FieldMapping, Mapping, Path, Transform } from '../engine/mapping.types.ts';
+import type { FieldMapping, Mapping, Path, Transform } from '../engine/model.types.ts';
 
 /** A stored mapping in the engine's terms, with what the engine need not know beside it. Plain JSON. */
 export interface LoadedMapping {

@@ -7,11 +7,10 @@ import { may, requirePermission } from '../../../domain/kernel/permissions/polic
 import { EstateError } from '../../../platform/errors.ts';
 import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { emptyBook, type Identities, identities } from '../engine/book.ts';
-import { type Surroundings, toRemote } from '../engine/mapping.transforms.ts';
+import { localFields, localView, type Surroundings, toRemote } from '../engine/fields.ts';
 import { type Match, matchRecords, type Thing } from '../engine/match.ts';
-import { localFields, localView } from '../engine/normalise.ts';
-import type { LocalCard } from '../engine/observation.types.ts';
+import type { LocalCard } from '../engine/model.types.ts';
+import { emptyBook, type Identities, identities } from '../engine/state.ts';
 import type { Value } from '../engine/values.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { openCards } from '../port/local.cards.ts';

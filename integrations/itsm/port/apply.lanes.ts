@@ -1,5 +1,4 @@
-import type { Standing } from '../engine/apply.types.ts';
-import type { PlanRow } from '../engine/plan.types.ts';
+import type { PlanRow, Standing } from '../engine/plan.types.ts';
 
 /** Transactions that write here at the same time: while one waits for the database, the other is put into words. */
 const LANES = 2;

@@ -15,8 +15,8 @@ import type {
 } from '../../../domain/exchange/itsm/book.types.ts';
 import { writeBook } from '../../../domain/exchange/itsm/book.write.ts';
 import type { Sql } from '../../../platform/database.ts';
-import { linkKey } from '../engine/book.ts';
-import type { AgreedLink, Book, BookChange, Pair, PairState } from '../engine/book.types.ts';
+import type { AgreedLink, Book, BookChange, Pair, PairState } from '../engine/model.types.ts';
+import { linkKey } from '../engine/state.ts';
 
 /** How many pairs are read at once where all of them are. */
 const CHUNK = 5_000;

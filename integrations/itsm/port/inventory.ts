@@ -11,8 +11,8 @@ import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
-import type { LocalWrite } from '../engine/apply.types.ts';
-import type { Path } from '../engine/mapping.types.ts';
+import type { Path } from '../engine/model.types.ts';
+import type { LocalWrite } from '../engine/plan.types.ts';
 import { told, type Value } from '../engine/values.ts';
 import { idsIn, relateWithin, type WantedRelated, withoutRelated } from './related.writes.ts';
 

@@ -3,8 +3,7 @@ import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { Mapping, Path } from '../engine/mapping.types.ts';
-import type { LocalCard } from '../engine/observation.types.ts';
+import type { LocalCard, Mapping, Path } from '../engine/model.types.ts';
 import type { Value } from '../engine/values.ts';
 import { relatedAt, relatedColumns, relatedFields, relatedValue } from './related.cards.ts';
 

@@ -1,5 +1,5 @@
 import type { NewPlanRow } from '../../../domain/exchange/itsm/runs.plan.ts';
-import { emptyRow } from '../engine/plan.draft.ts';
+import { emptyRow } from '../engine/plan.fields.ts';
 import type { PlanRow } from '../engine/plan.types.ts';
 
 /** Where rows tell something; they have a column each. */

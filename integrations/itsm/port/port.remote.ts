@@ -1,8 +1,7 @@
 import type { Connector, RemoteValues } from '../connectors/connector.ts';
 import { changedColumn } from '../connectors/surely.ts';
-import type { EnginePort, RemoteAnswer, RemoteState, RemoteWrite, Trace } from '../engine/apply.types.ts';
-import type { AgreedLink } from '../engine/book.types.ts';
-import type { Mapping } from '../engine/mapping.types.ts';
+import type { AgreedLink, Mapping } from '../engine/model.types.ts';
+import type { EnginePort, RemoteAnswer, RemoteState, RemoteWrite, Trace } from '../engine/plan.types.ts';
 import type { Value } from '../engine/values.ts';
 import { asked, RemoteFailed } from '../remote.failed.ts';
 import { type FailureCode, failureText, type RemoteFailure } from '../remote.failures.ts';

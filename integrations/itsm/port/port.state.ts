@@ -1,9 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
-import type { LocalState } from '../engine/apply.types.ts';
-import { boundPairs, emptyBook, type Identities, identities, otherPair, writeBook } from '../engine/book.ts';
-import type { Book, BookChange, Pair } from '../engine/book.types.ts';
-import type { LocalCard } from '../engine/observation.types.ts';
-import type { PlanRow } from '../engine/plan.types.ts';
+import type { Book, BookChange, LocalCard, Pair } from '../engine/model.types.ts';
+import type { LocalState, PlanRow } from '../engine/plan.types.ts';
+import { boundPairs, emptyBook, type Identities, identities, otherPair, writeBook } from '../engine/state.ts';
 import { loadPairs } from './book.rows.ts';
 import type { CardReader } from './local.cards.ts';
 

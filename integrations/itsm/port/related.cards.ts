@@ -1,6 +1,6 @@
 import { relatedPath } from '../../../domain/exchange/itsm/mappings.related.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { Path } from '../engine/mapping.types.ts';
+import type { Path } from '../engine/model.types.ts';
 import type { Value } from '../engine/values.ts';
 
 /** Mapped relations of one type, as the cards of a mapping have them. */

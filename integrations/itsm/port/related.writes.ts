@@ -4,7 +4,7 @@ import {
   bulkRelationsWithin,
 } from '../../../domain/inventory/relations/relations.bulk.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
-import type { Path } from '../engine/mapping.types.ts';
+import type { Path } from '../engine/model.types.ts';
 import type { Value } from '../engine/values.ts';
 import { type RelatedField, relatedFields } from './related.cards.ts';
 

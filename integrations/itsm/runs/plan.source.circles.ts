@@ -1,7 +1,6 @@
 import { circlesAmong, type NewParent } from '../../../domain/exchange/itsm/runs.parents.ts';
-import type { Pair } from '../engine/book.types.ts';
-import type { Surroundings } from '../engine/mapping.transforms.ts';
-import type { LocalCard } from '../engine/observation.types.ts';
+import type { Surroundings } from '../engine/fields.ts';
+import type { LocalCard, Pair } from '../engine/model.types.ts';
 import { canonical, same } from '../engine/values.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import type { RunWork } from './run.types.ts';

@@ -10,12 +10,11 @@ import {
   unlikeLinks,
 } from '../../../domain/exchange/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
-import { emptyBook, identities, linkKey, redirected } from '../engine/book.ts';
-import type { AgreedLink, Pair } from '../engine/book.types.ts';
-import type { LocalCard, Observation, RemoteReading } from '../engine/observation.types.ts';
-import { beginPlanning, emptyRow } from '../engine/plan.draft.ts';
+import type { AgreedLink, LocalCard, Observation, Pair, RemoteReading } from '../engine/model.types.ts';
+import { beginPlanning, emptyRow } from '../engine/plan.fields.ts';
 import { type Ends, endsOf } from '../engine/plan.links.ts';
-import type { LinkPart } from '../engine/plan.parts.ts';
+import type { LinkPart } from '../engine/plan.ts';
+import { emptyBook, identities, linkKey, redirected } from '../engine/state.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { kindsOf } from './run.link.kinds.ts';
 import type { RunWork } from './run.types.ts';

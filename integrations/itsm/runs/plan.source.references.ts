@@ -1,8 +1,8 @@
 import { readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
 import { calledGone } from '../../../domain/exchange/itsm/runs.heard.ts';
-import { emptyBook, identities } from '../engine/book.ts';
-import type { LocalCard } from '../engine/observation.types.ts';
-import type { Part } from '../engine/plan.parts.ts';
+import type { LocalCard } from '../engine/model.types.ts';
+import type { Part } from '../engine/plan.ts';
+import { emptyBook, identities } from '../engine/state.ts';
 import { pairOf } from '../port/book.rows.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import type { RunWork } from './run.types.ts';

@@ -12,18 +12,18 @@ import {
 } from '../../../domain/exchange/itsm/runs.heard.ts';
 import { plannedMakers } from '../../../domain/exchange/itsm/runs.links.ts';
 import type { HeardRecord } from '../../../domain/exchange/itsm/runs.types.ts';
-import { emptyBook } from '../engine/book.ts';
-import type { Pair } from '../engine/book.types.ts';
 import type {
   Decision,
   LocalCard,
   Observation,
+  Pair,
   Refusal,
   RemoteReading,
   Resolution,
-} from '../engine/observation.types.ts';
-import { makersIn } from '../engine/plan.late.ts';
-import type { Part, PartChoice, PartSource } from '../engine/plan.parts.ts';
+} from '../engine/model.types.ts';
+import { makersIn } from '../engine/plan.links.ts';
+import type { Part, PartChoice, PartSource } from '../engine/plan.ts';
+import { emptyBook } from '../engine/state.ts';
 import { pairOf } from '../port/book.rows.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { circlesOf } from './plan.source.circles.ts';

@@ -7,9 +7,9 @@ import {
   endWaiting,
   type WaitingRecord,
 } from '../../../domain/exchange/itsm/waiting.ts';
-import type { Waits } from '../engine/plan.draft.ts';
-import { forgetReached } from '../engine/plan.late.ts';
-import { type PartTools, planInParts, removes, tooMany } from '../engine/plan.parts.ts';
+import type { Waits } from '../engine/plan.fields.ts';
+import { forgetReached } from '../engine/plan.links.ts';
+import { type PartTools, planInParts, removes, tooMany } from '../engine/plan.ts';
 import { acts, type Plan } from '../engine/plan.types.ts';
 import { storedRow } from '../port/plan.rows.ts';
 import { planSource } from './plan.source.ts';

@@ -10,7 +10,7 @@ import {
 import type { HeardRecord, KeptRecord } from '../../../domain/exchange/itsm/runs.types.ts';
 import { hearWaiting, waitingAmong } from '../../../domain/exchange/itsm/waiting.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
-import { isLocalEcho, isRemoteEcho } from '../engine/echo.ts';
+import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';

@@ -8,8 +8,8 @@ import type {
   MatchRecord,
   MatchResult,
 } from '../../matching/matching.types.ts';
-import type { Mapping } from '../engine/mapping.types.ts';
 import type { Scored, Thing } from '../engine/match.ts';
+import type { Mapping } from '../engine/model.types.ts';
 
 /** Only what is all but sure is linked; what is more likely than not is put before a person. */
 const thresholds = { match: 0.95, possible: 0.5 };

@@ -1,10 +1,8 @@
-import type { ApplyOptions } from '../../../integrations/itsm/engine/apply.state.ts';
+import type { ApplyOptions } from '../../../integrations/itsm/engine/apply.rows.ts';
 import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
-import type { Outcome } from '../../../integrations/itsm/engine/apply.types.ts';
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
-import type { Book } from '../../../integrations/itsm/engine/book.types.ts';
-import type { Resolution } from '../../../integrations/itsm/engine/observation.types.ts';
-import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import type { Book, Resolution } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Outcome, Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
 import { applyRemote } from '../../../integrations/itsm/engine/apply.remote.ts';
-import type { EnginePort, Standing } from '../../../integrations/itsm/engine/apply.types.ts';
-import { emptyRow } from '../../../integrations/itsm/engine/plan.draft.ts';
-import { verifyPlan } from '../../../integrations/itsm/engine/verify.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
+import type { EnginePort, Standing } from '../../../integrations/itsm/engine/plan.types.ts';
 import { fields, landscape, mapping, started } from './apply.landscape.ts';
 import { Killed } from './histories/memory.port.ts';
 import type { Trouble } from './histories/steps.ts';

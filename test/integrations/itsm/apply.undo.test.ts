@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
 import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
-import { verifyPlan } from '../../../integrations/itsm/engine/verify.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
 
 describe('a plan that is taken back', () => {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareField, type FieldState } from '../../../integrations/itsm/engine/compare.ts';
 import {
+  compareField,
+  type FieldState,
   type Surroundings,
   toLocal,
   toRemote,
-} from '../../../integrations/itsm/engine/mapping.transforms.ts';
-import type { FieldMapping, FieldRule, Transform } from '../../../integrations/itsm/engine/mapping.types.ts';
+} from '../../../integrations/itsm/engine/fields.ts';
+import type { FieldMapping, FieldRule, Transform } from '../../../integrations/itsm/engine/model.types.ts';
 import { canonical, same, type Value } from '../../../integrations/itsm/engine/values.ts';
 
 const around: Surroundings = {

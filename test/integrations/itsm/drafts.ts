@@ -1,4 +1,4 @@
-import type { BookChange, Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { BookChange, Pair } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 
 /** A row of a plan with what matters of it. */

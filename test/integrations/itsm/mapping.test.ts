@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Surroundings,
-  toLocal,
-  toRemote,
-} from '../../../integrations/itsm/engine/mapping.transforms.ts';
-import type { FieldMapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import { type Surroundings, toLocal, toRemote } from '../../../integrations/itsm/engine/fields.ts';
+import type { FieldMapping } from '../../../integrations/itsm/engine/model.types.ts';
 import { createEvaluate } from '../../../integrations/itsm/mappings/expressions.ts';
 
 const evaluate = createEvaluate();

@@ -1,27 +1,32 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
+import type {
+  Book,
+  LocalCard,
+  Look,
+  Mapping,
+  Observation,
+  Pair,
+  PairState,
+} from '../../../integrations/itsm/engine/model.types.ts';
+import { beginPlanning, type Waits } from '../../../integrations/itsm/engine/plan.fields.ts';
+import {
+  endsOf,
+  forgetReached,
+  makersIn,
+  plannedCards,
+} from '../../../integrations/itsm/engine/plan.links.ts';
+import { type PartSource, planInParts, removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
+import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
   emptyBook,
   identities,
+  indexReading,
   isLive,
   linkKey,
   redirected,
-} from '../../../integrations/itsm/engine/book.ts';
-import type { Book, Pair, PairState } from '../../../integrations/itsm/engine/book.types.ts';
-import { indexReading } from '../../../integrations/itsm/engine/fate.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
-import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
-import { beginPlanning, type Waits } from '../../../integrations/itsm/engine/plan.draft.ts';
-import { forgetReached, makersIn } from '../../../integrations/itsm/engine/plan.late.ts';
-import { endsOf, plannedCards } from '../../../integrations/itsm/engine/plan.links.ts';
-import {
-  type PartSource,
-  planInParts,
-  removes,
-  tooMany,
-} from '../../../integrations/itsm/engine/plan.parts.ts';
-import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
+} from '../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { makePlan } from './reference.ts';

@@ -1,9 +1,14 @@
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
-import type { Book, Pair } from '../../../integrations/itsm/engine/book.types.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { LocalCard, Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
+import type {
+  Book,
+  LocalCard,
+  Look,
+  Mapping,
+  Observation,
+  Pair,
+} from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import type { Setting } from './histories/steps.ts';

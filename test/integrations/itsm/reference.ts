@@ -1,19 +1,26 @@
-import { isLive, redirected } from '../../../integrations/itsm/engine/book.ts';
-import type { Book, BookChange } from '../../../integrations/itsm/engine/book.types.ts';
-import { indexReading } from '../../../integrations/itsm/engine/fate.ts';
-import type { Surroundings } from '../../../integrations/itsm/engine/mapping.transforms.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import type { Surroundings } from '../../../integrations/itsm/engine/fields.ts';
 import { matchRecords, type Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { Observation, RemoteReading } from '../../../integrations/itsm/engine/observation.types.ts';
+import type {
+  Book,
+  BookChange,
+  Mapping,
+  Observation,
+  RemoteReading,
+} from '../../../integrations/itsm/engine/model.types.ts';
 import {
   beginPlanning,
   type PartOptions,
   type Planning,
-} from '../../../integrations/itsm/engine/plan.draft.ts';
-import { forgetReached, makersIn, planLate } from '../../../integrations/itsm/engine/plan.late.ts';
-import { endsOf, planLinks } from '../../../integrations/itsm/engine/plan.links.ts';
+} from '../../../integrations/itsm/engine/plan.fields.ts';
+import {
+  endsOf,
+  forgetReached,
+  makersIn,
+  planLate,
+  planLinks,
+} from '../../../integrations/itsm/engine/plan.links.ts';
 import { planPairs } from '../../../integrations/itsm/engine/plan.pairs.ts';
-import { removes, tooMany } from '../../../integrations/itsm/engine/plan.parts.ts';
+import { removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
   boundThings,
@@ -29,6 +36,7 @@ import {
   thing,
   unreadThings,
 } from '../../../integrations/itsm/engine/plan.unmatched.ts';
+import { indexReading, isLive, redirected } from '../../../integrations/itsm/engine/state.ts';
 
 interface PlanTools {
   score: Scorer;

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { remoteObjection } from '../../../integrations/itsm/engine/apply.check.ts';
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/book.ts';
-import type { Pair } from '../../../integrations/itsm/engine/book.types.ts';
-import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/echo.ts';
+import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/fields.ts';
 import { checkMapping } from '../../../integrations/itsm/engine/mapping.check.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { Look, Observation } from '../../../integrations/itsm/engine/observation.types.ts';
+import type { Look, Mapping, Observation, Pair } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
 import { bookOf, card, type Given, mapping, NOW, pair, planned, record, seen, told } from './plans.ts';
 import { mapAgain, unmap, wantedLooks } from './reference.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/mapping.types.ts';
+import type { Mapping } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import { stopwatch } from '../../../integrations/itsm/runs/run.stopwatch.ts';
 import { planUndo } from '../../../integrations/itsm/runs/run.undo.plan.ts';

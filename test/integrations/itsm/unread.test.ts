@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Pair } from '../../../integrations/itsm/engine/book.types.ts';
+import type { Pair } from '../../../integrations/itsm/engine/model.types.ts';
 import { bookOf, card, type Given, NOW, pair, planned, record, told } from './plans.ts';
 
 it('a card stays a question while the record of the same identity is not read', () => {

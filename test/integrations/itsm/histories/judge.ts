@@ -1,4 +1,4 @@
-import { identities, isLive, unmappedCards } from '../../../../integrations/itsm/engine/book.ts';
+import { identities, isLive, unmappedCards } from '../../../../integrations/itsm/engine/state.ts';
 import { KEY, PATHS, type Shown, tokenOf } from './landscape.ts';
 import type { Life } from './life.ts';
 

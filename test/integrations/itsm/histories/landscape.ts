@@ -1,12 +1,11 @@
-import type { Outcome } from '../../../../integrations/itsm/engine/apply.types.ts';
-import type { Pair } from '../../../../integrations/itsm/engine/book.types.ts';
 import type {
   FieldMapping,
   Mapping,
+  Pair,
   Path,
   Side,
-} from '../../../../integrations/itsm/engine/mapping.types.ts';
-import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
+} from '../../../../integrations/itsm/engine/model.types.ts';
+import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import type { PersonAct, RunStep, Setting, UndoStep } from './steps.ts';
 

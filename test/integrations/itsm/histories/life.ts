@@ -1,4 +1,4 @@
-import type { Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import { KEY, type Landscape, PATHS, type Shown, tokenOf } from './landscape.ts';
 import type { Lineage } from './lineage.ts';
 import type { History, PersonAct } from './steps.ts';

@@ -1,4 +1,4 @@
-import type { Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import { acts, type Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { KEY, type Landscape, PATHS, type Shown, spelled, tokenOf } from './landscape.ts';
 import { type Before, judgeChanges, type Life, type People, tokens } from './life.ts';

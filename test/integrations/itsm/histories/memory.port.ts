@@ -1,20 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
+  Book,
+  BookChange,
+  LocalCard,
+  Mapping,
+  Path,
+  Side,
+} from '../../../../integrations/itsm/engine/model.types.ts';
+import type {
   Ending,
   EnginePort,
   LocalState,
   LocalStep,
   Outcome,
+  Plan,
+  PlanRow,
   Progress,
   RemoteAnswer,
   RemoteState,
   RemoteWrite,
-} from '../../../../integrations/itsm/engine/apply.types.ts';
-import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/book.ts';
-import type { Book, BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
-import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
-import type { LocalCard } from '../../../../integrations/itsm/engine/observation.types.ts';
-import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
+} from '../../../../integrations/itsm/engine/plan.types.ts';
+import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/state.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
 import type { Shown } from './landscape.ts';

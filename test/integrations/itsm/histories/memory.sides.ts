@@ -1,5 +1,4 @@
-import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
-import type { LocalCard } from '../../../../integrations/itsm/engine/observation.types.ts';
+import type { LocalCard, Mapping, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
 import { STEP_MS } from './landscape.ts';

@@ -1,13 +1,12 @@
 import { applyPlan } from '../../../../integrations/itsm/engine/apply.ts';
-import type { Outcome } from '../../../../integrations/itsm/engine/apply.types.ts';
-import { emptyBook, writeBook } from '../../../../integrations/itsm/engine/book.ts';
-import type { BookChange } from '../../../../integrations/itsm/engine/book.types.ts';
 import type {
+  BookChange,
   Look,
   RemoteReading,
   Resolution,
-} from '../../../../integrations/itsm/engine/observation.types.ts';
-import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+} from '../../../../integrations/itsm/engine/model.types.ts';
+import type { Outcome, Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { emptyBook, writeBook } from '../../../../integrations/itsm/engine/state.ts';
 import { undoPlan } from '../../../../integrations/itsm/engine/undo.ts';
 import { makePlan, unmap, wantedLooks } from '../reference.ts';
 import { evaluate, KEY, type Landscape, mappingOf, places, type Shown, type Undone } from './landscape.ts';

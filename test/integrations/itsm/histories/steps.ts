@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { FieldRule, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import type { FieldRule, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 
 /** What a person does. Numbers choose among what is there. */
 export type PersonAct =

@@ -12,7 +12,7 @@ import { createRelation } from '../../../../domain/inventory/relations/relations
 import { deleteRelation } from '../../../../domain/inventory/relations/relations.delete.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
-import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/mapping.types.ts';
+import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';

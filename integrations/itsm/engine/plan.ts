@@ -1,7 +1,5 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import type { Book } from './book.types.ts';
-import type { Surroundings } from './mapping.transforms.ts';
-import type { Mapping, Path, Side } from './mapping.types.ts';
+import type { Surroundings } from './fields.ts';
 import {
   type IdentityIndex,
   identityIndex,
@@ -13,10 +11,9 @@ import {
   type Thing,
   takeMatched,
 } from './match.ts';
-import type { Decision, Observation } from './observation.types.ts';
-import { beginPlanning, type LateField, type Planning, type Waits } from './plan.draft.ts';
-import { type Makers, planLate, type Reached } from './plan.late.ts';
-import { type Ends, planLinks } from './plan.links.ts';
+import type { Book, Decision, Mapping, Observation, Path, Side } from './model.types.ts';
+import { beginPlanning, type LateField, type Planning, type Waits } from './plan.fields.ts';
+import { type Ends, type Makers, planLate, planLinks, type Reached } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { PlanRow } from './plan.types.ts';
 import {
@@ -88,7 +85,7 @@ export interface PartSource {
 }
 
 /** What one step of planning has come to. */
-export interface PlannedPart {
+interface PlannedPart {
   rows: PlanRow[];
   again: string[];
   waits: Waits;
