@@ -9,7 +9,7 @@ export class Assessment extends rowModel(
     id: Uuid,
     title: Type.String({ minLength: 1, maxLength: 200 }),
     requirement: Type.String({ minLength: 1, maxLength: 20_000 }),
-    status: Choice(['saved', 'committed']),
+    status: Choice(['saved', 'committed'], '`committed`: an initiative was created from it'),
     session_data: OpenObject,
     initiative_id: Nullable(Uuid),
     decision_draft: Nullable(Type.String({ description: 'Markdown; set when it was committed' })),

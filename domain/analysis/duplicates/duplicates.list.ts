@@ -75,12 +75,17 @@ function clusterList(ctx: Ctx): ListSpec {
 }
 
 export const clusterFilters = {
-  card_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  card_type: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Only cards of this type' }),
+  ),
   status: Type.Optional(DuplicateCluster.columns.status),
   card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those that contain this card' })),
 };
 type ClusterFilter = StaticOf<typeof clusterFilters>;
-export const pairFilters = { ...clusterFilters, class: Type.Optional(DuplicatePair.columns.class) };
+export const pairFilters = {
+  ...clusterFilters,
+  class: Type.Optional({ ...DuplicatePair.columns.class, description: 'Only pairs of this class' }),
+};
 
 /** Clusters of which the caller sees at least two cards, the most cohesive first. @throws EstateError `forbidden`. */
 export async function listClusters(

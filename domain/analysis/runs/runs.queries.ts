@@ -21,7 +21,7 @@ export const runSorts: Record<string, SortField> = {
 const { analysis_type: AnalysisType, status: RunStatus } = AnalysisRun.columns;
 export const runFilters = {
   analysis_type: Type.Optional(AnalysisType),
-  status: Type.Optional(RunStatus),
+  status: Type.Optional({ ...RunStatus, description: 'Only runs in this state' }),
 };
 
 const runs: ListSpec = {

@@ -14,6 +14,7 @@ export const FieldMappings = Type.Record(
   {
     description:
       'By native type in the file: targets by column. `$type` names the card type, or what else its rows are; an empty text leaves out a column, or all rows of the type.',
+    examples: [{ Application: { $type: 'Application', Owner: 'attributes.owner' } }],
   },
 );
 export type FieldMappings = Static<typeof FieldMappings>;

@@ -11,7 +11,7 @@ export const ActionItems = Type.Array(
   ),
   {
     maxItems: 100,
-    description: 'What is to be done, with members of your choice',
+    description: 'Follow-up actions, with members of your choice',
     examples: [[{ text: 'Read invoices by machine', due: '2026-09-30' }]],
   },
 );

@@ -99,7 +99,7 @@ it('takes an archive of an older schema, whose rows lack columns', async () => {
     }),
   );
   const manifest = JSON.parse(older.get('manifest.json')!.toString());
-  manifest.schema_version = '0001-foundation';
+  manifest.schema_version = '0000-before';
   const file = manifest.files.find(({ kind }: { kind: string }) => kind === 'cards');
   file.columns = file.columns.filter((column: string) => column !== 'alias');
   older.set('manifest.json', Buffer.from(JSON.stringify(manifest)));
