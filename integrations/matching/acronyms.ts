@@ -1,6 +1,6 @@
-import { isFiller } from './plain-words.ts';
 import { regionOfCode } from './regions.ts';
 import { misspelling } from './slips.ts';
+import { isFiller } from './vocabulary.ts';
 
 /** Letters of an abbreviation by initials; those of two need names that are the same otherwise. */
 const [SHORTEST, LONGEST] = [2, 6];

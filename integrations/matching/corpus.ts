@@ -12,11 +12,11 @@ import {
   wordReader,
 } from './names.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
-import { isTelling } from './plain-words.ts';
 import { itemsOf, textOf } from './records.ts';
 import { remembered } from './remembered.ts';
 import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
+import { isDistinctive } from './vocabulary.ts';
 
 /** The words of both lists in one field. */
 interface FieldRows {
@@ -188,7 +188,7 @@ function* termRows(
 function* pieceRows(words: readonly string[]): Paused<Corpus['pieces']> {
   const lexicon = new Lexicon();
   const rows = yield* rowsOf(words.length, (word, items) => {
-    if (!isTelling(words[word]!)) return;
+    if (!isDistinctive(words[word]!)) return;
     for (const piece of piecesOf(words[word]!, PIECE)) items.push(lexicon.numberOf(piece));
   });
   return { ...rows, terms: lexicon.settle([rows]) };

@@ -1,13 +1,6 @@
-/** Legal forms as they stand at the end of folded names of companies, without their points. */
-const FORMS = [
-  'gmbh and co kgaa|gmbh and co kg|ag and co kg|gmbh|ggmbh|mbh|kgaa|kg|ohg|gbr|ug|eg|ev|ag|se|gesmbh|aktiengesellschaft',
-  'inc|incorporated|llc|llp|lp|corp|corporation|co|company|ltd|limited|plc|pty|pte|pvt|sdn bhd|bhd',
-  'sa|sas|sarl|srl|spa|sl|slu|sau|ltda|lda|eirl|sca|snc|scs|sc|de cv',
-  'bv|nv|vof|cv|bvba|sprl|ab|oy|oyj|asa|aps|a/s|hf|ehf',
-  'sro|as|a s|sp z oo|spolka akcyjna|doo|dd|kft|zrt|nyrt|rt|eood|ood|ead|ad|uab|ou|sia|tov|ooo|ооо|оао|зао|пао|ао|тов',
-  'kk|kabushiki kaisha|yk|gk|anonim sirketi|as ti|ltd sti|holding|holdings|group|gruppe|groupe',
-].join('|');
-const AT_END = new RegExp(`(?<=[\\p{L}\\p{N}])(?:[\\s,(]+(?:${FORMS})\\)?)+$`, 'u');
+import vocabulary from './vocabulary.json' with { type: 'json' };
+
+const AT_END = new RegExp(`(?<=[\\p{L}\\p{N}])(?:[\\s,(]+(?:${vocabulary.legalForms.join('|')})\\)?)+$`, 'u');
 /** Letters at the end of a name in which its legal form stands. */
 const LONGEST_END = 80;
 /** East Asian forms stand on either side, without a blank. */

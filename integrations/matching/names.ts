@@ -5,9 +5,9 @@ import { withoutLegalForm } from './legal-forms.ts';
 import type { Dictionary } from './matching.types.ts';
 import { fold } from './normalise.ts';
 import { remembered } from './remembered.ts';
-import { written, writtenInAddress } from './spellings.ts';
 import { wordsIn } from './tokens.ts';
 import { withVariantsWritten } from './variants.ts';
+import { expanded, expandedInAddress } from './vocabulary.ts';
 
 /** Letters that must be left of a name without its vendor. */
 const LEAST_LEFT = 5;
@@ -31,7 +31,7 @@ export const plainNameWords = (text: string): string[] => inPlain(wordsIn(withou
 
 /** What a word stands for: names are made of the same ones again and again. */
 const inPlainWords = remembered((word): readonly string[] => {
-  const meant = inEnglish(written(word));
+  const meant = inEnglish(expanded(word));
   if (meant.length > 1 || meant[0] !== word) return meant;
   const folded = withUmlauts(word);
   const known = inEnglish(folded);
@@ -81,7 +81,7 @@ export function wordReader({
 }
 
 /** The words of a street address, its abbreviations written out. */
-export const addressWords = (text: string): string[] => wordsIn(fold(text)).map(writtenInAddress);
+export const addressWords = (text: string): string[] => wordsIn(fold(text)).map(expandedInAddress);
 
 /** The words of a name without those at its beginning that say who made the thing, unless too little is left. */
 export function withoutLeading(

@@ -1,4 +1,5 @@
-import { isTelling } from './plain-words.ts';
+import vocabulary from './vocabulary.json' with { type: 'json' };
+import { isDistinctive, listed } from './vocabulary.ts';
 
 /** Different words that must stand in one place of otherwise equal names to be a row of things of a kind. */
 const LEAST_IN_ROW = 3;
@@ -7,9 +8,7 @@ const LEAST_ROWS = 2;
 /** Words of a name that are looked at. */
 const MOST_WORDS = 12;
 /** Forms in which things come: names that differ in these alone may well mean the same. */
-const FORMS = new Set(
-  'service database portal manager management server cloud online web app pro standard enterprise'.split(' '),
-);
+const FORMS = new Set(listed(vocabulary.productForms));
 
 /**
  * Words that take each other's place in rows of names, as sites and departments do: those that stand, in at least two places of
@@ -21,7 +20,7 @@ export function seriesIn(names: Iterable<readonly string[]>): string[] {
     const words = [...new Set(name)].slice(0, MOST_WORDS);
     if (words.length < 2) continue;
     for (const word of words) {
-      if (!isTelling(word) || FORMS.has(word) || !/\p{L}{2}/u.test(word)) continue;
+      if (!isDistinctive(word) || FORMS.has(word) || !/\p{L}{2}/u.test(word)) continue;
       const frame = words
         .filter((other) => other !== word)
         .sort()

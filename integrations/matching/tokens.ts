@@ -1,5 +1,5 @@
 import { fold, squeeze } from './normalise.ts';
-import { unitOf } from './units.ts';
+import { unitOf } from './vocabulary.ts';
 
 /** Tokens of a text that are kept at most. */
 const MOST_TOKENS = 400;

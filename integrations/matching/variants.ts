@@ -1,4 +1,3 @@
-import { environmentNamed, isPlainWord } from './environments.ts';
 import { fold } from './normalise.ts';
 import {
   beginsRegion,
@@ -9,7 +8,8 @@ import {
   regionWord,
 } from './regions.ts';
 import { remembered } from './remembered.ts';
-import { unitOf } from './units.ts';
+import vocabulary from './vocabulary.json' with { type: 'json' };
+import { environmentNamed, isAmbiguousEnvironment, listed, unitOf } from './vocabulary.ts';
 
 /** What tells one variant of a product from another, as its name says it; each in the order of the name, once. */
 export interface Variant {
@@ -27,24 +27,10 @@ const LONGEST_NAME = 300;
 /** In front of an environment that is perhaps none. */
 const WEAK = '~';
 /** Words that stand beside what says the variant. */
-const BESIDE = new Set(
-  'edition system instance environment umgebung landscape region country site'.split(' '),
-);
+const BESIDE = new Set(listed(vocabulary.besideVariants));
 
 /** Without those of one letter, which may be initials. */
-const ROMAN = new Map(
-  Object.entries({
-    ii: '2',
-    iii: '3',
-    iv: '4',
-    vi: '6',
-    vii: '7',
-    viii: '8',
-    ix: '9',
-    xi: '11',
-    xii: '12',
-  }),
-);
+const ROMAN = new Map(Object.entries(vocabulary.romanNumerals));
 const WORD = /[\p{L}\p{M}\p{N}]+(?:[.-][\p{L}\p{M}\p{N}]+)*['"”″]?/gu;
 const MARKER =
   /^(?:v|ver|vers|version|rel|release|edition|gen|generation|mark|mk|phase|part|teil|band|volume|vol|tome|partie|parte|deel)$/;
@@ -147,7 +133,7 @@ function tailOf(raw: readonly string[], words: readonly string[]): number {
 /** Words that may also be what a thing is for count at the end alone, and there with a WEAK in front. */
 function environmentAt(word: string, isInTail: boolean): string | undefined {
   const environment = environmentNamed(word);
-  if (!environment || !isPlainWord(word)) return environment;
+  if (!environment || !isAmbiguousEnvironment(word)) return environment;
   return isInTail ? `${WEAK}${environment}` : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { TermCounts } from './matching.types.ts';
 import { countOf, type Paused, ROWS_PER_PAUSE, type Rows } from './numbers.ts';
-import { weightOf } from './plain-words.ts';
+import { weightOf } from './vocabulary.ts';
 
 /**
  * Texts as sparse vectors, row by row: the terms of row `r` are `terms[starts[r] .. starts[r + 1])`, rising, with their
