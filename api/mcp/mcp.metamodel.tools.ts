@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { closed } from '../../domain/kernel/shapes.ts';
-import type { Ask } from './mcp.ask.ts';
+import type { CallApi } from './mcp.api.ts';
 import { bounded } from './mcp.bounds.ts';
-import { answer, Key, Thing } from './mcp.schemas.ts';
-import { reading, type Tool, tool } from './mcp.tool.ts';
+import { answer, Key, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
 interface Option {
   key: string;
@@ -32,53 +31,52 @@ interface RelationType extends Option {
   attributes_schema: Field[];
 }
 
-/** Tools that tell what the inventory is made of. */
+/** Tools that describe the types of the inventory. */
 export const metamodelTools: Tool[] = [
   tool({
     name: 'describe_metamodel',
     title: 'Describe the metamodel',
     description:
-      'The card types and relation types of this workspace; with `type` the fields, options, subtypes and roles of one card type. Keys found here are what filters, queries and writes take.',
-    input: Type.Object({ type: Type.Optional(Key('A card type, to be told in full')) }, closed),
+      'The card types and relation types of this workspace; with `type` the fields, options, subtypes and roles of one card type. Filters, queries and writes take the keys that it returns.',
+    input: Type.Object({ type: Type.Optional(Key('A card type, to be described in full')) }, closed),
     output: answer({
       card_types: Type.Array(Thing('A card type')),
-      relation_types: Type.Array(Thing('A relation type; with `type` only those that join it')),
+      relation_types: Type.Array(Thing('A relation type; with `type` only those that connect it')),
     }),
     annotations: reading,
-    async run({ type }, { ask }) {
-      const types: CardType[] =
+    async run({ type }, api) {
+      const types =
         type === undefined
-          ? await all(ask, '/metamodel/types', {})
-          : [(await ask({ method: 'GET', path: `/metamodel/types/${encodeURIComponent(type)}` })).body];
-      const relations: RelationType[] = await all(
-        ask,
-        '/metamodel/relation-types',
-        type === undefined ? {} : { type_key: type },
-      );
-      const { value, cuts } = bounded(
+          ? await all<CardType>(api, '/metamodel/types', {})
+          : [
+              (await api<CardType>({ method: 'GET', path: `/metamodel/types/${encodeURIComponent(type)}` }))
+                .body,
+            ];
+      const relations = await all<RelationType>(api, '/metamodel/relation-types', { type_key: type });
+      return bounded(
         {
           card_types: types.map((card) => (type === undefined ? briefly(card) : inFull(card))),
           relation_types: relations.map(relationType),
         },
         { items: 500, text: 1_000 },
       );
-      return { ...value, cuts };
     },
   }),
 ];
 
-/** Every element of a list of the metamodel, which is short. */
-async function all<T>(ask: Ask, path: string, query: Record<string, string>): Promise<T[]> {
+/** All items of a list. */
+async function all<T>(api: CallApi, path: string, query: Record<string, unknown>): Promise<T[]> {
   const items: T[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null) {
-    const { body }: { body: { items: T[]; next_cursor: string | null } } = await ask({
-      method: 'GET',
-      path,
-      query: { ...query, page_size: 200, cursor },
-    });
-    items.push(...body.items);
-    cursor = body.next_cursor;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: { items: T[]; next_cursor: string | null } = (
+      await api<{ items: T[]; next_cursor: string | null }>({
+        method: 'GET',
+        path,
+        query: { ...query, page_size: 200, cursor },
+      })
+    ).body;
+    items.push(...page.items);
+    cursor = page.next_cursor;
   }
   return items;
 }

@@ -7,16 +7,15 @@ import { EstateError } from '../../platform/errors.ts';
 import { operation } from '../operation.ts';
 import type { App } from '../types.ts';
 import { analysisTools } from './mcp.analysis.tools.ts';
-import { askAs } from './mcp.ask.ts';
+import { callApiAs } from './mcp.api.ts';
+import { batchTools } from './mcp.batch.tools.ts';
 import { cardTools } from './mcp.cards.tools.ts';
-import { duplicateTools } from './mcp.duplicates.tools.ts';
 import { answerMessage } from './mcp.http.ts';
 import { metamodelTools } from './mcp.metamodel.tools.ts';
+import { operationTools } from './mcp.operation.tools.ts';
 import { offeredReports, reportTools } from './mcp.report.tools.ts';
 import { createMcpServer } from './mcp.server.ts';
 import type { Tool } from './mcp.tool.ts';
-import { workTools } from './mcp.work.tools.ts';
-import { writeTools } from './mcp.write.tools.ts';
 
 const description = 'A message of JSON-RPC 2.0';
 const members = { jsonrpc: Type.Literal('2.0') };
@@ -29,19 +28,18 @@ const messages = (message: TSchema) =>
 /** The Model Context Protocol, over streamable HTTP. */
 export function registerMcpRoutes(app: App, services: Services): void {
   app.addSchema(JsonRpcMessage);
-  let tools: Tool[] | undefined;
-  /** Made when they are first asked for: all reports are declared by then. */
-  const allTools = () => {
-    tools ??= [
+  let made: Tool[] | undefined;
+  /** Made on the first call, when all operations are declared. */
+  const tools = () => {
+    made ??= [
       ...metamodelTools,
       ...cardTools,
+      ...operationTools(app.operations),
       ...reportTools(offeredReports(app.operations.values())),
       ...analysisTools,
-      ...duplicateTools,
-      ...workTools,
-      ...writeTools,
+      ...batchTools,
     ];
-    return tools;
+    return made;
   };
 
   operation(app, {
@@ -75,13 +73,12 @@ export function registerMcpRoutes(app: App, services: Services): void {
     handler: async ({ ctx, body, request, reply }) => {
       await requireOrigin(services, request);
       await throttle(ctx.db, 'mcp', [ctx.caller.userId!], Array.isArray(body) ? body.length : 1);
-      const context = { ask: askAs(app, request) };
       return answerMessage(request, reply, () =>
         createMcpServer({
-          tools: allTools(),
-          context,
+          tools: tools(),
+          api: callApiAs(app, request),
           requestId: request.id,
-          failed: (error) => request.log.error({ err: error }, 'a tool failed'),
+          onError: (error) => request.log.error({ err: error }, 'an MCP tool failed'),
         }),
       );
     },

@@ -1,53 +1,105 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
-import type { Static, TObject, TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
+import { closed, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import { unfit } from '../../platform/storable.ts';
 import { createBodyCheck } from '../plugins/validation.ts';
-import type { Ask } from './mcp.ask.ts';
+import type { CallApi } from './mcp.api.ts';
 
-/** What a tool works with besides its arguments: the service, as the caller of the tool may use it. */
-export interface ToolContext {
-  ask: Ask;
-}
-
-/** One tool, as it is declared. */
-export interface ToolSpec<I extends TObject = TObject, O extends TObject = TObject> {
+interface ToolSpec<I extends TSchema> {
   /** Unique, snake case. */
   name: string;
   title: string;
   description: string;
   input: I;
-  output: O;
-  annotations: ToolAnnotations;
-  run(input: Static<I>, context: ToolContext): Promise<Static<O>>;
-}
-
-/** A tool whose arguments are checked before it runs. */
-export interface Tool {
-  name: string;
-  title: string;
-  description: string;
-  input: TSchema;
   output: TSchema;
   annotations: ToolAnnotations;
-  /** @throws EstateError `validation_failed` naming each argument that does not fit. */
-  call(input: unknown, context: ToolContext): Promise<Record<string, unknown>>;
+  run(input: Static<I>, api: CallApi): Promise<Record<string, unknown>>;
+}
+
+/** A tool, whose arguments are checked before it runs. */
+export interface Tool extends Omit<ToolSpec<TSchema>, 'run'> {
+  /** @throws EstateError `validation_failed` naming each invalid argument. */
+  call(input: unknown, api: CallApi): Promise<Record<string, unknown>>;
 }
 
 /** Declares a tool. */
-export function tool<I extends TObject, O extends TObject>(spec: ToolSpec<I, O>): Tool {
+export function tool<I extends TSchema>({ run, ...spec }: ToolSpec<I>): Tool {
   let check: ((input: unknown) => FieldError[]) | undefined;
   return {
     ...spec,
-    async call(input, context) {
+    async call(input, api) {
       check ??= createBodyCheck(spec.input);
       const given = structuredClone(input ?? {});
       const errors = [...unfit(given), ...check(given)];
       if (errors.length > 0) throw invalidFields(errors);
-      return (await spec.run(given as Static<I>, context)) as Record<string, unknown>;
+      return await run(given as Static<I>, api);
     },
   };
 }
 
-/** Of tools that change nothing. */
+/** Annotations of tools that change nothing, and of those that do. */
 export const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+export const writing: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+
+/** The most elements of a list in one answer. */
+export const MOST_ITEMS = 100;
+
+export const Id = (description: string) => Type.String({ ...Uuid, description });
+export const Key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
+/** An object whose members depend on the metamodel, or are those of an operation's answer. */
+export const Thing = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+/** A schema of TypeBox's `Type.Union` of literals, typed as these. */
+export const oneOf = <T extends string>(values: readonly T[], description: string) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      { description },
+    ),
+  );
+
+/** Parameters of an operation's query. */
+export const Parameters = (description: string) =>
+  Type.Record(
+    Type.String({ maxLength: 100 }),
+    Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4000 }),
+    { default: {}, description },
+  );
+
+/** The arguments of every list. */
+export const paging = {
+  page_size: Type.Integer({
+    minimum: 1,
+    maximum: MOST_ITEMS,
+    default: 20,
+    description: 'The number of items in one answer',
+  }),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: '`next_cursor` of the previous answer; absent: from the beginning',
+    }),
+  ),
+};
+
+/** The answer of a tool, with the places where it was truncated. */
+export const answer = <T extends Record<string, TSchema>>(members: T) =>
+  Type.Object(
+    {
+      ...members,
+      cuts: Type.Array(
+        Type.Object({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }, closed),
+        { description: 'Truncated lists and texts' },
+      ),
+    },
+    closed,
+  );
+
+/** The answer of a tool that lists. */
+export const listed = (description: string) =>
+  answer({
+    items: Type.Array(OpenObject, { description }),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'The cursor of the next page; null at the end',
+    }),
+  });

@@ -1,7 +1,8 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { QuestionCursor } from './question.cursor.ts';
-import { readSpan, type Span } from './question.dates.ts';
-import { type FieldKind, quoted } from './question.vocabulary.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
+import type { FieldMeaning, QuestionNames } from './question.names.ts';
+import { quoted } from './question.vocabulary.ts';
 
 /** A condition in the filter language, and in words. */
 export interface Condition {
@@ -9,7 +10,7 @@ export interface Condition {
   says: string;
 }
 
-/** The cards that are in a phase on a day: the last phase that has begun; `plan` also while all lie ahead. */
+/** The cards in a phase on a day: the last phase that has begun; `plan` also while all are in the future. */
 export function inPhase(phase: LifecyclePhase, today: string): Condition {
   const later = lifecyclePhases
     .slice(lifecyclePhases.indexOf(phase) + 1)
@@ -21,115 +22,109 @@ export function inPhase(phase: LifecyclePhase, today: string): Condition {
   return { filter: `(${[own, ...later].join(' and ')})`, says: `in the phase ${phase} on ${today}` };
 }
 
-interface Field {
-  path: string;
-  holds: FieldKind;
-  label: string;
-}
+type Field = Pick<FieldMeaning, 'path' | 'label'>;
 
-/** Words before a value, the longest first, by operator. */
-const comparisons: [operator: string, ...phrases: string[]][] = [
-  ['>=', 'greater than or equal to', 'at least', 'not less than', '>='],
-  ['<=', 'less than or equal to', 'at most', 'up to', 'not more than', '<='],
-  ['>', 'more than', 'greater than', 'higher than', 'larger than', 'over', 'above', 'exceeding', '>'],
-  ['<', 'less than', 'fewer than', 'lower than', 'smaller than', 'under', 'below', '<'],
-  ['=', 'equal to', 'equal', 'exactly', 'is', 'are', 'of', '='],
-];
+/** A comparison of a number, such as `over 100,000` or `between 5 and 10`. */
+const readNumberTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
+  cursor.attempt(() => {
+    // "is over 5", "of at least 3"
+    const isLinked = cursor.takeAny(['is', 'are', 'of', 'has', 'have']);
+    const test = (text: string): Condition => ({ filter: `${path} ${text}`, says: `${label} ${text}` });
+    if (cursor.takePhrase('between')) {
+      const low = cursor.takeNumber();
+      const high = cursor.takePhrase('and') ? cursor.takeNumber() : undefined;
+      return low === undefined || high === undefined ? undefined : test(`between ${low} and ${high}`);
+    }
+    const found = Object.entries(grammar.comparisons).find(([, phrases]) => cursor.takeAny(phrases));
+    if (!found && !isLinked) return undefined;
+    const value = cursor.takeNumber();
+    return value === undefined ? undefined : test(`${found?.[0] ?? '='} ${value}`);
+  });
 
-/** A comparison of a number with what follows, such as `over 100,000` or `between 5 and 10`. */
-export function readNumberTest(cursor: QuestionCursor, field: Field): Condition | undefined {
-  const start = cursor.at;
-  const { path, label } = field;
-  // "is over 5", "of at least 3"
-  const linked = cursor.takeAny(['is', 'are', 'of', 'has', 'have']);
-  if (cursor.takePhrase('between')) {
-    const low = cursor.takeNumber();
-    if (low !== undefined && cursor.takePhrase('and')) {
-      const high = cursor.takeNumber();
-      if (high !== undefined) {
-        return { filter: `${path} between ${low} and ${high}`, says: `${label} between ${low} and ${high}` };
+/** Replaces the placeholders of a template, such as `{from}`. */
+const filled = (template: string, values: Readonly<Record<string, string>>): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
+
+/** A test of a day, such as `before 2027` or `in the next 12 months`. */
+export const readDateTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
+  cursor.attempt(() => {
+    cursor.takePhrase('date');
+    cursor.takeAny(['is', 'are', 'was']);
+    for (const { words, filter, reading } of grammar.timeBounds) {
+      for (const phrase of words) {
+        const span = cursor.attempt(() =>
+          phrase === '' || cursor.takePhrase(phrase) ? cursor.takeSpan() : undefined,
+        );
+        if (span)
+          return {
+            filter: filled(filter, { path, ...span }),
+            says: `${label} ${filled(reading, { ...span })}`,
+          };
       }
     }
-    cursor.at = start;
     return undefined;
-  }
-  for (const [operator, ...phrases] of comparisons) {
-    if (!phrases.some((phrase) => cursor.takePhrase(phrase))) continue;
-    const value = cursor.takeNumber();
-    if (value !== undefined)
-      return { filter: `${path} ${operator} ${value}`, says: `${label} ${operator} ${value}` };
-    cursor.at = start;
-    return undefined;
-  }
-  const value = linked ? cursor.takeNumber() : undefined;
-  if (value !== undefined) return { filter: `${path} = ${value}`, says: `${label} = ${value}` };
-  cursor.at = start;
-  return undefined;
+  });
+
+/** A test of a text, with the text in quotes. */
+export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
+  cursor.attempt(() => {
+    const isExact = cursor.takeAny(['is', 'equal to', '=']);
+    const isStart = !isExact && cursor.takeAny(['starting with', 'start with', 'beginning with']);
+    if (!isExact && !isStart) cursor.takeAny(['containing', 'contain', 'with', 'like', 'of']);
+    const text = cursor.takeQuoted();
+    const operator = isExact ? '=' : isStart ? 'starts with' : '~';
+    return text === undefined
+      ? undefined
+      : { filter: `${path} ${operator} ${quoted(text)}`, says: `${label} ${operator} "${text}"` };
+  });
+
+/** A field, phase or related card that has a value. */
+export function readExistence(names: QuestionNames): Condition | undefined {
+  const field = names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
+  if (field) return { filter: `${field.path} is not empty`, says: field.label };
+  const found = names.takeWays();
+  if (!found || found.ways.length === 0) return undefined;
+  const tests = found.ways.map(({ path }) => `${path} is not empty`);
+  return { filter: tests.length > 1 ? `(${tests.join(' or ')})` : tests[0]!, says: found.label };
 }
 
-const bounds: [words: string[], test: (path: string, span: Span) => string, says: (span: Span) => string][] =
-  [
-    [
-      ['on or before', 'until', 'till', 'by', 'no later than'],
-      (path, { until }) => `${path} < ${until}`,
-      ({ until }) => `before ${until}`,
-    ],
-    [
-      ['before', 'earlier than', '<'],
-      (path, { from }) => `${path} < ${from}`,
-      ({ from }) => `before ${from}`,
-    ],
-    [
-      ['on or after', 'since', 'from', 'starting'],
-      (path, { from }) => `${path} >= ${from}`,
-      ({ from }) => `from ${from}`,
-    ],
-    [
-      ['after', 'later than', '>'],
-      (path, { until }) => `${path} >= ${until}`,
-      ({ until }) => `from ${until}`,
-    ],
-    [
-      ['within', 'in', 'during', 'on', 'at', 'is', ''],
-      (path, { from, until }) => `(${path} >= ${from} and ${path} < ${until})`,
-      ({ from, until }) => `from ${from} to before ${until}`,
-    ],
-  ];
+/** Options of a field, of the given one if any. */
+export function readOptions(names: QuestionNames, path?: string): Condition | undefined {
+  const found = names.takeOptions(path);
+  if (!found) return undefined;
+  const values = found.values.map(({ value }) => value).join(', ');
+  return {
+    filter: found.values.length > 1 ? `${found.path} in (${values})` : `${found.path} = ${values}`,
+    says: found.values.map(({ label }) => label).join(' or '),
+  };
+}
 
-/** A test of a day with what follows, such as `before 2027` or `in the next 12 months`. */
-export function readDateTest(cursor: QuestionCursor, field: Omit<Field, 'holds'>): Condition | undefined {
-  const start = cursor.at;
-  cursor.takePhrase('date');
-  cursor.takeAny(['is', 'are', 'was']);
-  const linked = cursor.at;
-  for (const [phrases, test, says] of bounds) {
-    for (const phrase of phrases) {
-      cursor.at = linked;
-      if (phrase !== '' && !cursor.takePhrase(phrase)) continue;
-      const read = readSpan(cursor.words, cursor.at, cursor.today);
-      if (!read) continue;
-      cursor.at += read.length;
-      return { filter: test(field.path, read.span), says: `${field.label} ${says(read.span)}` };
+/** The test of a field whose name was consumed. */
+export function readTest(
+  cursor: QuestionCursor,
+  names: QuestionNames,
+  field: FieldMeaning,
+): Condition | undefined {
+  switch (field.holds) {
+    case 'number':
+      return readNumberTest(cursor, field);
+    case 'date':
+    case 'moment':
+      return readDateTest(cursor, field);
+    case 'text':
+      return readTextTest(cursor, field);
+    case 'boolean':
+      return { filter: `${field.path} = true`, says: field.label };
+    case 'options':
+      return cursor.attempt(() => {
+        cursor.takeAny(['is', 'are', 'of', '=', 'in', 'with']);
+        return readOptions(names, field.path);
+      });
+    case 'key': {
+      const phase = field.path === 'phase' ? names.see('phase') : undefined;
+      if (!phase) return undefined;
+      cursor.at += phase.length;
+      return inPhase(phase.meanings[0]!.phase, cursor.today);
     }
   }
-  cursor.at = start;
-  return undefined;
-}
-
-/** A test of a text with what follows in quotes. */
-export function readTextTest(cursor: QuestionCursor, field: Field): Condition | undefined {
-  const start = cursor.at;
-  const exact = cursor.takeAny(['is', 'equal to', '=']);
-  const begins = !exact && cursor.takeAny(['starting with', 'start with', 'beginning with']);
-  if (!exact && !begins) cursor.takeAny(['containing', 'contain', 'with', 'like', 'of']);
-  const text = cursor.takeQuoted();
-  if (text === undefined) {
-    cursor.at = start;
-    return undefined;
-  }
-  const operator = exact ? '=' : begins ? 'starts with' : '~';
-  return {
-    filter: `${field.path} ${operator} ${quoted(text)}`,
-    says: `${field.label} ${operator} "${text}"`,
-  };
 }

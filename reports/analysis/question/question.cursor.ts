@@ -1,23 +1,11 @@
 import { createLru } from '../../../platform/lru.ts';
+import { readSpan, type Span } from './question.dates.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
 import { normalised, type Word } from './question.words.ts';
 
-/** Numbers as they are said. */
-const NUMBERS: Readonly<Record<string, number>> = {
-  one: 1,
-  two: 2,
-  three: 3,
-  four: 4,
-  five: 5,
-  six: 6,
-  seven: 7,
-  eight: 8,
-  nine: 9,
-  ten: 10,
-  twelve: 12,
-  twenty: 20,
-};
+const numberWords: Readonly<Record<string, number>> = grammar.numbers;
 
-/** A place in a question, from which words are taken. */
+/** A position in the words of a question, from which they are consumed. */
 export class QuestionCursor {
   at = 0;
   readonly words: readonly Word[];
@@ -27,7 +15,7 @@ export class QuestionCursor {
 
   constructor(words: readonly Word[], today: string) {
     this.words = words;
-    // what stands in quotes is no word of the question
+    // quoted text does not match phrases
     this.norms = words.map(({ kind, norm }) => (kind === 'quoted' ? '"' : norm));
     this.today = today;
   }
@@ -36,34 +24,49 @@ export class QuestionCursor {
     return this.at >= this.words.length;
   }
 
-  /** Whether the phrase stands at the place, or so many words further on. */
+  /** Calls `read`, and returns to the present position if it finds nothing: undefined or false. */
+  attempt<T>(read: () => T): T {
+    const start = this.at;
+    const found = read();
+    if (found === undefined || found === false) this.at = start;
+    return found;
+  }
+
+  /** Whether the phrase is at the position, or `further` words behind it. */
   sees(phrase: string, further = 0): boolean {
     return partsOf(phrase).every((word, offset) => this.norms[this.at + further + offset] === word);
   }
 
-  /** Takes the phrase if it stands here. */
+  /** Consumes the phrase if it is here. */
   takePhrase(phrase: string): boolean {
     if (!this.sees(phrase)) return false;
     this.at += partsOf(phrase).length;
     return true;
   }
 
-  /** Takes the first of the phrases that stands here. */
+  /** Consumes the first of the phrases that is here. */
   takeAny(phrases: readonly string[]): boolean {
     return phrases.some((phrase) => this.takePhrase(phrase));
   }
 
   takeNumber(): number | undefined {
     const word = this.words[this.at];
-    const number = word?.kind === 'number' ? Number(word.norm) : NUMBERS[word?.norm ?? ''];
+    const number = word?.kind === 'number' ? Number(word.norm) : numberWords[word?.norm ?? ''];
     if (number !== undefined) this.at += 1;
     return number;
   }
 
-  /** Whether a number stands here, in figures or in words. */
+  /** Whether a number is here, in digits or in words. */
   get seesNumber(): boolean {
     const word = this.words[this.at];
-    return word !== undefined && (word.kind === 'number' || NUMBERS[word.norm] !== undefined);
+    return word !== undefined && (word.kind === 'number' || numberWords[word.norm] !== undefined);
+  }
+
+  /** A span of time, such as `next year`; see readSpan. */
+  takeSpan(): Span | undefined {
+    const found = readSpan(this.words, this.at, this.today);
+    this.at += found?.length ?? 0;
+    return found?.span;
   }
 
   takeQuoted(): string | undefined {
@@ -73,7 +76,7 @@ export class QuestionCursor {
     return word.norm;
   }
 
-  /** The words from a place to here, as they were written. */
+  /** The words from a position to here, as written. */
   textFrom(start: number): string {
     return this.words
       .slice(start, this.at)

@@ -1,3 +1,4 @@
+import grammar from './question.grammar.json' with { type: 'json' };
 import type { Word } from './question.words.ts';
 
 /** A span of days: `from` is the first, `until` the day after the last, both YYYY-MM-DD. */
@@ -6,21 +7,8 @@ export interface Span {
   until: string;
 }
 
-const months = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-];
-const ordinals = ['first', 'second', 'third', 'fourth'];
+const { months, ordinals } = grammar;
+const offsets: Readonly<Record<string, number>> = grammar.relativeTimes;
 const units = ['day', 'week', 'month', 'quarter', 'year'] as const;
 type Unit = (typeof units)[number];
 
@@ -113,16 +101,6 @@ function readQuarter(words: readonly Word[], at: number, quarter: number, today:
   const year = given ?? Number(today.slice(0, 4));
   return { span: span(year, 3 * (quarter - 1), 3), length: next - at + (given === undefined ? 0 : 1) };
 }
-
-const offsets: Record<string, number> = {
-  this: 0,
-  current: 0,
-  next: 1,
-  coming: 1,
-  last: -1,
-  previous: -1,
-  past: -1,
-};
 
 function readRelative(words: readonly Word[], at: number, today: string) {
   const offset = offsets[words[at]!.norm];

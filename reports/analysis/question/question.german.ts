@@ -1,15 +1,15 @@
-import { closing, german, relative } from './question.german.data.ts';
+import german from './question.german.json' with { type: 'json' };
 import { phraseOf, type Word, wordsOf } from './question.words.ts';
 
 const ENDINGS = ['', 'e', 'en', 'er', 'es', 'em'];
 
 /** By the words of a German phrase, joined by blanks: English ones. */
 const lexicon = new Map<string, Word[]>();
-for (const [english, ...phrases] of german) {
+for (const [english, phrases] of Object.entries(german.phrases)) {
   const words = wordsOf(english);
   for (const phrase of phrases.flatMap(inflected)) {
     const parts = phraseOf(phrase);
-    // the more special meaning stands first
+    // the first, more specific meaning wins
     if (!lexicon.has(parts.join(' '))) lexicon.set(parts.join(' '), words);
   }
 }
@@ -21,9 +21,9 @@ function inflected(phrase: string): string[] {
   return phrase.endsWith('*') ? ENDINGS.map((ending) => phrase.slice(0, -1) + ending) : [phrase];
 }
 
-const wordSet = (text: string): ReadonlySet<string> => new Set(phraseOf(text));
-const closingWords = wordSet(closing);
-const relativeWords = wordSet(relative);
+const wordSet = (words: string[]): ReadonlySet<string> => new Set(words.flatMap(phraseOf));
+const clauseVerbs = wordSet(german.clauseVerbs);
+const clauseOpenings = wordSet(german.clauseOpenings);
 
 /**
  * The words of a question in German as the English ones that mean the same; undefined where hardly one of them is German. What is not
@@ -45,7 +45,7 @@ export function fromGerman(question: string): Word[] | undefined {
       .slice(at, at + found.length)
       .map((word) => word.text)
       .join(' ');
-    // whoever is told of a word is told of his own
+    // messages about a word quote it as it was written
     read.push(...found.words.map((word) => ({ ...word, text })));
     known += found.length;
     at += found.length;
@@ -86,7 +86,7 @@ function withEnglishFigures(question: string): string {
 function verbsFirst(words: readonly Word[]): Word[] {
   const moved: Word[] = [];
   for (let at = 0; at < words.length; ) {
-    const begins = words[at]!.kind === 'comma' && relativeWords.has(words[at + 1]?.norm ?? '');
+    const begins = words[at]!.kind === 'comma' && clauseOpenings.has(words[at + 1]?.norm ?? '');
     if (!begins) {
       moved.push(words[at]!);
       at += 1;
@@ -95,7 +95,7 @@ function verbsFirst(words: readonly Word[]): Word[] {
     const next = words.findIndex((word, place) => place > at + 1 && word.kind === 'comma');
     const end = next < 0 ? words.length : next;
     const clause = words.slice(at + 2, end);
-    const verb = clause.findLastIndex(({ norm }) => closingWords.has(norm));
+    const verb = clause.findLastIndex(({ norm }) => clauseVerbs.has(norm));
     if (verb > 0) clause.unshift(...clause.splice(verb, 1));
     moved.push(...clause);
     at = end;

@@ -1,24 +1,19 @@
 import type { QueryDimension, QueryMeasure } from '../../../domain/exchange/exports/report-query.job.ts';
-import { type Condition, inPhase, readDateTest, readTextTest } from './question.conditions.ts';
+import {
+  type Condition,
+  inPhase,
+  readDateTest,
+  readExistence,
+  readOptions,
+  readTest,
+  readTextTest,
+} from './question.conditions.ts';
 import { QuestionCursor } from './question.cursor.ts';
-import { readSpan } from './question.dates.ts';
 import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
 import { fromGerman } from './question.german.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
-import {
-  counting,
-  doing,
-  eachOf,
-  functions,
-  grouping,
-  having,
-  lacking,
-  listing,
-  negating,
-  skipped,
-} from './question.phrases.ts';
 import { findSubject, isNeutral } from './question.subject.ts';
-import { QuestionTests } from './question.tests.ts';
 import type { Vocabulary } from './question.vocabulary.ts';
 import { type Word, wordsOf } from './question.words.ts';
 
@@ -27,7 +22,7 @@ const MOST_WORDS = 120;
 
 /**
  * Reads a question in English or German about the cards of the inventory: what the metamodel names, and the words of counting,
- * summing, grouping, dates and comparisons. It never guesses: a question of which a single word is not understood is not answered.
+ * summing, grouping, dates and comparisons. It never guesses: a question with a single unknown word is not answered.
  * @param today YYYY-MM-DD.
  */
 export function readQuestion(
@@ -46,183 +41,155 @@ export function readQuestion(
   return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
 }
 
-/** What is computed of a field that is only named: shares are no amounts. */
+/** The function of a field that is only named: percentages are averaged. */
 const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({ fn: path === 'data_quality' ? 'avg' : 'sum' });
+
+const functions = grammar.functions as (QueryMeasure & { words: string[] })[];
 
 class QuestionReader {
   readonly #draft = new QuestionDraft();
   readonly #vocabulary: Vocabulary;
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
-  readonly #tests: QuestionTests;
   #subjectAt: { start: number; end: number } | undefined;
-  /** Whether "and" or "or" stood between the last condition and this place. */
+  /** Whether "and" or "or" was between the last condition and this position. */
   #alternative = false;
   /** Whether "how much" was asked. */
   #wantsAmount = false;
-  /** Whether the last condition was none, but a field that is asked for. */
+  /** Whether the last condition was only a field, which is asked for. */
   #bareField = false;
 
   constructor(vocabulary: Vocabulary, cursor: QuestionCursor) {
     this.#vocabulary = vocabulary;
     this.#cursor = cursor;
     this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
-    this.#tests = new QuestionTests(cursor, this.#names);
   }
 
   read(): ReadQuestion | UnreadQuestion {
     const draft = this.#draft;
-    const subject = findSubject(this.#vocabulary, this.#cursor.norms);
+    const cursor = this.#cursor;
+    const subject = findSubject(this.#vocabulary, cursor.norms);
     if (subject) {
       draft.subject = subject.types;
       draft.reading.push(`cards: ${subject.label}`);
       if (subject.filter !== undefined) draft.conditions.push(subject.filter);
       this.#subjectAt = subject;
     }
-    while (!this.#cursor.ended) {
-      if (!this.#step()) this.#passOver();
+    /** The parts of a question; each consumes words, or leaves the position as it is. */
+    const parts = [
+      () => this.#order(),
+      () => this.#opening(),
+      () => this.#asOf(),
+      () => this.#groups(),
+      () => this.#measure(),
+      () => this.#absence(),
+      () => this.#presence(),
+      () => this.#condition(),
+    ];
+    while (!cursor.ended) {
+      if (cursor.at === this.#subjectAt?.start) cursor.at = this.#subjectAt.end;
+      else if (!parts.some((part) => part())) this.#skipWord();
     }
     const { unknown, ambiguous } = draft;
     if (unknown.length + ambiguous.length > 0) return { unknown, ambiguous };
-    return draft.finished() ?? { unknown: this.#cursor.words.map(({ text }) => text), ambiguous: [] };
+    return draft.finished() ?? { unknown: cursor.words.map(({ text }) => text), ambiguous: [] };
   }
 
-  /** Takes one part of the question. */
-  #step(): boolean {
-    const cursor = this.#cursor;
-    if (this.#subjectAt && cursor.at === this.#subjectAt.start) {
-      cursor.at = this.#subjectAt.end;
-      return true;
-    }
-    return (
-      this.#order() ||
-      this.#opening() ||
-      this.#moment() ||
-      this.#groups() ||
-      this.#measure() ||
-      this.#absence() ||
-      this.#presence() ||
-      this.#condition()
-    );
-  }
-
-  /** Lets a word pass that says nothing by itself; notes any other as not understood. */
-  #passOver(): void {
+  /** Skips a word without meaning of its own; notes any other as unknown. */
+  #skipWord(): void {
     const cursor = this.#cursor;
     const word = cursor.words[cursor.at]!;
     if (word.norm === 'or') this.#alternative = true;
-    if (word.kind !== 'comma' && !skipped.includes(word.norm) && !isNeutral(word.norm)) {
+    if (word.kind !== 'comma' && !grammar.ignored.includes(word.norm) && !isNeutral(word.norm)) {
       this.#draft.unknown.push(word.text);
     }
     cursor.at += 1;
   }
 
+  /** Whether a field of several words is here: "number of users" and "total annual cost" may be fields. */
+  #seesLongField(): boolean {
+    return (this.#names.see('field')?.length ?? 0) > 1;
+  }
+
   #opening(): boolean {
     const cursor = this.#cursor;
-    const draft = this.#draft;
-    // "number of users" may be a field
-    if (!((this.#names.see('field')?.length ?? 0) > 1) && cursor.takeAny(counting)) {
-      draft.intent ??= 'count';
-      return true;
-    }
-    if (cursor.takeAny(listing)) {
-      draft.intent ??= 'list';
-      return true;
-    }
-    if (cursor.takePhrase('how much')) {
-      this.#wantsAmount = true;
-      return true;
-    }
-    return false;
+    if (!this.#seesLongField() && cursor.takeAny(grammar.counting)) this.#draft.intent ??= 'count';
+    else if (cursor.takeAny(grammar.listing)) this.#draft.intent ??= 'list';
+    else if (cursor.takePhrase('how much')) this.#wantsAmount = true;
+    else return false;
+    return true;
   }
 
   /** "top 5", "the 10 most expensive". */
   #order(): boolean {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    const { top } = this.#draft;
-    if (top) return false;
-    const leads = cursor.takePhrase('top');
-    const given = leads || cursor.seesNumber ? cursor.takeNumber() : undefined;
-    const dear = cursor.takePhrase('most expensive');
-    const cheap = !dear && cursor.takeAny(['cheapest', 'least expensive']);
-    const limit = given ?? 10;
-    if ((!leads && !dear && !cheap) || !Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-      cursor.at = start;
-      return false;
-    }
-    this.#draft.top = { limit, dir: cheap ? 'asc' : 'desc' };
-    this.#draft.reading.push(`the first ${limit}`);
-    if (dear || cheap) {
-      const costs = [...(this.#vocabulary.phrases.get('cost') ?? [])].filter(
-        (meaning) =>
-          meaning.kind === 'field' && meaning.types.some((type) => this.#draft.subject.includes(type)),
-      ) as FieldMeaning[];
-      if (costs.length === 1) this.#measureOf({ fn: 'sum' }, costs[0]!);
-      else {
-        const meanings = costs.map(({ label, path }) => `${label} (${path})`);
-        this.#draft.ambiguous.push({ text: cursor.textFrom(start), meanings });
-      }
-    }
-    return true;
+    const draft = this.#draft;
+    if (draft.top) return false;
+    return cursor.attempt(() => {
+      const start = cursor.at;
+      const leads = cursor.takePhrase('top');
+      const limit = (leads || cursor.seesNumber ? cursor.takeNumber() : undefined) ?? 10;
+      const dear = cursor.takePhrase('most expensive');
+      const cheap = !dear && cursor.takeAny(['cheapest', 'least expensive']);
+      if ((!leads && !dear && !cheap) || !Number.isInteger(limit) || limit < 1 || limit > 10_000)
+        return false;
+      draft.top = { limit, dir: cheap ? 'asc' : 'desc' };
+      draft.reading.push(`the first ${limit}`);
+      if (dear || cheap) this.#orderByCost(cursor.textFrom(start));
+      return true;
+    });
+  }
+
+  #orderByCost(text: string): void {
+    const draft = this.#draft;
+    const costs = (this.#vocabulary.phrases.get('cost') ?? []).filter(
+      (meaning) => meaning.kind === 'field' && meaning.types.some((type) => draft.subject.includes(type)),
+    ) as FieldMeaning[];
+    if (costs.length === 1) this.#measureOf({ fn: 'sum' }, costs[0]!);
+    else draft.ambiguous.push({ text, meanings: costs.map(({ label, path }) => `${label} (${path})`) });
   }
 
   /** "as of 2026-01-01". */
-  #moment(): boolean {
-    const start = this.#cursor.at;
-    if (!this.#cursor.takePhrase('as of')) return false;
-    const read = readSpan(this.#cursor.words, this.#cursor.at, this.#cursor.today);
-    if (!read) {
-      this.#cursor.at = start;
-      return false;
-    }
-    this.#cursor.at += read.length;
-    this.#draft.as_of = `${read.span.from}T00:00:00.000Z`;
-    this.#draft.reading.push(`as of ${read.span.from}`);
+  #asOf(): boolean {
+    const cursor = this.#cursor;
+    const span = cursor.attempt(() => (cursor.takePhrase('as of') ? cursor.takeSpan() : undefined));
+    if (!span) return false;
+    this.#draft.as_of = `${span.from}T00:00:00.000Z`;
+    this.#draft.reading.push(`as of ${span.from}`);
     return true;
   }
 
   /** "by provider and year of end of life"; after "top 5" it says what by. */
   #groups(): boolean {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    const ofEach = cursor.takeAny(eachOf);
-    if (!ofEach && !cursor.takeAny(grouping)) return false;
-    if (this.#draft.top && this.#draft.measures.length === 0) {
-      if (this.#orderMeasure()) return true;
-      cursor.at = start;
-      return false;
-    }
-    let taken = false;
-    for (;;) {
-      const before = cursor.at;
-      if (taken && !cursor.takeAny([', and', 'and by', 'and', ',', 'by'])) break;
-      const dimension = this.#dimension();
-      if (!dimension) {
-        cursor.at = before;
-        break;
+    const draft = this.#draft;
+    return cursor.attempt(() => {
+      const ofEach = cursor.takeAny(grammar.eachOf);
+      if (!ofEach && !cursor.takeAny(grammar.grouping)) return false;
+      if (draft.top && draft.measures.length === 0) return this.#orderMeasure();
+      let count = 0;
+      const next = () =>
+        count === 0 || cursor.takeAny([', and', 'and by', 'and', ',', 'by']) ? this.#dimension() : undefined;
+      for (let found = cursor.attempt(next); found; found = cursor.attempt(next)) {
+        draft.dimensions.push(found.value);
+        draft.reading.push(`by ${found.says}`);
+        count += 1;
       }
-      this.#draft.dimensions.push(dimension.value);
-      this.#draft.reading.push(`by ${dimension.says}`);
-      taken = true;
-    }
-    if (!taken) cursor.at = start;
-    else if (ofEach) cursor.takeAny(doing);
-    return taken;
+      if (count > 0 && ofEach) cursor.takeAny(grammar.actionsOfEach);
+      return count > 0;
+    });
   }
 
   #orderMeasure(): boolean {
     const cursor = this.#cursor;
     cursor.takePhrase('the');
-    // "total annual cost" may be a field
-    const named = (this.#names.see('field')?.length ?? 0) > 1;
-    const fn = named ? undefined : this.#function();
+    const fn = this.#seesLongField() ? undefined : this.#function();
     const field = this.#names.takeField(({ holds }) => holds === 'number');
     if (field) {
       this.#measureOf(fn ?? amountOf(field), field);
       return true;
     }
-    cursor.takeAny(counting);
+    cursor.takeAny(grammar.counting);
     const way = this.#names.takeRelated();
     if (!way) return false;
     this.#draft.measures.push({ fn: 'count', field: `${way.path}.name` });
@@ -232,52 +199,43 @@ class QuestionReader {
 
   #dimension(): { value: QueryDimension; says: string } | undefined {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    cursor.takePhrase('the');
-    const bucket = (['year', 'quarter', 'month', 'day'] as const).find((unit) => cursor.takePhrase(unit));
-    if (bucket) cursor.takeAny(['of the', 'of']);
-    const day = this.#names.takeDay();
-    if (day && !readDateTest(cursor, day)) {
-      const value = { field: day.path, bucket: bucket ?? ('year' as const) };
-      return { value, says: `${value.bucket} of ${day.label}` };
-    }
-    if (bucket === undefined && !day) {
+    return cursor.attempt(() => {
+      cursor.takePhrase('the');
+      const bucket = (['year', 'quarter', 'month', 'day'] as const).find((unit) => cursor.takePhrase(unit));
+      if (bucket) cursor.takeAny(['of the', 'of']);
+      const day = this.#names.takeDay();
+      if (day && !readDateTest(cursor, day)) {
+        const value = { field: day.path, bucket: bucket ?? ('year' as const) };
+        return { value, says: `${value.bucket} of ${day.label}` };
+      }
+      if (bucket !== undefined || day) return undefined;
       const field = this.#names.takeField();
       if (field) return { value: { field: field.path }, says: field.label };
       const way = this.#names.takeRelated();
-      if (way) return { value: { field: `${way.path}.name` }, says: way.label };
-    }
-    cursor.at = start;
-    return undefined;
+      return way && { value: { field: `${way.path}.name` }, says: way.label };
+    });
   }
 
   #function(): QueryMeasure | undefined {
-    const found = functions.find(([, ...words]) => this.#cursor.takeAny(words));
-    return found && { ...found[0] };
+    const found = functions.find(({ words }) => this.#cursor.takeAny(words));
+    return found && { fn: found.fn, ...(found.p === undefined ? {} : { p: found.p }) };
   }
 
   /** "average total annual cost"; "total number of" only counts. */
   #measure(): boolean {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    // "total annual cost" may be a field
-    const named = this.#names.see('field')?.length ?? 0;
-    const fn = named > 1 ? undefined : this.#function();
-    if (!fn) return false;
-    cursor.takeAny(['of the', 'of', 'the']);
-    const field = this.#names.takeField(
-      ({ holds }) => holds === 'number' || (holds === 'date' && (fn.fn === 'min' || fn.fn === 'max')),
-    );
-    if (field) {
-      this.#measureOf(fn, field);
+    return cursor.attempt(() => {
+      const fn = this.#seesLongField() ? undefined : this.#function();
+      if (!fn) return false;
+      cursor.takeAny(['of the', 'of', 'the']);
+      const field = this.#names.takeField(
+        ({ holds }) => holds === 'number' || (holds === 'date' && (fn.fn === 'min' || fn.fn === 'max')),
+      );
+      if (field) this.#measureOf(fn, field);
+      else if (fn.fn === 'sum' && cursor.takeAny(grammar.counting)) this.#draft.intent = 'count';
+      else return false;
       return true;
-    }
-    if (fn.fn === 'sum' && cursor.takeAny(counting)) {
-      this.#draft.intent = 'count';
-      return true;
-    }
-    cursor.at = start;
-    return false;
+    });
   }
 
   #measureOf(fn: QueryMeasure, { path, label }: FieldMeaning): void {
@@ -285,45 +243,35 @@ class QuestionReader {
     this.#draft.reading.push(`${fn.fn === 'percentile' ? 'median' : fn.fn} of ${label}`);
   }
 
-  /** "without an end of life", "with no provider". */
+  /** "without an end of life", "with no provider", "not approved". */
   #absence(): boolean {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    if (!cursor.takeAny(lacking)) return this.#negated();
-    cursor.takeAny(['a', 'an', 'any', 'the']);
-    const found = this.#tests.takeExistence();
-    if (!found) {
-      cursor.at = start;
-      return false;
-    }
-    this.#add({ filter: `not (${found.filter})`, says: `without ${found.says}` });
-    return true;
+    return cursor.attempt(() => {
+      const isLacking = cursor.takeAny(grammar.lacking);
+      if (!isLacking && !cursor.takeAny(grammar.negating)) return false;
+      if (isLacking) cursor.takeAny(['a', 'an', 'any', 'the']);
+      const found = isLacking ? readExistence(this.#names) : this.#readCondition(false);
+      if (!found) return false;
+      this.#add(
+        isLacking
+          ? { filter: `not (${found.filter})`, says: `without ${found.says}` }
+          : { filter: `not ${found.filter}`, says: `not ${found.says}` },
+      );
+      return true;
+    });
   }
 
   /** "with an end of life", "using IT components"; with a test it is one. */
   #presence(): boolean {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    if (!cursor.takeAny(having)) return false;
-    cursor.takeAny(['a', 'an', 'any', 'the', 'at least one']);
-    if (this.#condition(false)) return true;
-    const found = this.#tests.takeExistence();
-    if (found) this.#add({ filter: found.filter, says: `with ${found.says}` });
-    else cursor.at = start;
-    return found !== undefined;
-  }
-
-  #negated(): boolean {
-    const cursor = this.#cursor;
-    const start = cursor.at;
-    if (!cursor.takeAny(negating)) return false;
-    const condition = this.#readCondition(false);
-    if (!condition) {
-      cursor.at = start;
-      return false;
-    }
-    this.#add({ filter: `not ${condition.filter}`, says: `not ${condition.says}` });
-    return true;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(grammar.having)) return false;
+      cursor.takeAny(['a', 'an', 'any', 'the', 'at least one']);
+      if (this.#condition(false)) return true;
+      const found = readExistence(this.#names);
+      if (found) this.#add({ filter: found.filter, says: `with ${found.says}` });
+      return found !== undefined;
+    });
   }
 
   #condition(bare = true): boolean {
@@ -333,7 +281,7 @@ class QuestionReader {
   }
 
   #add({ filter, says }: Condition): void {
-    // only values of one field are joined by "or"; what is meant otherwise is not clear
+    // only values of one field are joined by "or"; other uses are not clear
     if (this.#alternative && this.#draft.conditions.length > 0) this.#draft.unknown.push('or');
     this.#alternative = false;
     this.#draft.conditions.push(filter);
@@ -345,10 +293,10 @@ class QuestionReader {
     const cursor = this.#cursor;
     this.#bareField = false;
     if (cursor.takeAny(['called', 'named'])) {
-      const text = readTextTest(cursor, { path: 'name', holds: 'text', label: 'name' });
+      const text = readTextTest(cursor, { path: 'name', label: 'name' });
       if (text) return text;
     }
-    const options = this.#tests.takeOptions();
+    const options = readOptions(this.#names);
     if (options) return options;
     const phase = this.#names.see('phase');
     if (phase) {
@@ -361,16 +309,13 @@ class QuestionReader {
     const start = cursor.at;
     const field = this.#names.takeField();
     if (!field) return undefined;
-    const tested = this.#tests.takeTest(field);
+    const tested = readTest(cursor, this.#names, field);
     if (tested) {
       if (field.holds !== 'boolean') this.#draft.shown.push({ field: field.path });
       return tested;
     }
-    if (bare && this.#asksFor(field)) {
-      this.#bareField = true;
-      return undefined;
-    }
-    cursor.at = start;
+    this.#bareField = bare && this.#asksFor(field);
+    if (!this.#bareField) cursor.at = start;
     return undefined;
   }
 

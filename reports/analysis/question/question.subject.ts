@@ -1,3 +1,4 @@
+import grammar from './question.grammar.json' with { type: 'json' };
 import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
 
 /** What a question is about. */
@@ -11,22 +12,7 @@ export interface Subject {
   end: number;
 }
 
-/** Words for cards of whatever type. */
-const neutral = new Set([
-  'card',
-  'element',
-  'thing',
-  'item',
-  'object',
-  'inventory',
-  'landscape',
-  'portfolio',
-]);
-
-export const isNeutral = (norm: string): boolean => neutral.has(norm);
-
-/** After these words stands what cards are grouped by, or related to. */
-const elsewhere = new Set(['by', 'per', 'each', 'every', 'with', 'without', 'no', 'using', 'use', 'any']);
+export const isNeutral = (norm: string): boolean => grammar.neutralTypes.includes(norm);
 
 /** The first card type or subtype that is named as what the question is about, with others that are joined to it. */
 export function findSubject(vocabulary: Vocabulary, norms: readonly string[]): Subject | undefined {
@@ -41,7 +27,7 @@ export function findSubject(vocabulary: Vocabulary, norms: readonly string[]): S
 
 function isElsewhere(norms: readonly string[], at: number): boolean {
   const before = norms[at - 1] === 'a' || norms[at - 1] === 'an' ? norms[at - 2] : norms[at - 1];
-  return before !== undefined && elsewhere.has(before);
+  return before !== undefined && grammar.beforeOtherTypes.includes(before);
 }
 
 function subjectOf(

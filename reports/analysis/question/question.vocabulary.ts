@@ -1,6 +1,9 @@
+import { approvalStatuses } from '../../../domain/inventory/cards/cards.model.ts';
 import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Sql } from '../../../platform/database.ts';
+import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
 import { phraseOf } from './question.words.ts';
 
 /** What a field of cards holds, as far as asking goes. */
@@ -53,71 +56,11 @@ const fieldKinds: Record<CompiledField['type'], FieldKind> = {
 };
 
 /** Fields that every card has. */
-const common: [path: string, holds: FieldKind, ...names: string[]][] = [
-  ['name', 'text', 'name'],
-  ['alias', 'text', 'alias'],
-  ['description', 'text', 'description'],
-  ['external_id', 'text', 'external id'],
-  ['data_quality', 'number', 'data quality', 'quality'],
-  ['approval_status', 'options', 'approval status', 'approval'],
-  ['type', 'key', 'type', 'card type'],
-  ['subtype', 'key', 'subtype'],
-  ['phase', 'key', 'lifecycle phase', 'phase', 'lifecycle'],
-  ['created_at', 'moment', 'created', 'added', 'creation'],
-  ['updated_at', 'moment', 'updated', 'changed', 'modified', 'last updated', 'last changed'],
-  ['tags', 'options', 'tag'],
-];
-
-const approvals = ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'];
-
-/** What people call the phases. */
-const phaseNames: Record<LifecyclePhase, string[]> = {
-  plan: ['plan', 'planned', 'planning'],
-  phaseIn: ['phase in', 'phasing in', 'phased in'],
-  active: ['active', 'live', 'go live', 'going live', 'goes live', 'in production', 'productive'],
-  phaseOut: ['phase out', 'phasing out', 'phased out'],
-  endOfLife: [
-    'end of life',
-    'eol',
-    'ending',
-    'end',
-    'ended',
-    'retired',
-    'retire',
-    'retiring',
-    'retirement',
-    'expire',
-    'expiring',
-    'expired',
-  ],
-};
-
-const phaseLabels: Record<LifecyclePhase, string> = {
-  plan: 'plan',
-  phaseIn: 'phase in',
-  active: 'active',
-  phaseOut: 'phase out',
-  endOfLife: 'end of life',
-};
-
-/** Words of the filter language's grammar, which are no keys unless they stand in quotes. */
-const reserved = new Set([
-  'and',
-  'or',
-  'not',
-  'in',
-  'is',
-  'between',
-  'starts',
-  'with',
-  'exists',
-  'empty',
-  'null',
-]);
+const commonFields = grammar.fields as { path: string; kind: FieldKind; names: string[] }[];
 
 /** A key or name as a part of a path in the filter language. */
 const part = (name: string): string =>
-  /^[A-Za-z_][\w-]*$/.test(name) && !reserved.has(name.toLowerCase()) ? name : quoted(name);
+  /^[A-Za-z_][\w-]*$/.test(name) && !grammar.filterWords.includes(name.toLowerCase()) ? name : quoted(name);
 
 /** A text of the filter language. */
 export const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
@@ -139,16 +82,17 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
     phrases.set(phrase, known);
   };
   const { visibleTypes } = metamodel;
-  for (const [path, holds, ...names] of common) {
+  for (const { path, kind: holds, names } of commonFields) {
     for (const name of names)
       add(name, { kind: 'field', path, holds, types: visibleTypes, label: names[0]! });
   }
-  for (const value of approvals) {
+  for (const value of approvalStatuses) {
     const path = 'approval_status';
     add(value, { kind: 'option', path, value, types: visibleTypes, label: `approval status ${value}` });
   }
   for (const phase of lifecyclePhases) {
-    for (const name of phaseNames[phase]) add(name, { kind: 'phase', phase, label: phaseLabels[phase] });
+    for (const name of grammar.phases[phase])
+      add(name, { kind: 'phase', phase, label: phaseLabel(phase).toLowerCase() });
   }
   for (const key of visibleTypes) addType(metamodel, key, add);
   for (const { group, tag } of tags) {
