@@ -1,9 +1,8 @@
 import type { JobProcessor } from '../domain/kernel/jobs/jobs.running.ts';
+import { analysisProcessors } from './analyses.ts';
 import { archimateExportProcessor, archimateImportProcessor } from './archimate.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';
-import { complianceScanProcessor } from './compliance-scan.ts';
-import { duplicatesProcessor } from './duplicates.ts';
 import { eolRefreshProcessor } from './eol-refresh.ts';
 import { eraseUserProcessor } from './erase-user.ts';
 import { exportProcessor } from './export.ts';
@@ -16,7 +15,6 @@ import { mailProcessor } from './mail.ts';
 import { metamodelChangeProcessor } from './metamodel-change.ts';
 import { migrationApplyProcessor, migrationStageProcessor } from './migration.ts';
 import { mitigationsDueProcessor } from './mitigations-due.ts';
-import { modernizationsProcessor } from './modernizations.ts';
 import { passwordResetProcessor } from './password-reset.ts';
 import { recalculateProcessor } from './recalculate.ts';
 import { registrationProcessor } from './registration.ts';
@@ -24,7 +22,6 @@ import { reportProcessor } from './report.ts';
 import { reportQueryProcessor } from './report-query.ts';
 import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
 import { todosDueProcessor } from './todos-due.ts';
-import { vendorHierarchyProcessor, vendorsProcessor } from './vendors.ts';
 import { workspaceApplyProcessor, workspaceExportProcessor, workspaceParseProcessor } from './workspace.ts';
 
 /** What this program can carry out: one processor for each kind of job. */
@@ -51,11 +48,7 @@ export const processors: JobProcessor[] = [
   eolRefreshProcessor,
   itsmRunProcessor,
   itsmScheduleProcessor,
-  complianceScanProcessor,
-  vendorsProcessor,
-  vendorHierarchyProcessor,
-  modernizationsProcessor,
-  duplicatesProcessor,
+  ...analysisProcessors,
   workspaceExportProcessor,
   workspaceParseProcessor,
   workspaceApplyProcessor,

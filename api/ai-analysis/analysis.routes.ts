@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { readOverview } from '../../domain/analysis/runs/overview.ts';
+import { OverviewSchema, readOverview } from '../../domain/analysis/runs/overview.ts';
 import { readStatus } from '../../domain/analysis/runs/status.ts';
 import { operation } from '../operation.ts';
-import { AnalysisOverviewOut, AnalysisStatusOut } from '../schemas/analysis.ts';
+import { AnalysisStatusOut } from '../schemas/analysis.ts';
 import type { App } from '../types.ts';
 
 const tag = 'AI analysis';
@@ -11,7 +11,7 @@ const base = '/api/v1/ai-analysis';
 
 /** Whether analyses can be run, and the landscape at a glance. */
 export function registerAnalysisRoutes(app: App): void {
-  for (const schema of [AnalysisStatusOut, AnalysisOverviewOut] as TSchema[]) app.addSchema(schema);
+  for (const schema of [AnalysisStatusOut, OverviewSchema] as TSchema[]) app.addSchema(schema);
 
   operation(app, {
     method: 'GET',

@@ -4,15 +4,15 @@ import {
   createAssessment,
   deleteAssessment,
   patchAssessment,
-  readAssessment,
 } from '../../domain/analysis/assessments/assessments.commands.ts';
-import { commitAssessment } from '../../domain/analysis/assessments/assessments.commit.ts';
+import { CommittedSchema, commitAssessment } from '../../domain/analysis/assessments/assessments.commit.ts';
 import {
   assessmentFilters,
   assessmentSorts,
+  assessmentText,
   listAssessments,
 } from '../../domain/analysis/assessments/assessments.list.ts';
-import type { CommitInput } from '../../domain/analysis/assessments/assessments.plan.ts';
+import { CommitBody } from '../../domain/analysis/assessments/assessments.plan.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -29,7 +29,7 @@ const answer = { description: 'The session', schema: Type.Ref('Assessment#') };
 export function registerAssessmentRoutes(app: App): void {
   app.addSchema(schemas.AssessmentSchema);
   app.addSchema(schemas.AssessmentItemSchema);
-  app.addSchema(schemas.CommittedSchema);
+  app.addSchema(CommittedSchema);
 
   operation(app, {
     ...group,
@@ -74,7 +74,7 @@ export function registerAssessmentRoutes(app: App): void {
     headers: ['If-None-Match'],
     answers: { 200: { ...answer, headers: ['ETag'] } },
     handler: async ({ ctx, params, reply }) =>
-      sendResource(reply, await readAssessment(ctx, params.assessment_id)),
+      sendResource(reply, await assessmentText(ctx.db, ctx, params.assessment_id)),
   });
 
   operation(app, {
@@ -123,11 +123,11 @@ export function registerAssessmentRoutes(app: App): void {
     permission: 'ai_analysis.manage',
     permissionNote:
       'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the stored cards that are chosen',
-    body: schemas.CommitBody,
+    body: CommitBody,
     bodyExample: schemas.commitExample,
     headers: ['If-Match'],
     errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
     answers: { 200: { description: 'What it was carried out as', schema: Type.Ref('CommittedAssessment#') } },
-    handler: async ({ ctx, body }) => await commitAssessment(ctx, body as CommitInput),
+    handler: async ({ ctx, body }) => await commitAssessment(ctx, body),
   });
 }

@@ -12,7 +12,7 @@ import {
   pairFilters,
   pairSorts,
 } from '../../domain/analysis/duplicates/duplicates.list.ts';
-import { qualityOf } from '../../domain/analysis/duplicates/duplicates.quality.ts';
+import { DuplicateQualitySchema, qualityOf } from '../../domain/analysis/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../domain/analysis/duplicates/duplicates.start.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { explainCluster, explainPair } from '../../integrations/duplicates/read.ts';
@@ -25,7 +25,6 @@ import {
   DecisionBody,
   DuplicateClusterSchema,
   DuplicatePairSchema,
-  DuplicateQualitySchema,
   ExplainedPairSchema,
   SearchBody,
 } from '../schemas/duplicates.ts';
@@ -85,7 +84,7 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'readDuplicateQuality',
     summary: 'Read precision and recall of decided pairs',
     answers: { 200: { description: 'By card type', schema: Type.Ref('DuplicateQuality#') } },
-    handler: async ({ ctx }) => ({ items: await qualityOf(ctx) }),
+    handler: async ({ ctx }) => await qualityOf(ctx),
   });
 
   operation(app, {

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { VendorConcentrationSchema } from '../../domain/analysis/suppliers/concentration.rules.ts';
 import { readConcentration } from '../../domain/analysis/suppliers/concentration.ts';
 import {
   hierarchyFilters,
@@ -26,7 +27,7 @@ export function registerVendorRoutes(app: App): void {
   for (const schema of [
     schemas.VendorAnalysisSchema,
     schemas.VendorHierarchySchema,
-    schemas.VendorConcentrationSchema,
+    VendorConcentrationSchema,
   ] as TSchema[]) {
     app.addSchema(schema);
   }

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { aiStatus } from '../../domain/analysis/ai/ai.status.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { runningModels } from '../../integrations/models/models.running.ts';
-import { suggestFields } from '../../integrations/models/suggest.ts';
+import { SuggestionsSchema, suggestBody, suggestFields } from '../../integrations/models/suggest.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/ai.ts';
@@ -16,7 +16,7 @@ const tag = 'AI';
 /** What models are asked for while somebody waits. */
 export function registerAiRoutes(app: App, services: Services): void {
   app.addSchema(schemas.AiStatusSchema);
-  app.addSchema(schemas.SuggestionsSchema);
+  app.addSchema(SuggestionsSchema);
   app.addSchema(QuestionAnswerSchema);
 
   operation(app, {
@@ -43,12 +43,12 @@ export function registerAiRoutes(app: App, services: Services): void {
     description:
       'Nothing is written. The provider is sent name, subtype and context as given, the fields of the type, and what the settings let out of up to five similar cards that the caller sees. Values that do not fit their fields are left out; amounts, dates and addresses are never suggested.',
     permission: 'ai.suggest',
-    body: schemas.suggestBody,
+    body: suggestBody,
     bodyExample: { type_key: 'Application', name: 'Payroll', context: 'Run by a provider, for Germany' },
     answers: {
       200: {
         description: 'Suggestions',
-        schema: schemas.SuggestionsSchema,
+        schema: SuggestionsSchema,
         example: schemas.suggestionsExample,
       },
     },

@@ -45,7 +45,7 @@ interface OperationTool {
   /** The member of the answer that has the operation's answer. */
   member?: string;
   /** The members of the operation's answer, with their descriptions. */
-  members?: Record<string, string>;
+  members?: Record<string, string | undefined>;
   /** The operation writes, in a mutation batch; the description of its answer. */
   write?: string;
   /** Limits of lists and texts in the answer. */
@@ -124,7 +124,7 @@ function outputOf({ list, member, members, write: writes }: OperationTool) {
   if (member !== undefined) return answer({ [member]: Thing(`The ${member}`) });
   return answer(
     Object.fromEntries(
-      Object.entries(members!).map(([name, description]) => [name, Type.Unknown({ description })]),
+      Object.entries(members!).map(([name, description = '']) => [name, Type.Unknown({ description })]),
     ),
   );
 }

@@ -1,8 +1,6 @@
 import Type from 'typebox';
 import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
-
 export const AiStatusSchema = Type.Object(
   {
     enabled: Type.Boolean(),
@@ -14,46 +12,6 @@ export const AiStatusSchema = Type.Object(
     portfolio_insights_enabled: Type.Boolean(),
   },
   { $id: 'AiStatus', ...closed },
-);
-
-export const suggestBody = Type.Object(
-  {
-    type_key: text(100, 1),
-    subtype: Type.Optional(Nullable(text(100))),
-    name: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
-    context: Type.Optional(Nullable(text(500))),
-  },
-  closed,
-);
-
-const suggestion = Type.Object(
-  {
-    value: Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
-    confidence: Type.Number({ minimum: 0, maximum: 1 }),
-    source: Nullable(
-      Type.String({
-        description: 'The name of the card, or the title of the page, that the value was derived from',
-      }),
-    ),
-  },
-  closed,
-);
-
-export const SuggestionsSchema = Type.Object(
-  {
-    suggestions: Type.Record(Type.String(), suggestion, {
-      description: 'By field: `description`, `attributes.<key>`',
-    }),
-    sources: Type.Array(
-      Type.Object({ url: Nullable(Type.String()), title: Nullable(Type.String()) }, closed),
-      { description: 'Cards and pages of the web that the model was told of' },
-    ),
-    model: Nullable(Type.String()),
-    search_provider: Nullable(
-      Type.String({ description: 'By which the web was searched; null: it was not' }),
-    ),
-  },
-  { $id: 'AiSuggestions', ...closed },
 );
 
 export const suggestionsExample = {

@@ -9,7 +9,6 @@ const literals = (values: readonly string[], options = {}) =>
     values.map((value) => Type.Literal(value)),
     options,
   );
-const Share = Type.Number({ minimum: 0, maximum: 1 });
 const Count = Type.Integer({ minimum: 0 });
 
 export const SearchBody = Type.Unsafe<
@@ -142,35 +141,4 @@ export const ClusterMergeBody = Type.Object(
     dry_run,
   },
   closed,
-);
-
-const Agreement = Type.Object({ precision: Nullable(Share), recall: Nullable(Share) }, closed);
-
-export const DuplicateQualitySchema = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object(
-        {
-          card_type: Type.String(),
-          confirmed: Count,
-          dismissed: Count,
-          investigating: Count,
-          before_decision: {
-            ...Agreement,
-            description: 'By the scores of pairs before their decision',
-          },
-          now: {
-            ...Agreement,
-            description: 'By the scores of the last run, which has learned from decisions',
-          },
-          model: Nullable(Type.String({ description: 'The version of the model that was applied last' })),
-          learn_advised: Type.Boolean({
-            description: 'The cards differ much from those that the model was learned from: run with `learn`',
-          }),
-        },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'DuplicateQuality', ...closed },
 );

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { closed, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
+import { insightMembers } from '../../reports/analysis/portfolio-insights/insights.types.ts';
 
 const Grouping = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
@@ -32,12 +33,7 @@ export const InsightsBody = Type.Object(
 
 const Insight = Type.Object(
   {
-    key: Type.String({ description: 'Names the rule that made it', examples: ['ended'] }),
-    title: Type.String(),
-    observation: Type.String(),
-    recommendation: Type.String(),
-    severity: Type.Union(['info', 'warning', 'critical'].map((severity) => Type.Literal(severity))),
-    figures: Type.Record(Type.String(), Type.Number(), { description: 'What the observation rests on' }),
+    ...insightMembers,
     reworded: Type.Boolean({ description: 'Whether a language model chose the words' }),
   },
   closed,

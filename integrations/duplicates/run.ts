@@ -28,7 +28,7 @@ const LEAST_KEPT = 500_000;
  * Carries out a run: type by type finds the cards that stand for one thing, and stores what it found of each. After a
  * worker's end it goes on with the stage at which it was, where the cards are still the same.
  */
-export async function carrySearch(
+export async function findDuplicateCards(
   job: AnalysisJob,
   run: ActiveRun,
   { db }: Pick<Services, 'db'>,

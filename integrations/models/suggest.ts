@@ -6,6 +6,7 @@ import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { CardType } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { complete } from './models.complete.ts';
 import { refusalOf } from './models.refusals.ts';
@@ -19,25 +20,51 @@ const SIMILAR = 5;
 /** Characters; cards with more are not shown. */
 const MAX_SIMILAR = 40_000;
 
-export interface SuggestInput {
-  type_key: string;
-  subtype?: string | null;
-  name: string;
-  context?: string | null;
-}
+const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
 
-export interface Suggestions {
-  /** By field: `description`, `attributes.<key>`. */
-  suggestions: Record<
-    string,
-    { value: string | number | boolean; confidence: number; source: string | null }
-  >;
-  /** Cards of the inventory and pages of the web that the model has seen. */
-  sources: { url: string; title: string }[];
-  model: string | null;
-  /** By which the web was searched; null: it was not. */
-  search_provider: string | null;
-}
+/** The card to suggest values for. */
+export const suggestBody = Type.Object(
+  {
+    type_key: text(100, 1),
+    subtype: Type.Optional(Nullable(text(100))),
+    name: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
+    context: Type.Optional(Nullable(text(500))),
+  },
+  closed,
+);
+
+const suggestion = Type.Object(
+  {
+    value: Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+    confidence: Type.Number({ minimum: 0, maximum: 1 }),
+    source: Nullable(
+      Type.String({
+        description: 'The name of the card, or the title of the page, that the value was derived from',
+      }),
+    ),
+  },
+  closed,
+);
+
+type SuggestInput = Static<typeof suggestBody>;
+
+export const SuggestionsSchema = Type.Object(
+  {
+    suggestions: Type.Record(Type.String(), suggestion, {
+      description: 'By field: `description`, `attributes.<key>`',
+    }),
+    sources: Type.Array(
+      Type.Object({ url: Nullable(Type.String()), title: Nullable(Type.String()) }, closed),
+      { description: 'Cards and pages of the web that the model was told of' },
+    ),
+    model: Nullable(Type.String()),
+    search_provider: Nullable(
+      Type.String({ description: 'By which the web was searched; null: it was not' }),
+    ),
+  },
+  { $id: 'AiSuggestions', ...closed },
+);
+type Suggestions = Static<typeof SuggestionsSchema>;
 
 /**
  * What a model suggests for a card of that name. Every value fits its field; nothing is written.

@@ -1,19 +1,8 @@
 import type { WorkspaceSettings } from '../../kernel/settings/settings.state.ts';
 import { missingForAi } from './ai.provider.ts';
 
-/** The available features. */
-export interface AiStatus {
-  enabled: boolean;
-  /** Whether a model can be used once it is enabled. */
-  configured: boolean;
-  provider_type: string;
-  enabled_types: string[];
-  model: string | null;
-  portfolio_insights_enabled: boolean;
-}
-
 /** Whether features that need a model are available. */
-export function aiStatus(settings: WorkspaceSettings): AiStatus {
+export function aiStatus(settings: WorkspaceSettings) {
   const { ai } = settings.values;
   return {
     enabled: ai.enabled,

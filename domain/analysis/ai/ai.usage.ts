@@ -1,7 +1,12 @@
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { equalTo } from '../runs/analysis.lists.ts';
+import { AiUsage } from '../runs/runs.model.ts';
+
+const { provider: provider_type, ...columns } = columnMembers('u', AiUsage);
 
 const usageList: ListSpec = {
   name: 'ai-usage',
@@ -14,18 +19,7 @@ const usageList: ListSpec = {
   },
   defaultSort: 'day',
   defaultDir: 'desc',
-  members: {
-    id: 'u.id',
-    day: 'u.day::text',
-    run_id: 'u.run_id',
-    purpose: 'u.purpose',
-    provider_type: 'u.provider',
-    model: 'u.model',
-    calls: 'u.calls',
-    tokens_in: 'u.tokens_in',
-    tokens_out: 'u.tokens_out',
-    tokens_reserved: 'u.tokens_reserved',
-  },
+  members: { ...columns, provider_type },
 };
 
 /** The usage of models, by day, run, purpose and model. @throws EstateError `forbidden`. */
@@ -34,9 +28,6 @@ export async function listAiUsage(
   { day, run_id, ...params }: ListParams & { day?: string; run_id?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.settings');
-  const conditions: Condition[] = [
-    ...(day === undefined ? [] : [{ sql: 'u.day = ?::date', bindings: [day] }]),
-    ...(run_id === undefined ? [] : [{ sql: 'u.run_id = ?::uuid', bindings: [run_id] }]),
-  ];
+  const conditions = equalTo({ 'u.day': day, 'u.run_id': run_id });
   return await runList(ctx.db, usageList, conditions, params, { owner: ctx.caller.userId });
 }

@@ -1,4 +1,4 @@
-import type { SessionInput } from './architect.types.ts';
+import type { SessionInput } from './architect.input.ts';
 
 /** How far is looked ahead unless the answer to `horizon` says otherwise, in months. */
 const HORIZON_MONTHS = 24;

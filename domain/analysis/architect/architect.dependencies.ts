@@ -1,22 +1,9 @@
 import { isCritical } from './architect.gaps.ts';
 import type { Brief } from './architect.propose.ts';
-import type { Architecture, CardName, Severity } from './architect.types.ts';
+import type { Architecture, Dependency } from './architect.types.ts';
 
 /** Dependencies that an answer names at most; those of retired applications come first. */
 const MOST = 1000;
-
-/** What hangs on a card that an architecture changes or retires. */
-export interface Dependency {
-  card: CardName;
-  change: 'changed' | 'retired';
-  peer: CardName;
-  relation_type: string;
-  /** The relation as it reads from the card. */
-  label: string;
-  direction: 'outgoing' | 'incoming';
-  severity: Severity;
-  reason: string;
-}
 
 /** What has to be done about a card that hangs on a retired application, by its type. */
 const moves = new Map([

@@ -5,8 +5,9 @@ import type { Ctx } from '../../kernel/context.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { answersOf, horizonOf } from './architect.answers.ts';
+import type { SessionInput } from './architect.input.ts';
 import { readScope } from './architect.scope.ts';
-import type { Facts, Peer, ScopeApplication, ScopeCapability, SessionInput } from './architect.types.ts';
+import type { Facts, Peer, ScopeApplication, ScopeCapability } from './architect.types.ts';
 import { APPLICATION, CAPABILITY, relationTypesBetween } from './architect.words.ts';
 
 /** Applications that a session looks at, those of the most capabilities first. */

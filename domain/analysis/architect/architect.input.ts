@@ -1,15 +1,15 @@
 import Type, { type TSchema } from 'typebox';
-import { Nullable, OpenObject, oneOf, Uuid } from '../../kernel/shapes.ts';
+import { Nullable, OpenObject, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { cardMembers, relationMembers } from './architect.types.ts';
 
 const open = { additionalProperties: true } as const;
 const Given = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
 const ShortText = Type.String({ maxLength: 500 });
-const Reasons = Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 50 });
 
-/** Proposed cards and relations that one architecture has at most. */
+/** The most proposed cards and relations of an architecture. */
 const MOST = { cards: 300, relations: 1000 };
 
-const Answers = Type.Union(
+const AnswersSchema = Type.Union(
   [
     OpenObject,
     Type.Array(Type.Object({ id: Type.Optional(ShortText), answer: Type.Optional(Type.Unknown()) }, open), {
@@ -19,12 +19,12 @@ const Answers = Type.Union(
   { description: 'Answers by id of the question, or a list of `{id, answer}`' },
 );
 
-/** What a client sends along from phase to phase, and keeps in a session. */
+/** What a client sends from phase to phase, and stores in a session. */
 export const sessionMembers = {
   phase: Given(Type.Integer({ minimum: 1, maximum: 3 })),
   requirement: Given(Type.String({ maxLength: 20_000, description: 'What is to be reached, in words' })),
-  phase1QA: Given(Answers),
-  allQA: Given(Answers),
+  phase1QA: Given(AnswersSchema),
+  allQA: Given(AnswersSchema),
   selectedOption: Given(
     Type.Object({ id: Type.Optional(ShortText) }, { ...open, description: 'One of the options' }),
   ),
@@ -52,43 +52,25 @@ export const sessionMembers = {
   ),
 };
 
-/** The members of a proposed card. */
-export const cardMembers = {
-  id: Type.String({
-    maxLength: 100,
-    description: 'Of a stored card its id, of a new one a name such as `new-1`',
-  }),
-  change: oneOf('new', 'changed', 'retired'),
-  type: Type.String({ maxLength: 100 }),
-  subtype: Nullable(Type.String({ maxLength: 100 })),
-  name: Type.String({ maxLength: 500 }),
-  description: Nullable(Type.String({ maxLength: 10_000 })),
-  attributes: OpenObject,
-  reasons: Reasons,
-};
-/** The members of a proposed relation. */
-export const relationMembers = {
-  type: Type.String({ maxLength: 100 }),
-  source_id: Type.String({ maxLength: 100 }),
-  target_id: Type.String({ maxLength: 100 }),
-  source_name: Type.String({ maxLength: 500 }),
-  target_name: Type.String({ maxLength: 500 }),
-  label: Type.String({ maxLength: 500 }),
-  reasons: Reasons,
+/** A value of an answer. */
+type Answer = string | number | boolean | null | (string | number)[];
+type Answers = Record<string, Answer> | { id?: string; answer?: Answer }[] | null;
+
+/** What a client sends from phase to phase. */
+export type SessionInput = Omit<StaticOf<typeof sessionMembers>, 'phase1QA' | 'allQA'> & {
+  phase1QA?: Answers;
+  allQA?: Answers;
 };
 
-/** What is kept of a target architecture: a client may add to it, and leave out what is not needed. */
-const KeptArchitecture = Type.Object(
+/** A stored target architecture: a client may add members, and omit optional ones. */
+const StoredArchitecture = Type.Object(
   {
     cards: Type.Optional(
       Type.Array(
         Type.Object(
           {
             ...Type.Partial(Type.Object(cardMembers)).properties,
-            id: cardMembers.id,
-            change: cardMembers.change,
-            type: cardMembers.type,
-            name: cardMembers.name,
+            ...Type.Pick(Type.Object(cardMembers), ['id', 'change', 'type', 'name']).properties,
           },
           open,
         ),
@@ -100,9 +82,7 @@ const KeptArchitecture = Type.Object(
         Type.Object(
           {
             ...Type.Partial(Type.Object(relationMembers)).properties,
-            type: relationMembers.type,
-            source_id: relationMembers.source_id,
-            target_id: relationMembers.target_id,
+            ...Type.Pick(Type.Object(relationMembers), ['type', 'source_id', 'target_id']).properties,
           },
           open,
         ),
@@ -113,8 +93,8 @@ const KeptArchitecture = Type.Object(
   { ...open, description: 'The target architecture as `phase3` proposed it' },
 );
 
-/** A session as it is kept: what the service reads has a shape, the rest is the client's. */
+/** A stored session: the members that the service reads have a schema, the others are the client's. */
 export const SessionData = Type.Object(
-  { ...sessionMembers, architecture: Given(KeptArchitecture) },
-  { ...open, description: 'The session; members besides these are kept as they are' },
+  { ...sessionMembers, architecture: Given(StoredArchitecture) },
+  { ...open, description: 'The session; other members are stored as they are' },
 );

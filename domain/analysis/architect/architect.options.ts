@@ -1,37 +1,20 @@
 import { type Answers, chose } from './architect.answers.ts';
 import { isCritical } from './architect.gaps.ts';
+import texts from './architect.options.json' with { type: 'json' };
 import { type Brief, propose } from './architect.propose.ts';
 import {
   type Architecture,
   type Gap,
   type GapKind,
+  type Option,
   type OptionId,
   optionIds,
   type ScopeApplication,
   type Severity,
+  type Spend,
 } from './architect.types.ts';
 import { APPLICATION, CAPABILITY, counted, listed, relationTypesBetween } from './architect.words.ts';
 
-const texts: Record<OptionId, { title: string; description: string }> = {
-  keep: {
-    title: 'Keep and improve',
-    description:
-      'Every application stays. Weak ones are worked on, and present ones take up what nobody supports.',
-  },
-  consolidate: {
-    title: 'Consolidate',
-    description:
-      'Of applications that support the same capabilities the strongest stay, the others are retired.',
-  },
-  buy: {
-    title: 'Replace by bought applications',
-    description: 'Weak applications give way to products of the market.',
-  },
-  build: {
-    title: 'Build anew',
-    description: 'Weak applications give way to applications of your own.',
-  },
-};
 /** The name of an option. */
 export const optionTitle = (id: OptionId): string => texts[id].title;
 
@@ -40,38 +23,6 @@ const weight: Record<Severity, number> = { high: 3, medium: 2, low: 1 };
 const EFFORT = { new: 1.5, retired: 0.75, changed: 0.5 };
 const BUILD_EFFORT = 1.3;
 const SOURCING_BONUS = 2;
-
-/** What some of the applications cost in a year, as far as the caller may see it. */
-interface Spend {
-  applications: number;
-  /** Null where the caller sees no costs, or none is known. */
-  annual_cost: number | null;
-  /** Applications of which no cost is known. */
-  without_cost: number;
-}
-
-/** One way to a target architecture, with what the inventory says of it. */
-export interface Option {
-  id: OptionId;
-  title: string;
-  description: string;
-  recommended: boolean;
-  facts: {
-    new_cards: number;
-    changed_cards: number;
-    retired_cards: number;
-    new_relations: number;
-    closed_gaps: number;
-    open_gaps: number;
-    /** Organisations that use what is retired. */
-    affected_organizations: number;
-    retired: Spend;
-    changed: Spend;
-  };
-  effort: Severity;
-  reasons: string[];
-  risks: { severity: Severity; text: string }[];
-}
 
 /** Every option with its facts; one is recommended where any gap would be closed. */
 export function weighOptions(brief: Brief): Option[] {
@@ -211,50 +162,34 @@ function risksOf(
   retired: ScopeApplication[],
   organizations: number,
 ): Option['risks'] {
-  const risks: Option['risks'] = [];
+  const names = (cards: { name: string }[]) => listed(cards.map(({ name }) => name));
   const critical = retired.filter((application) => isCritical(metamodel, application));
-  if (critical.length > 0) {
-    const names = listed(critical.map(({ name }) => name));
-    risks.push({ severity: 'high', text: `It retires critical applications: ${names}.` });
-  }
   const outside = retired.filter(({ other_capabilities }) => other_capabilities > 0);
-  if (outside.length > 0) {
-    const names = listed(outside.map(({ name }) => name));
-    risks.push({ severity: 'medium', text: `Capabilities outside the session lose ${names}.` });
-  }
   const interfaces = new Set(
     retired.flatMap(({ peers }) => peers.flatMap((peer) => (peer.type === 'Interface' ? peer.id : []))),
   );
-  if (interfaces.size > 0) {
-    risks.push({
-      severity: 'medium',
-      text: `${counted(interfaces.size, 'interface')} of what is retired have to move.`,
-    });
-  }
-  if (organizations > 0) {
-    risks.push({
-      severity: 'medium',
-      text: `${counted(organizations, 'organisation')} have to change over.`,
-    });
-  }
   const ended = gaps.filter(({ kind, severity }) => kind === 'end_of_life' && severity === 'high');
-  if (id === 'keep' && ended.length > 0) {
-    const names = listed(ended.map(({ card }) => card.name));
-    risks.push({ severity: 'high', text: `What ends stays in use: ${names}.` });
-  }
-  if (
+  const isUnfounded =
     (id === 'buy' || id === 'build') &&
     retired.length > 0 &&
-    gaps.every(({ card }) => card.type !== APPLICATION)
-  ) {
-    risks.push({ severity: 'medium', text: 'The inventory knows of no weakness of what is replaced.' });
-  }
-  if (facts.total_applications > facts.applications.length) {
-    const left = facts.total_applications - facts.applications.length;
-    risks.push({
-      severity: 'low',
-      text: `${counted(left, 'further application')} of the session were not looked at.`,
-    });
-  }
-  return risks;
+    gaps.every(({ card }) => card.type !== APPLICATION);
+  const left = facts.total_applications - facts.applications.length;
+  const risks: [applies: boolean, severity: Severity, text: string][] = [
+    [critical.length > 0, 'high', `It retires critical applications: ${names(critical)}.`],
+    [outside.length > 0, 'medium', `Capabilities outside the session lose ${names(outside)}.`],
+    [
+      interfaces.size > 0,
+      'medium',
+      `${counted(interfaces.size, 'interface')} of what is retired have to move.`,
+    ],
+    [organizations > 0, 'medium', `${counted(organizations, 'organisation')} have to change over.`],
+    [
+      id === 'keep' && ended.length > 0,
+      'high',
+      `What ends stays in use: ${names(ended.map(({ card }) => card))}.`,
+    ],
+    [isUnfounded, 'medium', 'The inventory knows of no weakness of what is replaced.'],
+    [left > 0, 'low', `${counted(left, 'further application')} of the session were not looked at.`],
+  ];
+  return risks.flatMap(([applies, severity, text]) => (applies ? [{ severity, text }] : []));
 }

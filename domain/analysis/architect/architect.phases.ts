@@ -2,19 +2,22 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { answersOf, chose } from './architect.answers.ts';
-import { type Dependency, findDependencies } from './architect.dependencies.ts';
+import { findDependencies } from './architect.dependencies.ts';
 import { readFacts } from './architect.facts.ts';
 import { findGaps } from './architect.gaps.ts';
-import { type Option, optionToTake, weighOptions } from './architect.options.ts';
+import type { SessionInput } from './architect.input.ts';
+import { optionToTake, weighOptions } from './architect.options.ts';
 import { type Brief, propose } from './architect.propose.ts';
-import { firstQuestions, type Question, secondQuestions } from './architect.questions.ts';
+import { firstQuestions, secondQuestions } from './architect.questions.ts';
 import {
   type Architecture,
+  type Dependency,
   type Gap,
+  type Option,
   type OptionId,
   optionIds,
+  type Question,
   type ScopeCapability,
-  type SessionInput,
 } from './architect.types.ts';
 
 /** Gaps that an answer names; the gravest come first. */

@@ -3,7 +3,8 @@ import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { CardName, ScopeCapability, SessionInput } from './architect.types.ts';
+import type { SessionInput } from './architect.input.ts';
+import type { CardName, ScopeCapability } from './architect.types.ts';
 import { CAPABILITY, OBJECTIVE, relationTypesBetween } from './architect.words.ts';
 
 /** Capabilities that a session looks at. */

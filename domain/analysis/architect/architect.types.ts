@@ -1,25 +1,146 @@
-/** What a client may give as the answer to a question. */
-type Answer = string | number | boolean | null | (string | number)[];
+import Type, { type Static } from 'typebox';
+import { Choice, closed, Nullable, OpenObject, type StaticOf } from '../../kernel/shapes.ts';
 
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const Reasons = Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 50 });
+const Severity = Choice(['high', 'medium', 'low']);
+export type Severity = Static<typeof Severity>;
+
+const CardName = Type.Object({ id: Text, name: Text, type: Text }, closed);
 /** A card as answers name it. */
-export interface CardName {
-  id: string;
-  name: string;
-  type: string;
-}
+export type CardName = Static<typeof CardName>;
 
-/** What a client sends along from phase to phase. */
-export interface SessionInput {
-  requirement?: string | null;
-  phase1QA?: Record<string, Answer> | { id?: string; answer?: Answer }[] | null;
-  allQA?: Record<string, Answer> | { id?: string; answer?: Answer }[] | null;
-  selectedOption?: { id?: string } | null;
-  /** Gaps, by their ids. */
-  selectedRecommendations?: { id?: string }[] | null;
-  selectedProducts?: { name?: string }[] | null;
-  objectiveIds?: string[] | null;
-  selectedCapabilities?: { id?: string | null; name?: string }[] | null;
-}
+/** A question to the planner. `choice` takes one of the options, `multi` any number, `text` words. */
+export const QuestionSchema = Type.Object(
+  {
+    id: Type.String({ description: 'The key of its answer' }),
+    question: Text,
+    type: Choice(['text', 'choice', 'multi']),
+    options: Type.Optional(Type.Array(Type.Object({ value: Text, label: Text }, closed))),
+    reason: Type.String({ description: 'What the inventory says' }),
+  },
+  closed,
+);
+export type Question = Static<typeof QuestionSchema>;
+
+/** A shortcoming of the current architecture. */
+export const GapSchema = Type.Object(
+  {
+    id: Type.String({ description: 'The same for the same shortcoming in every phase' }),
+    kind: Choice([
+      'capability_without_application',
+      'end_of_life',
+      'component_end_of_life',
+      'low_fit',
+      'planned_exit',
+      'overlap',
+    ]),
+    severity: Severity,
+    title: Text,
+    card: CardName,
+    related: Type.Array(CardName),
+    reasons: Type.Array(Text),
+    recommendation: Text,
+  },
+  closed,
+);
+export type Gap = Static<typeof GapSchema>;
+export type GapKind = Gap['kind'];
+
+export const optionIds = ['keep', 'consolidate', 'buy', 'build'] as const;
+export type OptionId = (typeof optionIds)[number];
+
+const Spend = Type.Object(
+  {
+    applications: Count,
+    annual_cost: Nullable(Type.Number({ description: 'Null where you see no costs, or none is known' })),
+    without_cost: Type.Integer({ minimum: 0, description: 'Applications of which no cost is known' }),
+  },
+  closed,
+);
+/** The annual costs of some applications, as far as the caller sees them. */
+export type Spend = Static<typeof Spend>;
+
+/** One way to a target architecture, with its effects. */
+export const OptionSchema = Type.Object(
+  {
+    id: Choice(optionIds),
+    title: Text,
+    description: Text,
+    recommended: Type.Boolean(),
+    facts: Type.Object(
+      {
+        new_cards: Count,
+        changed_cards: Count,
+        retired_cards: Count,
+        new_relations: Count,
+        closed_gaps: Count,
+        open_gaps: Count,
+        affected_organizations: Count,
+        retired: Spend,
+        changed: Spend,
+      },
+      closed,
+    ),
+    effort: Severity,
+    reasons: Type.Array(Text),
+    risks: Type.Array(Type.Object({ severity: Severity, text: Text }, closed)),
+  },
+  closed,
+);
+export type Option = Static<typeof OptionSchema>;
+
+/** A relation of a card that an architecture changes or retires. */
+export const DependencySchema = Type.Object(
+  {
+    card: CardName,
+    change: Choice(['changed', 'retired']),
+    peer: CardName,
+    relation_type: Text,
+    label: Type.String({ description: 'The relation as it reads from the card' }),
+    direction: Choice(['outgoing', 'incoming']),
+    severity: Severity,
+    reason: Text,
+  },
+  closed,
+);
+export type Dependency = Static<typeof DependencySchema>;
+
+/** The members of a card that a target architecture creates, changes or retires. */
+export const cardMembers = {
+  id: Type.String({
+    maxLength: 100,
+    description: 'Of a stored card its id, of a new one a name such as `new-1`',
+  }),
+  change: Choice(['new', 'changed', 'retired']),
+  type: Type.String({ maxLength: 100 }),
+  subtype: Nullable(Type.String({ maxLength: 100 })),
+  name: Type.String({ maxLength: 500 }),
+  description: Nullable(Type.String({ maxLength: 10_000 })),
+  attributes: OpenObject,
+  reasons: Reasons,
+};
+export type ProposedCard = StaticOf<typeof cardMembers>;
+
+/** The members of a relation that a target architecture creates; its ends are stored or proposed cards. */
+export const relationMembers = {
+  type: Type.String({ maxLength: 100 }),
+  source_id: Type.String({ maxLength: 100 }),
+  target_id: Type.String({ maxLength: 100 }),
+  source_name: Type.String({ maxLength: 500 }),
+  target_name: Type.String({ maxLength: 500 }),
+  label: Type.String({ maxLength: 500 }),
+  reasons: Reasons,
+};
+export type ProposedRelation = StaticOf<typeof relationMembers>;
+
+export const architectureMembers = {
+  cards: Type.Array(Type.Object(cardMembers, closed)),
+  relations: Type.Array(Type.Object(relationMembers, closed)),
+  left_out: Type.Integer({ minimum: 0, description: 'Cards and relations beyond the limits' }),
+};
+export type Architecture = StaticOf<typeof architectureMembers>;
 
 /** A capability that the session is about. */
 export interface ScopeCapability extends CardName {
@@ -64,64 +185,4 @@ export interface Facts {
   applications: ScopeApplication[];
   /** Applications there are; more than are looked at only where they are too many. */
   total_applications: number;
-}
-
-export type Severity = 'high' | 'medium' | 'low';
-
-export type GapKind =
-  | 'capability_without_application'
-  | 'end_of_life'
-  | 'component_end_of_life'
-  | 'low_fit'
-  | 'planned_exit'
-  | 'overlap';
-
-/** Where the architecture of today falls short. */
-export interface Gap {
-  /** The same for the same shortcoming, also in a later phase. */
-  id: string;
-  kind: GapKind;
-  severity: Severity;
-  title: string;
-  /** The capability or application that it is about. */
-  card: CardName;
-  related: CardName[];
-  reasons: string[];
-  recommendation: string;
-}
-
-export const optionIds = ['keep', 'consolidate', 'buy', 'build'] as const;
-export type OptionId = (typeof optionIds)[number];
-
-/** A card that a target architecture makes, changes or retires. */
-export interface ProposedCard {
-  /** Of a stored card its id, of a new one `new-1` and so on. */
-  id: string;
-  change: 'new' | 'changed' | 'retired';
-  type: string;
-  subtype: string | null;
-  name: string;
-  description: string | null;
-  /** What is set; other attributes stay. */
-  attributes: Record<string, unknown>;
-  reasons: string[];
-}
-
-/** A relation that a target architecture makes; its ends are stored or proposed cards. */
-export interface ProposedRelation {
-  type: string;
-  label: string;
-  source_id: string;
-  target_id: string;
-  source_name: string;
-  target_name: string;
-  reasons: string[];
-}
-
-export interface Architecture {
-  cards: ProposedCard[];
-  /** Chosen by their place, from 0 on. */
-  relations: ProposedRelation[];
-  /** What was left out since there is no room for more. */
-  left_out: number;
 }

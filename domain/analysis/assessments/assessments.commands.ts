@@ -28,15 +28,8 @@ export async function createAssessment(ctx: Ctx, input: AssessmentInput): Promis
       created_by: ctx.caller.userId,
     });
     work.emit(assessmentEvent(null, row));
-    return (await assessmentText(work.sql, ctx, row.id))!;
+    return await assessmentText(work.sql, ctx, row.id);
   });
-}
-
-/** One session. @throws EstateError `not_found`. */
-export async function readAssessment(ctx: Ctx, id: string): Promise<JsonText> {
-  const text = await assessmentText(ctx.db, ctx, id);
-  if (!text) throw notFound('assessment', id);
-  return text;
 }
 
 /**
@@ -53,7 +46,7 @@ export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInp
       const after = await updateRow(work.sql, Assessment, { id: before.id }, changed);
       work.emit(assessmentEvent(before, after));
     }
-    return (await assessmentText(work.sql, ctx, id))!;
+    return await assessmentText(work.sql, ctx, id);
   });
 }
 
@@ -71,7 +64,7 @@ export async function deleteAssessment(ctx: Ctx, id: string): Promise<void> {
 export async function lockAssessment(work: Work, ctx: Ctx, id: string): Promise<AssessmentRow> {
   const row = await lockRow(work.sql, Assessment, { id: id.toLowerCase() });
   if (!row) throw notFound('assessment', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, (await assessmentText(work.sql, ctx, id))!);
+  if (ctx.ifMatch) checkIfMatch(ctx, await assessmentText(work.sql, ctx, id));
   return row;
 }
 

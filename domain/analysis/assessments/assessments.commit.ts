@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../../platform/errors.ts';
 import { createAdrWithin } from '../../governance/adr/adr.commands.ts';
 import { checkedContent } from '../../governance/adr/adr.content.ts';
@@ -15,6 +16,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { updateRow } from '../../kernel/resources/rows.ts';
+import { closed, Uuid } from '../../kernel/shapes.ts';
 import { INITIATIVE, OBJECTIVE, wayBetween } from '../architect/architect.words.ts';
 import { lockAssessment, requireSaved } from './assessments.commands.ts';
 import { decisionDraft } from './assessments.draft.ts';
@@ -23,17 +25,19 @@ import { Assessment } from './assessments.model.ts';
 import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
 
 /** The result of a commit. */
-export interface Committed {
-  initiative_id: string;
-  /** The chosen cards, new and existing, in the order of the request. */
-  card_ids: string[];
-  /** The chosen relations, then those of the initiative, including existing ones. */
-  relation_ids: string[];
-  /** The decision record, a draft linked to the initiative and the chosen cards. */
-  adr_id: string;
-  /** Markdown. */
-  decision_draft: string;
-}
+export const CommittedSchema = Type.Object(
+  {
+    initiative_id: Uuid,
+    card_ids: Type.Array(Uuid, { description: 'In the order of `selectedCardIds`' }),
+    relation_ids: Type.Array(Uuid, {
+      description: 'The chosen relations, then those of the initiative, including existing ones',
+    }),
+    adr_id: Type.String({ ...Uuid, description: 'The draft as a decision record, linked to the cards' }),
+    decision_draft: Type.String({ description: 'Markdown; stored with the session' }),
+  },
+  { $id: 'CommittedAssessment', ...closed },
+);
+type Committed = Static<typeof CommittedSchema>;
 
 /**
  * Commits a session in one transaction, and so in one mutation batch: it creates an initiative, the chosen cards and

@@ -1,6 +1,7 @@
 import { answersOf } from '../architect/architect.answers.ts';
+import type { SessionInput } from '../architect/architect.input.ts';
 import { optionTitle } from '../architect/architect.options.ts';
-import { type OptionId, optionIds, type SessionInput } from '../architect/architect.types.ts';
+import { type OptionId, optionIds } from '../architect/architect.types.ts';
 import type { CommitInput, CommitPlan } from './assessments.plan.ts';
 
 /** What a draft is written from. */

@@ -3,18 +3,11 @@ import type { Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
-import type {
-  Condition,
-  Fragment,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../kernel/lists/lists.types.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Fragment, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
+import { equalTo, readItem } from '../runs/analysis.lists.ts';
 import { Assessment } from './assessments.model.ts';
 
 /** The member of sessions that contains costs, besides the cost attributes of cards. */
@@ -67,14 +60,10 @@ export async function listAssessments(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof assessmentFilters>,
 ): Promise<JsonText> {
-  const where: Condition[] = params.status ? [{ sql: 'a.status = ?', bindings: [params.status] }] : [];
+  const where = equalTo({ 'a.status': params.status });
   return await runList(ctx.db, assessmentList(ctx, false), where, params, { owner: ctx.caller.userId });
 }
 
-/** One session as the caller sees it, or undefined. */
-export async function assessmentText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
-  const spec = assessmentList(ctx, true);
-  const item = projection(spec.members, undefined);
-  const [text] = await itemsOf({ sql, spec, where: [], item }, [id.toLowerCase()]);
-  return text;
-}
+/** One session as the caller sees it. @throws EstateError `not_found`. */
+export const assessmentText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(sql, assessmentList(ctx, true), 'assessment', id);

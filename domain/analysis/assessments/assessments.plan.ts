@@ -1,23 +1,38 @@
+import Type, { type Static } from 'typebox';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { checkLine, MAX_NAME } from '../../inventory/cards/rules/text.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../kernel/shapes.ts';
 import type { ProposedCard, ProposedRelation } from '../architect/architect.types.ts';
 
-/** What is to be made of a session. */
-export interface CommitInput {
-  assessmentId: string;
-  initiativeName: string;
-  /** Dates as YYYY-MM-DD. */
-  startDate: string;
-  endDate: string;
-  /** Ids of proposed cards: of new ones `new-1` and so on, of stored ones their own. */
-  selectedCardIds: string[];
-  /** Places of proposed relations, from 0 on. */
-  selectedRelationIndices: number[];
-  objectiveIds?: string[] | null;
-  /** Other names for new cards, by their ids. */
-  renamedCards?: Record<string, string> | null;
-}
+const ProposedId = Type.String({ minLength: 1, maxLength: 100 });
+/** The request to commit a session. */
+export const CommitBody = Type.Object(
+  {
+    assessmentId: Uuid,
+    initiativeName: Type.String({ minLength: 1, maxLength: 500 }),
+    startDate: DateOnly,
+    endDate: DateOnly,
+    selectedCardIds: Type.Array(ProposedId, {
+      maxItems: 300,
+      description: 'Ids of cards in the `architecture` of the session',
+    }),
+    selectedRelationIndices: Type.Array(Type.Integer({ minimum: 0, maximum: 999 }), {
+      maxItems: 1000,
+      description: 'Indexes of relations in it, from 0',
+    }),
+    objectiveIds: Type.Optional(Nullable(Type.Array(Uuid, { maxItems: 50 }))),
+    renamedCards: Type.Optional(
+      Nullable(
+        Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 500 }), {
+          description: 'Other names for chosen new cards, by their ids',
+        }),
+      ),
+    ),
+  },
+  closed,
+);
+export type CommitInput = Static<typeof CommitBody>;
 
 /** A card as a session keeps it: a client may have left out what is not needed. */
 type KeptCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;

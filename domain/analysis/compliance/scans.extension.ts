@@ -1,6 +1,6 @@
 import { deleteExpired, type Extension } from '../../kernel/extensions.ts';
+import { complianceScanJob } from '../runs/analysis.jobs.ts';
 import { computedByRuns } from '../runs/runs.model.ts';
-import { complianceScanJob } from './scans.job.ts';
 import { ComplianceReading, ScannedRegulation } from './scans.model.ts';
 
 /** Compliance scans. */

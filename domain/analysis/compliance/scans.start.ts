@@ -2,8 +2,8 @@ import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { requireMaintainer } from '../../governance/compliance/compliance.access.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { complianceScanJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startRun } from '../runs/runs.start.ts';
-import { complianceScanJob } from './scans.job.ts';
 
 /** What a scan was asked for, kept with its run. */
 export interface ScanParameters {

@@ -1,7 +1,7 @@
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
+import { duplicatesJob } from '../runs/analysis.jobs.ts';
 import { computedByRuns } from '../runs/runs.model.ts';
-import { duplicatesJob } from './duplicates.job.ts';
 import {
   DuplicateCluster,
   DuplicateDecision,

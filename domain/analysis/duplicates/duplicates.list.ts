@@ -1,13 +1,12 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { equalTo, readItem } from '../runs/analysis.lists.ts';
 import { DuplicateCluster, DuplicatePair } from './duplicates.model.ts';
 import { survivorOrder, visibleCardsOf, visibleClusters } from './duplicates.visible.ts';
 
@@ -26,6 +25,14 @@ export const clusterSorts: Record<string, SortField> = {
   analysed_at: { sql: 'd.found_at', type: 'timestamptz', filled: true },
   card_type: { sql: 'd.card_type', type: 'text', filled: true, immutable: true },
 };
+
+const {
+  least_score: _least,
+  most_score: _most,
+  found_at: _found,
+  created_at: _created,
+  ...clusterColumns
+} = columnMembers('d', DuplicateCluster);
 
 function clusterList(ctx: Ctx): ListSpec {
   const cards = visibleCardsOf(ctx, 'd.card_ids');
@@ -47,9 +54,8 @@ function clusterList(ctx: Ctx): ListSpec {
     defaultSort: 'cohesion',
     defaultDir: 'desc',
     members: {
-      id: 'd.id',
+      ...clusterColumns,
       cluster_name: best,
-      card_type: 'd.card_type',
       functional_domain: seesDomain ? domain : 'null::text',
       card_ids: of('json_agg(c.id $)'),
       card_names: of('json_agg(c.name $)'),
@@ -64,11 +70,6 @@ function clusterList(ctx: Ctx): ListSpec {
         sql: `case d.status when 'dismissed' then 'Leave them as they are' else format('Merge into “%s”', ${best.sql}) end`,
         bindings: best.bindings,
       },
-      status: 'd.status',
-      cohesion: 'd.cohesion',
-      run_id: 'd.run_id',
-      decided_by: 'd.decided_by',
-      decided_at: 'utc(d.decided_at)',
       analysed_at: 'utc(d.found_at)',
     },
   };
@@ -93,9 +94,7 @@ export async function listClusters(
   { card_type, status, card_id, ...params }: ListParams & ClusterFilter,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
-  const where: Condition[] = [visibleClusters(ctx)];
-  if (card_type !== undefined) where.push({ sql: 'd.card_type = ?', bindings: [card_type] });
-  if (status !== undefined) where.push({ sql: 'd.status = ?', bindings: [status] });
+  const where = [visibleClusters(ctx), ...equalTo({ 'd.card_type': card_type, 'd.status': status })];
   if (card_id !== undefined) where.push({ sql: 'd.card_ids @> array[?::uuid]', bindings: [card_id] });
   return await runList(ctx.db, clusterList(ctx), where, params, { owner: ctx.caller.userId });
 }
@@ -103,15 +102,7 @@ export async function listClusters(
 /** One cluster as an item of the list. @throws EstateError `forbidden`, `not_found`. */
 export async function readCluster(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
-  const item = projection(clusterList(ctx).members, undefined);
-  const cards = visibleClusters(ctx);
-  const [found] = await queryRows<{ item: JsonText }>(
-    sql,
-    `select ${item.sql}::text as item from duplicate_clusters d where d.id = ? and ${cards.sql}`,
-    [...item.bindings, id, ...cards.bindings],
-  );
-  if (!found) throw notFound('cluster', id);
-  return found.item;
+  return await readItem(sql, clusterList(ctx), 'cluster', id, [visibleClusters(ctx)]);
 }
 
 const decision = `case when not e.has_lapsed then e.decision end`;
@@ -165,10 +156,8 @@ export async function listPairs(
   { card_type, status, card_id, class: wanted, ...params }: ListParams & StaticOf<typeof pairFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
-  const where: Condition[] = [visiblePairs(ctx)];
-  if (card_type !== undefined) where.push({ sql: 'p.card_type = ?', bindings: [card_type] });
-  if (wanted !== undefined) where.push({ sql: 'p.class = ?', bindings: [wanted] });
-  if (status !== undefined) where.push({ sql: `${pairMembers.status} = ?`, bindings: [status] });
+  const equal = { 'p.card_type': card_type, 'p.class': wanted, [pairMembers.status]: status };
+  const where = [visiblePairs(ctx), ...equalTo(equal)];
   if (card_id !== undefined)
     where.push({ sql: '(p.left_id = ?::uuid or p.right_id = ?::uuid)', bindings: [card_id, card_id] });
   return await runList(ctx.db, pairList, where, params, { owner: ctx.caller.userId });

@@ -1,31 +1,48 @@
+import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { closed, Nullable } from '../../kernel/shapes.ts';
 
 /** From this score on a pair is a match. */
 const MATCH = 0.5;
 
+const Count = Type.Integer({ minimum: 0 });
+const Share = Nullable(Type.Number({ minimum: 0, maximum: 1 }));
 /** The agreement of results with decisions; null without decisions. */
-interface Agreement {
-  precision: number | null;
-  recall: number | null;
-}
+const Agreement = Type.Object({ precision: Share, recall: Share }, closed);
 
-/** The quality of the search by the decisions about a card type. */
-export interface TypeQuality {
-  card_type: string;
-  confirmed: number;
-  dismissed: number;
-  investigating: number;
-  /** By the scores of pairs before their decision, and by the current ones. */
-  before_decision: Agreement;
-  now: Agreement;
-  /** The version of the model that was applied last, and whether a new one should be learned. */
-  model: string | null;
-  learn_advised: boolean;
-}
+/** The quality of the search by the decisions, by card type. */
+export const DuplicateQualitySchema = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object(
+        {
+          card_type: Type.String(),
+          confirmed: Count,
+          dismissed: Count,
+          investigating: Count,
+          before_decision: {
+            ...Agreement,
+            description: 'By the scores of pairs before their decision',
+          },
+          now: {
+            ...Agreement,
+            description: 'By the scores of the last run, which has learned from decisions',
+          },
+          model: Nullable(Type.String({ description: 'The version of the model that was applied last' })),
+          learn_advised: Type.Boolean({
+            description: 'The cards differ much from those that the model was learned from: run with `learn`',
+          }),
+        },
+        closed,
+      ),
+    ),
+  },
+  { $id: 'DuplicateQuality', ...closed },
+);
 
 /** Precision and recall on decided pairs, by card type. @throws EstateError `forbidden`. */
-export async function qualityOf(ctx: Ctx): Promise<TypeQuality[]> {
+export async function qualityOf(ctx: Ctx): Promise<Static<typeof DuplicateQualitySchema>> {
   requirePermission(ctx.caller, 'ai_analysis.view');
   const agreement = (score: string, among: string) => `json_build_object(
     'precision', avg((e.decision = 'confirmed')::int)
@@ -56,5 +73,5 @@ export async function qualityOf(ctx: Ctx): Promise<TypeQuality[]> {
      where t.card_type = any(?::text[]) order by t.card_type`,
     [ctx.metamodel.visibleTypes],
   );
-  return rows;
+  return { items: rows };
 }

@@ -1,7 +1,7 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { duplicatesJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
-import { duplicatesJob } from './duplicates.job.ts';
 import type { SearchMode } from './duplicates.types.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
+import { modernizationsJob } from '../runs/analysis.jobs.ts';
 import { computedByRuns } from '../runs/runs.model.ts';
-import { modernizationsJob } from './modernizations.job.ts';
 import { Modernization, ModernizationDecision } from './modernizations.model.ts';
 
 /** Modernization proposals, and the decisions about them. */

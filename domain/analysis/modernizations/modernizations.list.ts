@@ -1,13 +1,12 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { equalTo, readItem } from '../runs/analysis.lists.ts';
 import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
 import { Modernization } from './modernizations.model.ts';
 import { priorities } from './modernizations.rules.ts';
@@ -79,40 +78,32 @@ function candidateList(ctx: Ctx): ListSpec {
   };
 }
 
+const current = (ctx: Ctx): Condition[] => [
+  { sql: 'm.is_current', bindings: [] },
+  { sql: seenCards(ctx), bindings: [], visibility: true },
+];
+
 /** Cards that should be modernised, the highest score first. @throws EstateError `forbidden`. */
 export async function listModernizations(
   ctx: Ctx,
   filter: ListParams & StaticOf<typeof modernizationFilters>,
 ): Promise<JsonText> {
   requireFindings(ctx);
-  const conditions: Condition[] = [
-    { sql: 'm.is_current', bindings: [] },
-    { sql: seenCards(ctx), bindings: [], visibility: true },
-  ];
-  const equal = {
+  const equal = equalTo({
     'm.target_type': filter.target_type,
     'm.modernization_type': filter.modernization_type,
     'm.effort': filter.effort,
     'm.card_id': filter.card_id,
     [STATUS]: filter.status,
     [priorityBy(scoreFor(ctx))]: filter.priority,
-  };
-  for (const [value, wanted] of Object.entries(equal)) {
-    if (wanted !== undefined) conditions.push({ sql: `${value} = ?`, bindings: [wanted] });
-  }
-  return await runList(ctx.db, candidateList(ctx), conditions, filter, { owner: ctx.caller.userId });
+  });
+  return await runList(ctx.db, candidateList(ctx), [...current(ctx), ...equal], filter, {
+    owner: ctx.caller.userId,
+  });
 }
 
 /** One proposal as an item of the list. @throws EstateError `forbidden`, `not_found`. */
 export async function readModernization(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requireFindings(ctx);
-  const { from, members } = candidateList(ctx);
-  const item = projection(members, undefined);
-  const [found] = await queryRows<{ item: JsonText }>(
-    sql,
-    `select ${item.sql}::text as item from ${from} where m.id = ? and m.is_current and ${seenCards(ctx)}`,
-    [...item.bindings, id],
-  );
-  if (!found) throw notFound('modernization', id);
-  return found.item;
+  return await readItem(sql, candidateList(ctx), 'modernization', id, current(ctx));
 }

@@ -1,8 +1,8 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { modernizationsJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
-import { modernizationsJob } from './modernizations.job.ts';
 import type { ModernizationType } from './modernizations.types.ts';
 
 export interface ModernizationsAsked {

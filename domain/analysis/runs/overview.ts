@@ -1,7 +1,9 @@
+import Type, { type Static } from 'typebox';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { closed, Nullable, Uuid } from '../../kernel/shapes.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
 import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 
@@ -9,27 +11,37 @@ import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 const [SILVER, GOLD] = [50, 80];
 const MOST_ISSUES = 10;
 
-/** An overview of quality and costs of the cards that the caller sees. */
-export interface Overview {
-  total_cards: number;
-  cards_by_type: Record<string, number>;
-  quality_avg: number;
-  quality_bronze: number;
-  quality_silver: number;
-  quality_gold: number;
-  /** Annual; null without `costs.view`. */
-  total_cost: number | null;
-  vendor_count: number;
-  /** Clusters that nobody has confirmed or dismissed. */
-  duplicate_clusters: number;
-  /** Proposed modernizations, without dismissed ones. */
-  modernization_count: number;
-  /** The cards with the lowest data quality. */
-  top_issues: { id: string; name: string; type: string; data_quality: number }[];
-}
+const Count = Type.Integer({ minimum: 0 });
+
+/** Quality and costs of the cards that the caller sees. */
+export const OverviewSchema = Type.Object(
+  {
+    total_cards: Count,
+    cards_by_type: Type.Record(Type.String(), Count),
+    quality_avg: Type.Number(),
+    quality_bronze: Type.Integer({ minimum: 0, description: 'Cards whose data quality is under 50' }),
+    quality_silver: Type.Integer({ minimum: 0, description: 'From 50 up to 80' }),
+    quality_gold: Type.Integer({ minimum: 0, description: 'From 80' }),
+    total_cost: Nullable(Type.Number({ description: 'In a year; null without `costs.view`' })),
+    vendor_count: Count,
+    duplicate_clusters: Type.Integer({
+      minimum: 0,
+      description: 'Those that nobody has confirmed or dismissed',
+    }),
+    modernization_count: Count,
+    top_issues: Type.Array(
+      Type.Object(
+        { id: Uuid, name: Type.String(), type: Type.String(), data_quality: Type.Number() },
+        closed,
+      ),
+      { description: 'The cards with the least data quality' },
+    ),
+  },
+  { $id: 'AnalysisOverview', ...closed },
+);
 
 /** Reads the overview. @throws EstateError `forbidden`. */
-export async function readOverview(ctx: Ctx): Promise<Overview> {
+export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSchema>> {
   requirePermission(ctx.caller, 'ai_analysis.view');
   const visible = visibleCards(ctx);
   const clusters = visibleClusters(ctx);

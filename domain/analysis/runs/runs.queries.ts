@@ -1,13 +1,11 @@
 import Type from 'typebox';
-import { queryRows } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
+import { equalTo, readItem } from './analysis.lists.ts';
 import { AnalysisRun } from './runs.model.ts';
 
 /** A run ends with its job. */
@@ -47,11 +45,7 @@ export async function listRuns(
   filter: ListParams & StaticOf<typeof runFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'ai_analysis.view');
-  const conditions: Condition[] = [];
-  if (filter.analysis_type !== undefined) {
-    conditions.push({ sql: 'r.analysis_type = ?', bindings: [filter.analysis_type] });
-  }
-  if (filter.status !== undefined) conditions.push({ sql: `${status} = ?`, bindings: [filter.status] });
+  const conditions = equalTo({ 'r.analysis_type': filter.analysis_type, [status]: filter.status });
   return await runList(ctx.db, runs, conditions, filter, { owner: ctx.caller.userId });
 }
 
@@ -62,13 +56,4 @@ export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /** The same without a check of the permission. @throws EstateError `not_found`. */
-export async function runText(ctx: Ctx, id: string): Promise<JsonText> {
-  const item = projection(runs.members, undefined);
-  const [found] = await queryRows<{ item: JsonText }>(
-    ctx.db,
-    `select ${item.sql}::text as item from ${runs.from} where r.id = ?`,
-    [...item.bindings, id],
-  );
-  if (!found) throw notFound('run', id);
-  return found.item;
-}
+export const runText = (ctx: Ctx, id: string): Promise<JsonText> => readItem(ctx.db, runs, 'run', id);

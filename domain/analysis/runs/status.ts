@@ -3,15 +3,8 @@ import { isEnabled } from '../../kernel/settings/modules.ts';
 import { loadSettings } from '../../kernel/settings/settings.state.ts';
 import { missingForAi } from '../ai/ai.provider.ts';
 
-/** Whether analyses can be run. */
-export interface AnalysisStatus {
-  ai_configured: boolean;
-  ready: boolean;
-  enabled: boolean;
-}
-
 /** Whether analyses are available, and whether they can use a language model. */
-export async function readStatus(ctx: Ctx): Promise<AnalysisStatus> {
+export async function readStatus(ctx: Ctx) {
   const settings = await loadSettings(ctx.db);
   const enabled = isEnabled(settings, 'ai_analysis');
   return { ai_configured: missingForAi(settings).length === 0, ready: enabled, enabled };

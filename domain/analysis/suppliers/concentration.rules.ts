@@ -1,3 +1,6 @@
+import Type, { type Static } from 'typebox';
+import { Choice, closed, Nullable } from '../../kernel/shapes.ts';
+
 /** What one group of suppliers supplies in one category. */
 export interface GroupFigures {
   group: string;
@@ -11,43 +14,72 @@ export interface GroupFigures {
   cost: number | null;
 }
 
-export type Concentration = 'low' | 'moderate' | 'high';
+const Count = Type.Integer({ minimum: 0 });
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+export const Cost = Nullable(
+  Type.Number({
+    description:
+      'The sum of the cost fields of supplied cards; the costs of a card with several suppliers are divided among them. Null without costs.view',
+  }),
+);
+const Risk = Choice(['low', 'moderate', 'high']);
+export type Concentration = Static<typeof Risk>;
+const Hhi = Type.Integer({
+  minimum: 0,
+  maximum: 10_000,
+  description: 'Index of Herfindahl and Hirschman: the sum of squared shares in percent',
+});
 
-interface GroupRisk {
-  group_name: string;
-  app_count: number;
-  itc_count: number;
-  critical_app_count: number;
-  sole_critical_app_count: number;
-  /** Of all critical applications with a supplier, 0..1. */
-  sole_critical_share: number;
-  total_cost: number | null;
-  spend_share: number | null;
-  risk: Concentration;
-  reasons: string[];
-}
-
-interface CategoryConcentration {
-  category: string;
-  groups: number;
-  hhi_applications: number;
-  hhi_spend: number | null;
-  /** By spend where it is seen, else by applications. */
-  concentration: Concentration;
-}
-
-export interface ConcentrationFigures {
-  groups: number;
-  total_cost: number | null;
-  hhi_spend: number | null;
-  hhi_applications: number;
-  concentration: Concentration;
-  /** Shares of the largest, the three largest and the five largest groups. */
-  spend_share_top: { top_1: number; top_3: number; top_5: number } | null;
-  critical_app_count: number;
-  by_category: CategoryConcentration[];
-  top: GroupRisk[];
-}
+export const VendorConcentrationSchema = Type.Object(
+  {
+    groups: Type.Integer({ minimum: 0, description: 'Groups of suppliers' }),
+    total_cost: Cost,
+    hhi_spend: Nullable(Hhi),
+    hhi_applications: Hhi,
+    concentration: Risk,
+    spend_share_top: Nullable(
+      Type.Object(
+        { top_1: Share, top_3: Share, top_5: Share },
+        { description: 'Shares of the largest group, the three and the five largest', ...closed },
+      ),
+    ),
+    critical_app_count: Type.Integer({ minimum: 0, description: 'Critical applications with a supplier' }),
+    by_category: Type.Array(
+      Type.Object(
+        {
+          category: Type.String(),
+          groups: Count,
+          hhi_applications: Hhi,
+          hhi_spend: Nullable(Hhi),
+          concentration: Risk,
+        },
+        closed,
+      ),
+    ),
+    top: Type.Array(
+      Type.Object(
+        {
+          group_name: Type.String(),
+          app_count: Count,
+          itc_count: Count,
+          critical_app_count: Count,
+          sole_critical_app_count: Count,
+          sole_critical_share: Share,
+          total_cost: Cost,
+          spend_share: Nullable(Share),
+          risk: Risk,
+          reasons: Type.Array(Type.String()),
+        },
+        closed,
+      ),
+      { maxItems: 10, description: 'The groups with the highest costs, or the most critical applications' },
+    ),
+  },
+  { $id: 'VendorConcentration', ...closed },
+);
+export type ConcentrationFigures = Static<typeof VendorConcentrationSchema>;
+type GroupRisk = ConcentrationFigures['top'][number];
+type CategoryConcentration = ConcentrationFigures['by_category'][number];
 
 /** Bounds of the index after Herfindahl and Hirschman as the merger guidelines of the United States (2023) have them. */
 const [MODERATE, HIGH] = [1_000, 1_800];

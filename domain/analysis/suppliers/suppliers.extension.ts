@@ -1,6 +1,6 @@
 import type { Extension } from '../../kernel/extensions.ts';
+import { vendorHierarchyJob, vendorsJob } from '../runs/analysis.jobs.ts';
 import { computedByRuns } from '../runs/runs.model.ts';
-import { vendorHierarchyJob, vendorsJob } from './suppliers.jobs.ts';
 import { Supplier, SupplierCard, SupplierName } from './suppliers.model.ts';
 
 /** Suppliers and their hierarchy. */

@@ -4,6 +4,7 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { equalTo } from '../runs/analysis.lists.ts';
 import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
 import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.sql.ts';
@@ -56,9 +57,21 @@ const counts = {
   total_cost: 'f.total_cost',
 };
 
-/** An order by costs would reveal them. @throws EstateError `forbidden` naming `costs.view`. */
-function refuseCostOrder(ctx: Ctx, { sort_by }: ListParams): void {
-  if (sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
+type SupplierList = Pick<ListSpec, 'name' | 'sorts' | 'defaultSort' | 'members' | 'search'>;
+
+/** @throws EstateError `forbidden`, also naming `costs.view`: an order by costs would reveal them. */
+async function listSuppliers(
+  ctx: Ctx,
+  spec: SupplierList,
+  condition: string,
+  equal: Record<string, unknown>,
+  params: ListParams,
+): Promise<JsonText> {
+  requireFindings(ctx);
+  if (params.sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
+  const list = { ...spec, from: figures(ctx), id: 's.id', idType: 'uuid', defaultDir: 'asc' } as const;
+  const where = [{ sql: condition, bindings: [] }, visibleSuppliers(ctx), ...equalTo(equal)];
+  return await runList(ctx.db, list, where, params, { owner: ctx.caller.userId });
 }
 
 /** Suppliers with their categories, and the reasons for these. @throws EstateError `forbidden`. */
@@ -66,16 +79,10 @@ export async function listVendors(
   ctx: Ctx,
   { category, ...params }: ListParams & StaticOf<typeof vendorFilters>,
 ): Promise<JsonText> {
-  requireFindings(ctx);
-  refuseCostOrder(ctx, params);
-  const spec: ListSpec = {
+  const spec: SupplierList = {
     name: 'vendors',
-    from: figures(ctx),
-    id: 's.id',
-    idType: 'uuid',
     sorts: vendorSorts,
     defaultSort: 'vendor_name',
-    defaultDir: 'asc',
     members: {
       id: 's.id',
       vendor_name: 's.canonical_name',
@@ -93,9 +100,7 @@ export async function listVendors(
     },
     search: 'fold(s.canonical_name)',
   };
-  const conditions: Condition[] = [{ sql: 's.category is not null', bindings: [] }, visibleSuppliers(ctx)];
-  if (category !== undefined) conditions.push({ sql: 's.category = ?', bindings: [category] });
-  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+  return await listSuppliers(ctx, spec, 's.category is not null', { 's.category': category }, params);
 }
 
 /** Suppliers and their products, with their hierarchy and names. @throws EstateError `forbidden`. */
@@ -103,16 +108,10 @@ export async function listVendorHierarchy(
   ctx: Ctx,
   { vendor_type, parent_id, ...params }: ListParams & StaticOf<typeof hierarchyFilters>,
 ): Promise<JsonText> {
-  requireFindings(ctx);
-  refuseCostOrder(ctx, params);
-  const spec: ListSpec = {
+  const spec: SupplierList = {
     name: 'vendor-hierarchy',
-    from: figures(ctx),
-    id: 's.id',
-    idType: 'uuid',
     sorts: hierarchySorts,
     defaultSort: 'canonical_name',
-    defaultDir: 'asc',
     members: {
       id: 's.id',
       canonical_name: 's.canonical_name',
@@ -136,8 +135,6 @@ export async function listVendorHierarchy(
     search: `fold(s.canonical_name || ' ' || coalesce((select string_agg(n.name, ' ') from supplier_names n
       where n.supplier_id = s.id), ''))`,
   };
-  const conditions: Condition[] = [{ sql: 's.placed_at is not null', bindings: [] }, visibleSuppliers(ctx)];
-  if (vendor_type !== undefined) conditions.push({ sql: 's.vendor_type = ?', bindings: [vendor_type] });
-  if (parent_id !== undefined) conditions.push({ sql: 's.parent_id = ?', bindings: [parent_id] });
-  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+  const equal = { 's.vendor_type': vendor_type, 's.parent_id': parent_id };
+  return await listSuppliers(ctx, spec, 's.placed_at is not null', equal, params);
 }

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../kernel/context.ts';
+import { vendorHierarchyJob, vendorsJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
-import { vendorHierarchyJob, vendorsJob } from './suppliers.jobs.ts';
 
 /** Starts finding out who the suppliers are, and what each supplies. @throws EstateError `forbidden`, `wrong_state`. */
 export const startVendors = (ctx: Ctx): Promise<StartedRun> =>

@@ -1,3 +1,6 @@
+import Type from 'typebox';
+import { Choice, type StaticOf } from '../../../domain/kernel/shapes.ts';
+
 /** Applications of one group. */
 export interface GroupFacts {
   name: string;
@@ -44,14 +47,13 @@ export interface PortfolioFacts {
   colors: { label: string; values: { name: string; apps: number }[]; without: number } | null;
 }
 
-/** One observation with what it rests on. */
-export interface Insight {
-  /** Names the rule that made it. */
-  key: string;
-  title: string;
-  observation: string;
-  recommendation: string;
-  severity: 'info' | 'warning' | 'critical';
-  /** The figures in the observation. */
-  figures: Record<string, number>;
-}
+/** The members of an observation. */
+export const insightMembers = {
+  key: Type.String({ description: 'Names the rule that made it', examples: ['ended'] }),
+  title: Type.String(),
+  observation: Type.String(),
+  recommendation: Type.String(),
+  severity: Choice(['info', 'warning', 'critical']),
+  figures: Type.Record(Type.String(), Type.Number(), { description: 'The figures in the observation' }),
+};
+export type Insight = StaticOf<typeof insightMembers>;

@@ -1,11 +1,16 @@
+import catalogue from './insights.texts.json' with { type: 'json' };
 import type { GroupFacts, Insight, PortfolioFacts } from './insights.types.ts';
 
-/** Insights that are told at most. */
+/** The most insights of an answer. */
 const MOST = 12;
-/** Shares of the applications from which something is worth telling. */
+/** Shares of the applications from which a figure is worth an insight, and a warning. */
 const [SOME, MANY] = [0.1, 0.25];
 
-type Rule = (facts: PortfolioFacts) => Omit<Insight, 'key'> | null;
+/** What a rule says; title and recommendation are those of the catalogue unless given. */
+type Found = Pick<Insight, 'observation' | 'severity' | 'figures'> & Partial<Insight>;
+type Rule = (facts: PortfolioFacts) => Found | null;
+
+const texts: Readonly<Record<string, { title?: string; recommendation?: string }>> = catalogue;
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((100 * part) / whole));
 const apps = (count: number): string => `${count} ${count === 1 ? 'application' : 'applications'}`;
@@ -14,16 +19,13 @@ const share = (part: number, { total }: PortfolioFacts): string => `${percent(pa
 const weight = (part: number, { total }: PortfolioFacts): Insight['severity'] =>
   part >= MANY * total ? 'critical' : part >= SOME * total ? 'warning' : 'info';
 
-/** Each rule looks at the facts alone and says nothing where there is nothing to say. */
+/** Each rule returns null where it finds nothing. */
 const rules: Record<string, Rule> = {
   ended: (facts) => {
     const { ended, ending, leavingCritical } = facts;
     if (ended + ending === 0) return null;
     return {
-      title: 'Applications at the end of their life',
       observation: `${apps(ended)} (${share(ended, facts)}) ${are(ended)} past the end of life, and ${ending} more will be within a year. Of those that end or are being phased out, ${leavingCritical} ${are(leavingCritical)} critical to the business.`,
-      recommendation:
-        'Decide on a successor or a way out for each, beginning with those that are critical to the business.',
       severity: leavingCritical > 0 ? 'critical' : weight(ended + ending, facts),
       figures: { ended, ending, leaving_critical: leavingCritical },
     };
@@ -32,10 +34,7 @@ const rules: Record<string, Rule> = {
     const { badCritical, critical, technicallyBad } = facts;
     if (badCritical === 0) return null;
     return {
-      title: 'The business relies on technically unsuitable applications',
       observation: `${badCritical} of ${apps(critical)} critical to the business ${are(badCritical)} technically unreasonable or inappropriate; ${technicallyBad} are so in all.`,
-      recommendation:
-        'Plan the renewal of these before that of any other; see the list of what should be modernised.',
       severity: badCritical >= MANY * critical ? 'critical' : 'warning',
       figures: { bad_critical: badCritical, critical, technically_bad: technicallyBad },
     };
@@ -44,10 +43,7 @@ const rules: Record<string, Rule> = {
     const { functionallyBad } = facts;
     if (functionallyBad < SOME * facts.total) return null;
     return {
-      title: 'Applications do not do what is needed',
       observation: `${apps(functionallyBad)} (${share(functionallyBad, facts)}) ${are(functionallyBad)} functionally insufficient or unreasonable.`,
-      recommendation:
-        'Ask the users of these what is missing, and compare with what other applications of the same capability offer.',
       severity: weight(functionallyBad, facts),
       figures: { functionally_bad: functionallyBad },
     };
@@ -56,9 +52,7 @@ const rules: Record<string, Rule> = {
     const { onEndedParts, endedParts } = facts;
     if (onEndedParts === 0) return null;
     return {
-      title: 'Applications stand on components without support',
       observation: `${apps(onEndedParts)} (${share(onEndedParts, facts)}) ${onEndedParts === 1 ? 'uses' : 'use'} IT components past their end; there are ${endedParts} such components.`,
-      recommendation: 'Renew the components that most applications share first.',
       severity: weight(onEndedParts, facts),
       figures: { on_ended_parts: onEndedParts, ended_parts: endedParts },
     };
@@ -68,9 +62,7 @@ const rules: Record<string, Rule> = {
     if (leavingWithoutDate === 0) return null;
     const leaving = time.eliminate + time.migrate;
     return {
-      title: 'Decided to leave, without a date',
       observation: `${leavingWithoutDate} of ${apps(leaving)} to be eliminated or migrated ${leavingWithoutDate === 1 ? 'has' : 'have'} no end of life.`,
-      recommendation: 'Give each a date and an initiative, or decide anew.',
       severity: weight(leavingWithoutDate, facts),
       figures: { leaving_without_date: leavingWithoutDate, leaving },
     };
@@ -78,9 +70,7 @@ const rules: Record<string, Rule> = {
   crowded_capabilities: ({ crowdedCapabilities, mostCrowded }) => {
     if (crowdedCapabilities === 0 || mostCrowded === null) return null;
     return {
-      title: 'Many applications for one capability',
       observation: `${crowdedCapabilities} ${crowdedCapabilities === 1 ? 'capability is' : 'capabilities are'} supported by three applications and more; “${mostCrowded.name}” by ${mostCrowded.apps}.`,
-      recommendation: 'Look there for applications that can be consolidated, and for duplicates.',
       severity: crowdedCapabilities >= 5 ? 'warning' : 'info',
       figures: { crowded_capabilities: crowdedCapabilities, most: mostCrowded.apps },
     };
@@ -90,9 +80,7 @@ const rules: Record<string, Rule> = {
     const top = percent(costs.topTenth, costs.total);
     const leaving = percent(costs.leaving, costs.total);
     return {
-      title: 'Where the money goes',
       observation: `The dearest tenth of the applications takes ${top} % of annual costs of ${costs.total}. ${leaving} % is spent on applications that are to be eliminated or migrated, or are past their end. ${total - costs.priced} of ${total} applications have no costs.`,
-      recommendation: 'Begin savings with the dearest, and with what is paid for and on its way out.',
       severity: leaving >= 100 * MANY ? 'warning' : 'info',
       figures: {
         total_cost: costs.total,
@@ -106,7 +94,6 @@ const rules: Record<string, Rule> = {
     const decided = time.tolerate + time.invest + time.migrate + time.eliminate;
     if (decided === 0) return null;
     return {
-      title: 'What is planned for the applications',
       observation: `By the TIME model: tolerate ${time.tolerate}, invest ${time.invest}, migrate ${time.migrate}, eliminate ${time.eliminate}; ${total - decided} of ${total} without a decision.`,
       recommendation:
         time.invest < time.tolerate
@@ -128,10 +115,7 @@ const rules: Record<string, Rule> = {
     const most = Math.max(...Object.values(gaps));
     if (most < SOME * total) return null;
     return {
-      title: 'What is not known of the applications',
       observation: `Without any lifecycle: ${withoutLifecycle}; without a capability: ${withoutCapability}; without anybody responsible: ${withoutStakeholder}; without a supplier: ${withoutSupplier}; of ${total}. Their data quality is ${quality} % on average.`,
-      recommendation:
-        'Fill the largest gap first, by a survey among those responsible: other figures are only as good as these.',
       severity: most >= 2 * MANY * total ? 'warning' : 'info',
       figures: { ...gaps, quality },
     };
@@ -157,13 +141,13 @@ const rules: Record<string, Rule> = {
   },
   colors: ({ colors, total }) => {
     if (!colors || colors.values.length === 0) return null;
-    const told = colors.values
+    const shares = colors.values
       .slice(0, 5)
       .map(({ name, apps: count }) => `“${name}” ${count}`)
       .join(', ');
     return {
       title: `Spread by ${colors.label}`,
-      observation: `${told}; ${colors.without} of ${total} without a value.`,
+      observation: `${shares}; ${colors.without} of ${total} without a value.`,
       recommendation:
         colors.without >= MANY * total
           ? `Fill in ${colors.label} where it is missing.`
@@ -193,7 +177,7 @@ export function insightsOf(facts: PortfolioFacts): Insight[] {
   return Object.entries(rules)
     .flatMap(([key, rule]) => {
       const found = rule(facts);
-      return found ? [{ key, ...found }] : [];
+      return found ? [{ key, title: '', recommendation: '', ...texts[key], ...found }] : [];
     })
     .sort((a, b) => ORDER[a.severity] - ORDER[b.severity])
     .slice(0, MOST);
