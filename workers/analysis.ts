@@ -1,27 +1,37 @@
+import { scan } from '../domain/analysis/compliance/scans.run.ts';
+import { analyseModernizations } from '../domain/analysis/modernizations/modernizations.run.ts';
+import {
+  complianceScanJob,
+  duplicatesJob,
+  modernizationsJob,
+  vendorHierarchyJob,
+  vendorsJob,
+} from '../domain/analysis/runs/analysis.jobs.ts';
 import { type ActiveRun, type AnalysisJob, resumeRun } from '../domain/analysis/runs/runs.execute.ts';
 import { abortRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
-import type { AnalysisOutcome, analysisPayload } from '../domain/analysis/runs/runs.types.ts';
+import type { analysisPayload } from '../domain/analysis/runs/runs.types.ts';
 import { command } from '../domain/kernel/command.ts';
 import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';
 import { type EndOfJob, type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
+import { findDuplicateCards } from '../integrations/duplicates/run.ts';
+import { createCardReader } from '../integrations/models/read-compliance.ts';
+import { analyseSuppliers } from '../integrations/suppliers/suppliers.run.ts';
 
 /**
  * The processor of an analysis: begins its run, and ends it however the job ends.
- * @param analyse stores what it found in a command whose last call is `run.finish` and returns nothing, or returns the outcome if
- * there is nothing to store. It yields between steps (`breathe`), so that a cancelled run stops within two seconds, and resumes
+ * @param analyse stores its results in a command whose last call is `run.finish`. It yields between steps (`breathe`), so that a cancelled run stops within two seconds, and resumes
  * from `job.resume` after its worker died.
  */
 export function processesAnalysis(
   definition: JobDefinition<typeof analysisPayload>,
-  analyse: (job: AnalysisJob, run: ActiveRun, services: Services) => Promise<AnalysisOutcome | undefined>,
+  analyse: (job: AnalysisJob, run: ActiveRun, services: Services) => Promise<void>,
 ): JobProcessor {
   return processes(
     definition,
     async (job: AnalysisJob, services) => {
       const run = await command(job.ctx, (work) => resumeRun(work, job));
-      const outcome = await analyse(job, run, services);
-      if (outcome) await command(job.ctx, (work) => run.finish(work, outcome));
+      await analyse(job, run, services);
       // the job ended with the run
       return {};
     },
@@ -45,3 +55,16 @@ async function endRun(
   const run = await lockRun(work.sql, runId);
   if (run.status === 'running' && run.job_id === jobId) await abortRun(work, run.id, end);
 }
+
+/** The processors of all analyses, which share one life cycle. */
+export const analysisProcessors: JobProcessor[] = [
+  processesAnalysis(complianceScanJob, (job, run, services) =>
+    scan(job, run, (before) => createCardReader(services, run.id, job.signal, before)),
+  ),
+  processesAnalysis(vendorsJob, (job, run, services) => analyseSuppliers(services, job, run, 'categories')),
+  processesAnalysis(vendorHierarchyJob, (job, run, services) =>
+    analyseSuppliers(services, job, run, 'hierarchy'),
+  ),
+  processesAnalysis(modernizationsJob, analyseModernizations),
+  processesAnalysis(duplicatesJob, findDuplicateCards),
+];

@@ -1,5 +1,5 @@
 import type { JobProcessor } from '../domain/kernel/jobs/jobs.running.ts';
-import { analysisProcessors } from './analyses.ts';
+import { analysisProcessors } from './analysis.ts';
 import { archimateExportProcessor, archimateImportProcessor } from './archimate.ts';
 import { archivePurgeProcessor } from './archive-purge.ts';
 import { batchRollbackProcessor } from './batch-rollback.ts';

@@ -32,7 +32,7 @@ export async function findDuplicateCards(
   job: AnalysisJob,
   run: ActiveRun,
   { db }: Pick<Services, 'db'>,
-): Promise<undefined> {
+): Promise<void> {
   const { mode, card_types } = run.parameters as unknown as DuplicateParameters;
   const { metamodel } = job.ctx;
   const types = (card_types ?? metamodel.visibleTypes).filter((type) => metamodel.cardTypes.has(type));
@@ -80,7 +80,6 @@ export async function findDuplicateCards(
       },
     });
   });
-  return undefined;
 }
 
 /** One name for the models of all types. */

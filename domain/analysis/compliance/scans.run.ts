@@ -45,7 +45,7 @@ export async function scan(
   job: AnalysisJob,
   run: ActiveRun,
   openReader: (before: ReaderState | undefined) => Promise<CardReader | undefined>,
-): Promise<undefined> {
+): Promise<void> {
   const { regulations, today } = run.parameters as unknown as ScanParameters;
   let place = (job.resume as Place | null) ?? begin();
   const reader = await openReader(place.reader ?? undefined);
@@ -68,7 +68,6 @@ export async function scan(
   const { parts = [], stopped = null } = reader?.state() ?? {};
   const results: ScanSummary = { ...summary, ...(stopped ? { model_stopped: stopped.reason } : {}) };
   await command(job.ctx, (work) => run.finish(work, { results: { ...results }, modelParts: parts }));
-  return undefined;
 }
 
 /** How far a scan is when it has reached a place. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { EstateError } from '../../../platform/errors.ts';
@@ -20,18 +21,19 @@ const job = defineJob({
   attempts: 1,
   resumable: true,
 });
-const waits = processesAnalysis(job, async ({ signal, progress }, { parameters }) => {
+const waits = processesAnalysis(job, async ({ ctx, signal, progress }, { parameters, finish }) => {
   if (parameters.fail) throw new EstateError('upstream_failed', 'The other side is away.');
   if (parameters.wait) {
     progress(0.5, 'halfway');
     await delay(60_000, undefined, { signal });
   }
   const part = { part: 'words', provider: 'p', model: 'm', prompt: 'words@1' };
-  return {
+  const outcome = {
     results: { found: 3 },
     modelVersion: 'v1',
     modelParts: [{ ...part, calls: 1, input_tokens: 10, output_tokens: 2 }],
   };
+  await command(ctx, (work) => finish(work, outcome));
 });
 
 const t = closeAfterAll(await createTestApp());

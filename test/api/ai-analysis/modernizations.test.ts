@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { modernizationsProcessor } from '../../../workers/modernizations.ts';
+import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
@@ -32,7 +32,7 @@ async function relate(type: string, source: string, target: string): Promise<voi
 }
 
 const t = closeAfterAll(await createTestApp());
-workers = await startWorkers(t.services, [modernizationsProcessor]);
+workers = await startWorkers(t.services, analysisProcessors);
 const [admin, member] = await t.clients('admin', 'member');
 await card('Application', 'Old Claims', {
   lifecycle: { active: '2010-01-01', endOfLife: day(-2) },
@@ -259,7 +259,7 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
   await db('jobs')
     .where({ id: job_id })
     .update({ checkpoint: JSON.stringify(checkpoint) });
-  workers = await startWorkers(t.services, [modernizationsProcessor]);
+  workers = await startWorkers(t.services, analysisProcessors);
   const ended = await until('the run to end', async () => {
     const { body } = await admin.get(`${root}/analysis-runs/${run_id}`);
     return body.status === 'completed' ? body : undefined;

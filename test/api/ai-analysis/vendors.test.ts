@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { vendorHierarchyProcessor, vendorsProcessor } from '../../../workers/vendors.ts';
 import { endWaiting } from '../../support/database.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
@@ -11,7 +11,7 @@ const root = '/api/v1/ai-analysis';
 const id = new Map<string, string>();
 
 const t = closeAfterAll(await createTestApp());
-const workers = closeAfterAll(await startWorkers(t.services, [vendorsProcessor, vendorHierarchyProcessor]));
+const workers = closeAfterAll(await startWorkers(t.services, analysisProcessors));
 const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
 await fill();
 

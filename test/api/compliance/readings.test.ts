@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { complianceScanProcessor } from '../../../workers/compliance-scan.ts';
+import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
@@ -13,7 +13,7 @@ let workers: Workers;
 const id = new Map<string, string>();
 
 const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-workers = await startWorkers(t.services, [complianceScanProcessor]);
+workers = await startWorkers(t.services, analysisProcessors);
 const admin = await t.as('admin');
 const world = closeAfterAll(await startModels());
 await card('Velvet', 'Drafts answers to letters of policyholders by itself.', { costTotalAnnual: 777_123 });
@@ -165,7 +165,7 @@ it('goes on after a worker’s end without asking again', async () => {
   const started = await admin.post(`${url}/scans`, { regulations: ['gdpr'] });
   await until('the second question', async () => world.asked.length === 2);
   await workers.close(0);
-  workers = await startWorkers(t.services, [complianceScanProcessor]);
+  workers = await startWorkers(t.services, analysisProcessors);
   await untilStatus(t.services, started.body.job_id, 'succeeded');
   const run = (await admin.get(`/api/v1/ai-analysis/analysis-runs/${started.body.run_id}`)).body;
   // two rules, each of three questions, and the one that was cut off

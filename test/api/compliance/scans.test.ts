@@ -5,7 +5,7 @@ import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
 import { scores } from '../../../domain/governance/compliance/compliance.types.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
-import { complianceScanProcessor } from '../../../workers/compliance-scan.ts';
+import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
@@ -14,7 +14,7 @@ import { merge } from '../cards/merge.fixture.ts';
 const url = '/api/v1/compliance';
 
 const t = closeAfterAll(await createTestApp());
-closeAfterAll(await startWorkers(t.services, [complianceScanProcessor]));
+closeAfterAll(await startWorkers(t.services, analysisProcessors));
 const [admin, viewer] = await t.clients('admin', 'viewer');
 
 async function card(more: Record<string, unknown> = {}): Promise<string> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { vendorsProcessor } from '../../../workers/vendors.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
@@ -20,7 +20,7 @@ beforeEach(() => {
 const set = async (body: object) => expect((await admin.patch('/api/v1/settings/ai', body)).status).toBe(200);
 
 const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-workers = await startWorkers(t.services, [vendorsProcessor]);
+workers = await startWorkers(t.services, analysisProcessors);
 const admin = await t.as('admin');
 const world = closeAfterAll(await startModels());
 for (const [name, description] of [
@@ -147,7 +147,7 @@ it('goes on after a worker’s end with the question at which it was, and with w
   expect(await t.services.db('analysis_parts').pluck('part')).toEqual(
     expect.arrayContaining(['names', 'found', 'asked']),
   );
-  workers = await startWorkers(t.services, [vendorsProcessor]);
+  workers = await startWorkers(t.services, analysisProcessors);
   const path = `${root}/analysis-runs/${started.run_id}`;
   await until('the run to end', async () => (await admin.get(path)).body.status !== 'running');
   expect((await admin.get(path)).body).toMatchObject({
