@@ -13,7 +13,7 @@ export interface ApiRequest {
 }
 
 /** The members of an answer, which the operation's own schema has checked. */
-export type ApiBody = Record<string, unknown>;
+type ApiBody = Record<string, unknown>;
 
 /** Sends a request to the service as the caller. @throws ApiError for every answer that is not 2xx. */
 export type CallApi = <T extends object = ApiBody>(

@@ -7,7 +7,7 @@ import grammar from './question.grammar.json' with { type: 'json' };
 import { phraseOf } from './question.words.ts';
 
 /** What a field of cards holds, as far as asking goes. */
-export type FieldKind = 'text' | 'number' | 'date' | 'moment' | 'boolean' | 'options' | 'key';
+type FieldKind = 'text' | 'number' | 'date' | 'moment' | 'boolean' | 'options' | 'key';
 
 /** What a phrase of a question may stand for. */
 export type Meaning =
