@@ -11,7 +11,7 @@ import {
   type RunningJob,
 } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
-import { RemoteFailed } from '../integrations/itsm/remote.failed.ts';
+import { isRemoteError } from '../integrations/itsm/remote.errors.ts';
 import { carryRun } from '../integrations/itsm/runs/run.carry.ts';
 import { usualConditions } from '../integrations/itsm/runs/run.types.ts';
 import { isConnectionLoss } from '../platform/database.ts';
@@ -51,7 +51,7 @@ export const processesRuns = (conditions = usualConditions): JobProcessor =>
       await logRun(work.sql, run.id, run.stage, 'error', error.message);
       await breakOffRun(work, run, {
         status: 'failed',
-        error_code: error.cause instanceof RemoteFailed ? error.cause.failure.code : error.code,
+        error_code: isRemoteError(error.cause) ? error.cause.code : error.code,
         error_message: error.message,
       });
     },
@@ -67,8 +67,8 @@ export const itsmRunProcessor = processesRuns();
 
 /** The error of the job: it is retried if the remote may answer later. */
 function failureOf(reason: unknown): unknown {
-  if (!(reason instanceof RemoteFailed)) return reason;
-  const Failure = passing.has(reason.failure.code) ? EstateError : JobFailed;
+  if (!isRemoteError(reason)) return reason;
+  const Failure = passing.has(reason.code) ? EstateError : JobFailed;
   return new Failure('upstream_failed', reason.message, { cause: reason });
 }
 

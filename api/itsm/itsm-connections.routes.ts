@@ -8,13 +8,13 @@ import { listConnections, readConnection } from '../../domain/exchange/itsm/conn
 import { ConnectionCreate, ConnectionPatch } from '../../domain/exchange/itsm/connections.types.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { readHealth } from '../../integrations/itsm/connections/connections.health.ts';
 import {
   listRemoteFields,
   listRemoteRelationTypes,
   listRemoteTables,
   testConnection,
-} from '../../integrations/itsm/connections/connections.ask.ts';
-import { readHealth } from '../../integrations/itsm/connections/connections.health.ts';
+} from '../../integrations/itsm/connections/connections.remote.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';

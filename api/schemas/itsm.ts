@@ -3,7 +3,7 @@ import { authTypes, connectionKinds } from '../../domain/exchange/itsm/connectio
 import { NewRecords } from '../../domain/exchange/itsm/connections.new-records.ts';
 import { HttpSources } from '../../domain/exchange/itsm/connections.sources.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { advice } from '../../integrations/itsm/remote.failures.ts';
+import { advice } from '../../integrations/itsm/remote.errors.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask where it is set' }));
 

@@ -1,5 +1,4 @@
-import type { LimiterState } from '../../integrations/itsm/limiter/limiter.state.ts';
-import type { LimiterStore } from '../../integrations/itsm/limiter/limiter.store.ts';
+import type { LimiterState, LimiterStore } from '../../integrations/itsm/limiter/limiter.state.ts';
 
 /** Keeps states in this process: all that share it share one rate. */
 export function memoryLimiterStore(): LimiterStore {

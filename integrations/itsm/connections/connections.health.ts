@@ -3,10 +3,8 @@ import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Db } from '../../../platform/database.ts';
-import { type Budget, budgetOf } from '../limiter/limiter.budget.ts';
-import type { LimiterState } from '../limiter/limiter.state.ts';
-import type { AskTools } from './connections.ask.ts';
-import { openConnection } from './connections.open.ts';
+import { type Budget, budgetOf, type LimiterState } from '../limiter/limiter.state.ts';
+import { openConnection, type RemoteTools } from './connections.open.ts';
 
 /** How a connection has fared of late. */
 export interface ConnectionHealth {
@@ -42,7 +40,7 @@ export interface ConnectionHealth {
  * How a connection has fared, without calling the remote.
  * @throws EstateError `forbidden`, `not_found`.
  */
-export async function readHealth(ctx: Ctx, tools: AskTools, id: string): Promise<ConnectionHealth> {
+export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Promise<ConnectionHealth> {
   requirePermission(ctx.caller, SEE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const counts = await countRuns(ctx.db, id);
@@ -78,7 +76,7 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
 }
 
 /** What is known of the account's limits. */
-async function limiterState(tools: AskTools, connection: LoadedConnection): Promise<LimiterState | null> {
+async function limiterState(tools: RemoteTools, connection: LoadedConnection): Promise<LimiterState | null> {
   const remote = openConnection(tools, connection);
   try {
     return (await remote.limiter?.state()) ?? null;

@@ -1,14 +1,176 @@
 import type { ConnectionKind } from '../../../domain/exchange/itsm/connections.kinds.ts';
-import { httpKind } from './connections.http.ts';
-import { itopKind } from './connections.itop.ts';
-import type { RemoteKind } from './connections.kind.types.ts';
-import { netBoxKind } from './connections.netbox.ts';
-import { serviceNowKind } from './connections.servicenow.ts';
+import type { RefreshTokens } from '../../../domain/exchange/itsm/connections.refresh.ts';
+import type { KeptConnection } from '../../../domain/exchange/itsm/connections.types.ts';
+import type { OutboundTls } from '../../../platform/outbound.ts';
+import type { Connector, Right } from '../connectors/connector.ts';
+import type { HttpAuth } from '../connectors/http/config.ts';
+import { connectHttp } from '../connectors/http/http.ts';
+import { connectItop } from '../connectors/itop/itop.ts';
+import { connectNetBox } from '../connectors/netbox/netbox.ts';
+import { type CreateApi, type ServiceNowAuth, usualConfig } from '../connectors/servicenow/config.ts';
+import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
+import type { ConnectorParts, TransportConfig } from '../connectors/transport.ts';
+import type { Limiter } from '../limiter/limiter.ts';
 
-/** Every kind that can be set up, and how it is called. */
+/** What a connector is made from, besides its connection. */
+export interface OpenParts extends Omit<ConnectorParts<unknown>, 'config' | 'random'> {
+  transport: Partial<TransportConfig> & { tls: OutboundTls };
+  /** Stores the refresh token that replaces a used one. */
+  refreshTokens: RefreshTokens;
+}
+
+/** An open connection. */
+export type OpenedRemote = Connector & {
+  /** Absent if nothing is limited. */
+  limiter?: Limiter;
+};
+
+/** How connections of one kind are opened and tested. */
+interface RemoteKind {
+  /** The credentials were checked when the connection was stored. */
+  open(connection: KeptConnection, parts: OpenParts): OpenedRemote;
+  /** The rights that a test of the connection looks at. */
+  tested(connection: KeptConnection): readonly Tested[];
+}
+
+/** Rights on a table; a test fails only if a needed one is missing. */
+export interface Tested {
+  table: string;
+  rights: Right[];
+  needed: readonly Right[];
+}
+
+const serviceNow: RemoteKind = {
+  open: (connection, { transport, refreshTokens, ...parts }) =>
+    connectServiceNow({
+      ...parts,
+      config: {
+        url: connection.settings.instance_url,
+        auth: serviceNowAuth(connection),
+        createApi: createApiOf(connection),
+        correlationField: connection.settings.correlation_column ?? usualConfig.correlationField,
+        refreshTokens,
+        ...transport,
+      },
+    }),
+  tested: (connection) => {
+    const api = createApiOf(connection);
+    const staging = api.kind === 'import_set' ? new Set(Object.values(api.staging)) : [];
+    return [
+      { table: 'cmdb_ci', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },
+      { table: 'cmdb_rel_ci', rights: ['read', 'create', 'delete'], needed: ['read'] },
+      { table: 'sys_db_object', rights: ['read'], needed: ['read'] },
+      { table: 'sys_dictionary', rights: ['read'], needed: ['read'] },
+      { table: 'sys_choice', rights: ['read'], needed: [] },
+      { table: 'sys_audit', rights: ['read'], needed: [] },
+      { table: 'sys_audit_delete', rights: ['read'], needed: [] },
+      ...[...staging].map((table): Tested => ({ table, rights: ['create'], needed: [] })),
+    ];
+  },
+};
+
+const passwordOf = ({ settings, secrets }: KeptConnection) => ({
+  username: settings.username!,
+  password: secrets.password!,
+});
+
+function serviceNowAuth(connection: KeptConnection): ServiceNowAuth {
+  const { settings, secrets } = connection;
+  const client = {
+    kind: 'oauth',
+    clientId: settings.client_id!,
+    clientSecret: secrets.client_secret!,
+  } as const;
+  switch (settings.grant_type) {
+    case null:
+      return { kind: 'basic', ...passwordOf(connection) };
+    case 'password':
+      return { ...client, grant: 'password', ...passwordOf(connection) };
+    case 'refresh_token':
+      return { ...client, grant: 'refresh_token', refreshToken: secrets.refresh_token! };
+    case 'client_credentials':
+      return { ...client, grant: 'client_credentials' };
+  }
+}
+
+function createApiOf({ settings: { new_records: way } }: KeptConnection): CreateApi {
+  switch (way?.through) {
+    case 'import_set':
+      return { kind: 'import_set', staging: way.staging_tables };
+    case 'identification':
+      return { kind: 'reconcile', source: way.data_source };
+    default:
+      return { kind: 'table' };
+  }
+}
+
+const itop: RemoteKind = {
+  open: (connection, { transport, refreshTokens: _, ...parts }) => {
+    const { settings, secrets } = connection;
+    return connectItop({
+      ...parts,
+      config: {
+        url: settings.instance_url,
+        auth:
+          settings.auth_type === 'token'
+            ? { kind: 'token', token: secrets.token! }
+            : { kind: 'basic', ...passwordOf(connection) },
+        timeZone: settings.time_zone!,
+        reconciliation:
+          settings.new_records?.through === 'reconciliation' ? settings.new_records.keys : undefined,
+        ...transport,
+      },
+    });
+  },
+  tested: () => [
+    { table: 'FunctionalCI', rights: ['read', 'update', 'delete'], needed: ['read'] },
+    { table: 'Server', rights: ['create'], needed: [] },
+    { table: 'lnkApplicationSolutionToFunctionalCI', rights: ['read', 'create', 'delete'], needed: [] },
+    { table: 'CMDBChangeOp', rights: ['read'], needed: [] },
+    { table: 'CMDBChangeOpDelete', rights: ['read'], needed: [] },
+  ],
+};
+
+const netBox: RemoteKind = {
+  open: ({ settings, secrets }, { transport, refreshTokens: _, ...parts }) =>
+    connectNetBox({
+      ...parts,
+      config: { url: settings.instance_url, token: secrets.token!, ...transport },
+    }),
+  tested: () => [
+    { table: 'dcim/devices', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },
+    { table: 'virtualization/virtual-machines', rights: ['read', 'create', 'update'], needed: [] },
+    { table: 'dcim/sites', rights: ['read'], needed: [] },
+    { table: 'core/object-changes', rights: ['read'], needed: [] },
+    { table: 'extras/custom-fields', rights: ['read'], needed: [] },
+  ],
+};
+
+function httpAuth(connection: KeptConnection): HttpAuth {
+  switch (connection.settings.auth_type) {
+    case 'basic':
+      return { kind: 'basic', ...passwordOf(connection) };
+    case 'token':
+      return { kind: 'token', token: connection.secrets.token! };
+    default:
+      return { kind: 'none' };
+  }
+}
+
+const http: RemoteKind = {
+  open: (connection, { transport, refreshTokens: _, ...parts }) => {
+    const { instance_url: url, sources } = connection.settings;
+    const config = { url, auth: httpAuth(connection), sources: sources ?? [], ...transport };
+    return connectHttp({ ...parts, config });
+  },
+  tested: ({ settings }) =>
+    (settings.sources ?? []).map(({ name }) => ({ table: name, rights: ['read'], needed: ['read'] })),
+};
+
+/** How each kind of connection is opened and tested. */
 export const remoteKinds: Record<ConnectionKind, RemoteKind> = {
-  servicenow: serviceNowKind,
-  itop: itopKind,
-  netbox: netBoxKind,
-  http: httpKind,
+  servicenow: serviceNow,
+  itop,
+  netbox: netBox,
+  http,
 };

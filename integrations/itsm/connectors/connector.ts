@@ -1,4 +1,3 @@
-import type { Result } from '../remote.failures.ts';
 import type { RemoteRecord, RemoteTombstone } from '../remote.types.ts';
 
 /** A table outside. */
@@ -107,38 +106,38 @@ export interface RightFound {
 }
 
 /**
- * A remote database of configuration items. Calls wait for the remote's limits and are tried again while that is safe;
- * what still fails comes back as a failure and is never thrown, but for the programmer's own mistakes.
+ * A remote database of configuration items. Calls wait for the remote's rate limits and are repeated as long as that is
+ * safe. All of them throw RemoteError.
  */
 export interface Connector {
   /** The column that holds the correlation id of records made here, where records can be read with it. */
   correlationColumn?: string;
   /** Complete readings do not prove that a record is gone, since the remote does not tell that it hides records. */
   absenceProvesNothing?: true;
-  describeTables(search?: string): Promise<Result<RemoteTable[]>>;
+  describeTables(search?: string): Promise<RemoteTable[]>;
   /**
    * Columns of a table, inherited ones included, by name.
    * @param whole fails with `forbidden` where the remote keeps columns from the account, rather than describing the others.
    */
-  describeFields(table: string, whole?: boolean): Promise<Result<RemoteColumn[]>>;
-  describeRelationTypes(): Promise<Result<RemoteRelationType[]>>;
+  describeFields(table: string, whole?: boolean): Promise<RemoteColumn[]>;
+  describeRelationTypes(): Promise<RemoteRelationType[]>;
   /** Names in a filter that the table does not have; a remote may pass over such a condition in silence. */
-  unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;
+  unknownInFilter(table: string, filter: string): Promise<string[]>;
   /** Columns that are filled outside but shown empty to the account: their values are unknown, not empty. */
-  withheldFields(table: string, fields: string[]): Promise<Result<string[]>>;
+  withheldFields(table: string, fields: string[]): Promise<string[]>;
   /** When the table last changed, by the remote's clock; to be asked before a complete reading. */
-  newestChange(table: string, filter?: string): Promise<Result<string | null>>;
+  newestChange(table: string, filter?: string): Promise<string | null>;
   /** A page in the order of keys: a record that is there throughout is met exactly once, whatever comes and goes. */
-  readPage(request: ReadRequest): Promise<Result<Page>>;
+  readPage(request: ReadRequest): Promise<Page>;
   /** A page in the order of change; records changed while it is read may be met twice. */
-  readSince(request: DeltaRequest): Promise<Result<Page>>;
+  readSince(request: DeltaRequest): Promise<Page>;
   /** Looks at records one by one, whatever filter they fit. */
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Result<Map<string, RemoteLook>>>;
+  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RemoteLook>>;
   /**
    * The classes of those of these records that are no longer in the table they were read from, but in another one under the
    * same key. Missing where a record never changes its class.
    */
-  reclassified?(ids: string[]): Promise<Result<Map<string, string>>>;
+  reclassified?(ids: string[]): Promise<Map<string, string>>;
   /**
    * As readPage and readSince, of the relations of these kinds; of all when none is named. `ends`: only those with one of
    * these records at an end are asked for; a remote that cannot be asked so shows all.
@@ -149,29 +148,29 @@ export interface Connector {
     since: string | null;
     limit: number;
     cursor: string | null;
-  }): Promise<Result<{ relations: RemoteRelation[]; next: string | null; withheld: boolean }>>;
+  }): Promise<{ relations: RemoteRelation[]; next: string | null; withheld: boolean }>;
   /**
-   * Why the remote does not tell this account what has changed, with what that costs; null where it does. Runs then read everything.
-   * Missing where a remote always tells.
+   * Why the account cannot read what has changed, and what that costs; null if it can. Runs then read everything. Missing if
+   * every account can.
    */
-  changesUntold?(): Promise<Result<string | null>>;
+  deltaUnavailable?(): Promise<string | null>;
   /** Records of a table, or relations, that were deleted since a moment of the remote's clock. */
-  deletionsSince(table: string, since: string): Promise<Result<RemoteTombstone[]>>;
-  relationDeletionsSince(since: string): Promise<Result<RemoteTombstone[]>>;
+  deletionsSince(table: string, since: string): Promise<RemoteTombstone[]>;
+  relationDeletionsSince(since: string): Promise<RemoteTombstone[]>;
   /**
    * Those of these relations that are there, though they were deleted: a restored one keeps the tombstone of its deletion. Missing
    * where no relation comes back under its own key.
    */
-  relationsThere?(ids: string[]): Promise<Result<Set<string>>>;
+  relationsThere?(ids: string[]): Promise<Set<string>>;
   /**
    * Makes a record under an id of our own, by which it is looked up when the answer is lost, before it is tried again.
    * After a run that was killed ask `findCreated` first.
    */
-  create(table: string, values: RemoteValues, correlation: string): Promise<Result<Written>>;
+  create(table: string, values: RemoteValues, correlation: string): Promise<Written>;
   /** The record made under a correlation id, if it was. */
-  findCreated(table: string, correlation: string): Promise<Result<RemoteRecord | null>>;
+  findCreated(table: string, correlation: string): Promise<RemoteRecord | null>;
   /** Whether the record in which a create ended had been there before. Missing where the remote always makes one. */
-  adopted?(table: string, id: string): Promise<Result<boolean>>;
+  adopted?(table: string, id: string): Promise<boolean>;
   /**
    * @param version the record as it was looked at: where the remote can, it is written only while it still is that, and
    * is `changed_meanwhile` otherwise. Where it can only tell afterwards that somebody was between, what they had written is
@@ -185,20 +184,15 @@ export interface Connector {
     values: RemoteValues,
     version?: string,
     seen?: RemoteRecord['fields'],
-  ): Promise<Result<Written>>;
+  ): Promise<Written>;
   /** As update. @returns whether there was something to delete. */
-  delete(
-    table: string,
-    id: string,
-    version?: string,
-    seen?: RemoteRecord['fields'],
-  ): Promise<Result<boolean>>;
+  delete(table: string, id: string, version?: string, seen?: RemoteRecord['fields']): Promise<boolean>;
   /** Makes a relation; when the answer is lost it is looked up by its ends and kind first. @returns its id. */
-  createRelation(type: string, from: string, to: string): Promise<Result<string>>;
-  deleteRelation(id: string): Promise<Result<boolean>>;
+  createRelation(type: string, from: string, to: string): Promise<string>;
+  deleteRelation(id: string): Promise<boolean>;
   /** The id of the relation of a kind between two records, null where there is none; for remotes that tell such. */
-  findRelation?(type: string, from: string, to: string): Promise<Result<string | null>>;
-  testRights(needs: { table: string; rights: Right[] }[]): Promise<Result<RightFound[]>>;
+  findRelation?(type: string, from: string, to: string): Promise<string | null>;
+  testRights(needs: { table: string; rights: Right[] }[]): Promise<RightFound[]>;
   /** How far the remote's clock is ahead of ours in milliseconds, to a second; null before the first answer. */
   clockAheadMs(): number | null;
   /** Requests sent so far, failed ones too. */

@@ -1,38 +1,58 @@
-import { done, type Result } from '../remote.failures.ts';
+import { createSemaphore } from '../../../platform/semaphore.ts';
+import { isRemoteError, type RemoteError } from '../remote.errors.ts';
 import type { Right, RightFound } from './connector.ts';
 
-/** Tables that are looked at together: whoever asks for a test waits for all of them. */
-const TOGETHER = 4;
+/** How many tables are tested at once. */
+const CONCURRENCY = 4;
 
-/** What is to be found out about a table. */
+/** What is to be tested about a table. */
 export interface Need {
   table: string;
   rights: Right[];
 }
 
+type Verdict = Pick<RightFound, 'granted' | 'how' | 'blocks'>;
+export type WriteRight = Exclude<Right, 'read'>;
+
+/** How one kind of remote is tested. */
+export interface RightsTest {
+  /** Reads the table. @throws RemoteError; `forbidden`, `not_found` and `bad_rows` become a verdict. */
+  read(table: string): Promise<Verdict>;
+  /** Finds out about a right to write, without writing. @throws RemoteError */
+  write(table: string, right: WriteRight): Promise<Verdict>;
+  /** Why the table cannot be read, and what the account needs. */
+  unreadable(error: RemoteError, table: string): string;
+}
+
 /**
- * Looks at the first table alone, since a remote that fails for one fails for all, then at some together; keeps their order.
- * @returns the first failure, where there is one.
+ * Tests rights table by table, in the given order: the first table alone, since an error that is not about a table alone
+ * would repeat for each. @throws RemoteError
  */
-export async function testTables(
-  needs: readonly Need[],
-  testTable: (need: Need) => Promise<Result<RightFound[]>>,
-): Promise<Result<RightFound[]>> {
-  const [first, ...others] = needs;
-  if (!first) return done([]);
-  const alone = await testTable(first);
-  if (!alone.ok) return alone;
-  const found: RightFound[][] = others.map(() => []);
-  const waiting = others.entries();
-  let failure: Result<never> | undefined;
-  const lane = async (): Promise<void> => {
-    for (const [at, need] of waiting) {
-      if (failure) return;
-      const tested = await testTable(need);
-      if (tested.ok) found[at] = tested.value;
-      else failure ??= tested;
+export async function testRights(needs: readonly Need[], test: RightsTest): Promise<RightFound[]> {
+  const testOne = async (table: string, right: Right): Promise<Verdict> => {
+    if (right !== 'read') return await test.write(table, right);
+    try {
+      return await test.read(table);
+    } catch (error) {
+      if (!isRemoteError(error, 'forbidden', 'not_found', 'bad_rows')) throw error;
+      return { granted: false, how: test.unreadable(error, table) };
     }
   };
-  await Promise.all(Array.from({ length: TOGETHER }, lane));
-  return failure ?? done([...alone.value, ...found.flat()]);
+  let hasFailed = false;
+  const testTable = async ({ table, rights }: Need): Promise<RightFound[]> => {
+    const found: RightFound[] = [];
+    try {
+      for (const right of hasFailed ? [] : rights)
+        found.push({ table, right, ...(await testOne(table, right)) });
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+    return found;
+  };
+  const [first, ...others] = needs;
+  if (!first) return [];
+  const found = await testTable(first);
+  const inTurn = createSemaphore(CONCURRENCY);
+  return [found, ...(await Promise.all(others.map((need) => inTurn(() => testTable(need)))))].flat();
 }

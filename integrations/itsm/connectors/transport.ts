@@ -1,116 +1,144 @@
 import { appVersion } from '../../../domain/kernel/version.ts';
-import type { Outbound, OutboundAnswer } from '../../../platform/outbound.ts';
-import type { Clock } from '../clock.ts';
-import type { RateHeaders } from '../limiter/limiter.state.ts';
-import type { Limiter } from '../limiter/limiter.ts';
-import { done, failed, type Result } from '../remote.failures.ts';
-import type { AnswerContext, ReadAnswer } from './answers.ts';
-import { lostBy } from './lost.ts';
+import {
+  createOutbound,
+  type Outbound,
+  type OutboundAnswer,
+  type OutboundOptions,
+  type OutboundTls,
+} from '../../../platform/outbound.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { LimiterStore, RateHeaders } from '../limiter/limiter.state.ts';
+import { createLimiter, type Limiter } from '../limiter/limiter.ts';
+import { RemoteError } from '../remote.errors.ts';
 import { type Mask, maskOf, secretsIn } from './masking.ts';
+import { connectionError, type ReadResponse, type ResponseReader } from './responses.ts';
 
-/** How patient calls are, and when they are sent again. */
+/** Timeouts and retries of calls. */
 export interface TransportConfig {
-  /** For one answer. */
+  /** For one response. */
   timeoutMs: number;
-  /** How often one call is sent altogether. */
+  /** How often one call is sent at most. */
   attempts: number;
-  /** Before the second try; doubled each time, and a random part of it is waited. */
+  /** Before the second attempt; doubled each time, of which a random part is waited. */
   pauseMs: number;
-  /** The longest wait for the remote's limits that one call puts up with. */
+  /** How long one call waits at most for the rate limit of the remote. */
   longestWaitMs: number;
 }
 
-/** Knows what to put into the header of a request. */
+export const usualTransport: TransportConfig = {
+  timeoutMs: 60_000,
+  attempts: 6,
+  pauseMs: 500,
+  longestWaitMs: 300_000,
+};
+
+/** What every connector is made with. */
+export interface ConnectorParts<Config> {
+  config: Config;
+  /** Entries of OUTBOUND_ALLOW. */
+  outboundAllow: readonly string[];
+  /** Stores the limits of the account, for all processes that use it. */
+  limits: LimiterStore;
+  log?: OutboundOptions['log'];
+  clock?: Clock;
+  random?: () => number;
+  /** Aborts waiting and running calls. */
+  signal?: AbortSignal;
+}
+
+/** Supplies the credentials of requests. */
 export interface Session {
-  /** @param stale a header that was refused: another one is got where there is one. */
-  authorization(stale?: string): Promise<Result<string>>;
-  /** What the remote has been told besides the header and may repeat. */
+  /** @param stale a header that was refused: it is replaced by another one if possible. @throws RemoteError */
+  authorization(stale?: string): Promise<string>;
+  /** Further secrets that were sent to the remote, which it may repeat in its messages. */
   secrets?(): (string | undefined)[];
 }
 
+export const basicAuth = (username: string, password: string): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
 export interface Call {
   method: 'GET' | 'OPTIONS' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the address of the remote; with its own query where there is one. */
+  /** Below the address of the remote; may have a query. */
   path: string;
-  /** Made anew for each try, since a page may shrink. */
+  /** Built for each attempt, since the page size may shrink. */
   query?: (pageSize: number) => Record<string, string> | URLSearchParams;
   headers?: Record<string, string>;
-  /** Rows that are asked for where pages are as usual. */
+  /** Usual number of rows of a page. */
   pageSize?: number;
   body?: object;
-  /** A form instead of a body, made anew for each try like the query. */
+  /** A form instead of a body, built for each attempt like the query. */
   form?: (pageSize: number) => Record<string, string>;
-  /** Stores nothing, though its method would. */
-  isRead?: true;
+  /** Stores nothing, although its method would. */
+  isRead?: boolean;
   /** What is tried, in words, such as `Reading cmdb_ci_server`. */
   doing: string;
 }
 
-export interface Answered {
+export interface Response {
   status: number;
   headers: Record<string, string>;
-  /** What the answer holds, as its reader tells it; undefined without a body. */
+  /** What the response reader returned; undefined without a body. */
   result: unknown;
-  /** X-Total-Count, where it was sent. */
+  /** X-Total-Count, if it was sent. */
   total: number | undefined;
-  /** How many rows were asked for in the end. */
+  /** How many rows were requested in the last attempt. */
   pageSize: number;
 }
 
 export interface Transport {
-  send(call: Call): Promise<Result<Answered>>;
-  /** Takes our own secrets out of what the remote says in an answer of success. */
+  /** @throws RemoteError */
+  send(call: Call): Promise<Response>;
+  /** Removes our secrets from a message of the remote. */
   mask: Mask;
+  clock: Clock;
+  outbound: Outbound;
+  limiter: Limiter;
+  signal: AbortSignal | undefined;
   clockAheadMs(): number | null;
   calls(): number;
+  close(): Promise<void>;
 }
 
-export interface TransportParts {
-  config: TransportConfig;
+interface TransportOptions {
   base: string;
-  /** Tells what an answer of this kind of remote means. */
-  read: (answer: OutboundAnswer, context: AnswerContext) => ReadAnswer;
-  outbound: Outbound;
-  session: Session;
-  limiter: Limiter;
-  clock: Clock;
-  /** 0..1, for the part of a pause that is waited. */
-  random: () => number;
-  signal?: AbortSignal;
-  /** Longer answers are not read to their end. */
+  /** Whose limits count. */
+  account: string;
+  read: ResponseReader;
+  session: Session | ((parts: Pick<Transport, 'outbound' | 'clock' | 'signal'>) => Session);
+  /** Longer responses are an error. */
   maxBytes?: number;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Sends calls one by one at the pace of the limiter, and again while that cannot do a thing twice. */
-export function createTransport({
-  config,
-  base,
-  read: readAnswer,
-  outbound,
-  session,
-  limiter,
-  clock,
-  random,
-  signal,
-  maxBytes = MAX_BYTES,
-}: TransportParts): Transport {
+/** Sends calls one by one at the rate of the limiter, and repeats them as long as that cannot execute a write twice. */
+export function openTransport(
+  {
+    config,
+    outboundAllow,
+    limits,
+    log,
+    clock = systemClock,
+    random = Math.random,
+    signal,
+  }: ConnectorParts<TransportConfig & { tls?: OutboundTls }>,
+  { base, account, read: readResponse, session: sessionOf, maxBytes = MAX_BYTES }: TransportOptions,
+): Transport {
+  const outbound = createOutbound(outboundAllow, { tls: config.tls ?? {}, ...(log ? { log } : {}) });
+  const limiter = createLimiter(account, { store: limits, clock });
+  const session = typeof sessionOf === 'function' ? sessionOf({ outbound, clock, signal }) : sessionOf;
   let calls = 0;
   let ahead: number | null = null;
   let sent = '';
 
   const mask: Mask = (text) => maskOf([...secretsIn(sent), ...(session.secrets?.() ?? [])])(text);
 
-  // a query may hold what is nobody's business
+  // the query may hold values of records
   const whereOf = ({ path }: Call): string => `${base}${path.split('?')[0]}`;
 
-  const once = async (
-    call: Call,
-    authorization: string,
-    pageSize: number,
-  ): Promise<OutboundAnswer | Error> => {
+  const once = async (call: Call, authorization: string, pageSize: number): Promise<OutboundAnswer> => {
     const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
     const form = call.form && new URLSearchParams(call.form(pageSize)).toString();
     const body = call.body ? JSON.stringify(call.body) : form;
@@ -129,126 +157,140 @@ export function createTransport({
         },
         ...(body === undefined ? {} : { body }),
         signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
-        // behind the deadline, for a clock that does not move
+        // after the deadline, for a clock that does not move
         timeoutMs: config.timeoutMs * 2,
         maxBytes,
       });
     } catch (error) {
-      return deadline.signal.aborted ? (deadline.signal.reason as Error) : (error as Error);
+      throw deadline.signal.aborted ? deadline.signal.reason : error;
     } finally {
       deadline.clear();
     }
   };
 
-  /** RateLimit headers by our own clock; the remote's may be wrong, and its answer tells by how much. */
-  const rateOf = ({ headers }: OutboundAnswer): RateHeaders | undefined => {
+  /** RateLimit headers by our own clock; the response tells how far the remote's is off. */
+  const rateOf = ({ headers }: OutboundAnswer): { rate?: RateHeaders } => {
     const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
       Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
     );
-    if ([limit, remaining, reset].some(Number.isNaN)) return undefined;
-    return { limit: limit!, remaining: remaining!, resetAt: reset! * 1000 - (ahead ?? 0) };
+    if ([limit, remaining, reset].some(Number.isNaN)) return {};
+    return { rate: { limit: limit!, remaining: remaining!, resetAt: reset! * 1000 - (ahead ?? 0) } };
   };
 
-  const send = async (call: Call): Promise<Result<Answered>> => {
-    try {
-      return await tryOut(call);
-    } catch (error) {
-      // whoever waits for a turn or between two tries waits no longer
-      if (signal?.aborted) return failed('stopped', whereOf(call), `${call.doing} was stopped`);
-      throw error;
-    }
+  /** Waits for the limiter. @throws RemoteError when that takes too long; `last` after a failed attempt. */
+  const awaitTurn = async (call: Call, last: RemoteError | undefined): Promise<void> => {
+    const turn = await limiter.turn(config.longestWaitMs, signal);
+    if (turn.kind !== 'wait_too_long') return;
+    // the error of the last attempt says more than that the limiter pauses
+    if (last) throw last;
+    const what =
+      turn.because === 'limited'
+        ? `${call.doing} has to wait for the limits of the remote`
+        : `${call.doing} was not tried, since the remote has been failing`;
+    throw new RemoteError(turn.because, whereOf(call), what, { retryAfterMs: turn.ms });
   };
 
-  const tryOut = async (call: Call): Promise<Result<Answered>> => {
+  const sendOften = async (call: Call): Promise<Response> => {
     const where = whereOf(call);
     const isRead = call.isRead === true || call.method === 'GET' || call.method === 'OPTIONS';
     let refusedHeader: string | undefined;
     let refusals = 0;
-    let last: Result<Answered> = failed('stopped', where, `${call.doing} was not begun`);
+    let last: RemoteError | undefined;
     for (let attempt = 1; attempt <= config.attempts; attempt += 1) {
-      const turn = await limiter.turn(config.longestWaitMs, signal);
-      if (turn.kind === 'wait_too_long') {
-        // what this very call has met tells more than that there is to be a pause
-        if (attempt > 1) return last;
-        const what =
-          turn.because === 'limited'
-            ? `${call.doing} has to wait for the limits of the remote`
-            : `${call.doing} was not tried, since the remote has been failing`;
-        return failed(turn.because, where, what, { retryAfterMs: turn.ms });
-      }
-      const header = await session.authorization(refusedHeader);
-      if (!header.ok) {
-        if (header.failure.code !== 'unreachable' && header.failure.code !== 'timed_out') return header;
-        last = header;
+      if (last) await pause(attempt - 1);
+      await awaitTurn(call, last);
+      let header: string;
+      try {
+        header = await session.authorization(refusedHeader);
+      } catch (error) {
+        const isPassing =
+          error instanceof RemoteError && (error.code === 'unreachable' || error.code === 'timed_out');
+        if (!isPassing) throw error;
+        last = error;
         await limiter.learn({ kind: 'outage' });
-        await pause(attempt);
         continue;
       }
-      sent = header.value;
+      sent = header;
       const pageSize = call.pageSize === undefined ? 0 : await limiter.pageSize(call.pageSize);
-      const answer = await once(call, header.value, pageSize);
-      if (answer instanceof Error) {
-        // a write that had left may have been done
-        if (signal?.aborted && !isRead) return failed('answer_lost', where, `${call.doing} was stopped`);
+      let response: OutboundAnswer;
+      try {
+        response = await once(call, header, pageSize);
+      } catch (error) {
+        // a write that was sent may have been executed
+        if (signal?.aborted && !isRead)
+          throw new RemoteError('answer_lost', where, `${call.doing} was stopped`);
         signal?.throwIfAborted();
-        const lost = lostBy({ doing: call.doing, isRead, where }, answer);
-        await limiter.learn({ kind: lost.tooSlow ? 'too_slow' : 'outage' });
-        last = lost.failure;
-        if (!lost.again) return last;
-        await pause(attempt);
+        const lost = connectionError({ doing: call.doing, isRead, where }, error as Error);
+        await limiter.learn({ kind: lost.isTooSlow ? 'too_slow' : 'outage' });
+        last = lost.error;
+        if (!lost.canRetry) throw last;
         continue;
       }
-      const date = Date.parse(answer.headers.date ?? '');
+      const date = Date.parse(response.headers.date ?? '');
       if (!Number.isNaN(date)) ahead = Math.round((date - clock.now()) / 1000) * 1000;
-      // moments that it names are moments of its own clock
+      // the remote names times by its own clock
       const now = clock.now() + (ahead ?? 0);
-      const read = readAnswer(answer, { where, doing: call.doing, isRead, now, mask });
-      const told = rateOf(answer);
+      const read = readResponse(response, { where, doing: call.doing, isRead, now, mask });
+      await limiter.learn(outcomeOf(read, rateOf(response)));
       if (read.kind === 'done') {
-        await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });
-        const { status, headers } = answer;
-        return done({ status, headers, result: read.result, total: totalOf(answer), pageSize });
+        const { status, headers } = response;
+        return { status, headers, result: read.result, total: totalOf(response), pageSize };
       }
-      last = read.failure;
-      switch (read.kind) {
-        case 'limited':
-          await limiter.learn({
-            kind: 'limited',
-            ...(read.retryAfterMs === undefined ? {} : { retryAfterMs: read.retryAfterMs }),
-            ...(told ? { told } : {}),
-          });
-          break;
-        case 'unauthenticated':
-          await limiter.learn({ kind: 'passed' });
-          refusals += 1;
-          refusedHeader = header.value;
-          // once may be a mishap over there; a second time is a word
-          if (refusals > 2) return last;
-          break;
-        case 'incomplete':
-          await limiter.learn({ kind: 'too_slow' });
-          break;
-        case 'outage':
-          await limiter.learn({ kind: 'outage' });
-          break;
-        case 'final':
-          await limiter.learn({ kind: 'passed', ...(told ? { told } : {}) });
-          return last;
-      }
-      // what may have been done is not done again before it is looked up
-      if (!isRead && read.kind !== 'limited' && read.kind !== 'unauthenticated') return last;
-      await pause(attempt);
+      last = read.error;
+      if (read.kind === 'unauthenticated') {
+        refusals += 1;
+        refusedHeader = header;
+        // the first refusal may be an error of the remote
+        if (refusals > 2) throw last;
+      } else if (read.kind === 'final') throw last;
+      // a write that may have been executed is looked up before it is repeated
+      else if (!isRead && read.kind !== 'limited') throw last;
     }
-    return last;
+    throw last ?? new RemoteError('stopped', where, `${call.doing} was not begun`);
   };
 
   const pause = async (attempt: number): Promise<void> => {
-    if (attempt === config.attempts) return;
     const longest = Math.min(LONGEST_PAUSE_MS, config.pauseMs * 2 ** (attempt - 1));
     await clock.sleep(longest * (0.5 + random() / 2), signal);
   };
 
-  return { send, mask, clockAheadMs: () => ahead, calls: () => calls };
+  return {
+    async send(call) {
+      try {
+        return await sendOften(call);
+      } catch (error) {
+        if (!(error instanceof RemoteError) && signal?.aborted)
+          throw new RemoteError('stopped', whereOf(call), `${call.doing} was stopped`);
+        throw error;
+      }
+    },
+    mask,
+    clock,
+    outbound,
+    limiter,
+    signal,
+    clockAheadMs: () => ahead,
+    calls: () => calls,
+    close: () => outbound.close(),
+  };
+}
+
+/** What the limiter learns from a response. */
+function outcomeOf(read: ReadResponse, rate: { rate?: RateHeaders }): Parameters<Limiter['learn']>[0] {
+  switch (read.kind) {
+    case 'limited': {
+      const { retryAfterMs } = read.error;
+      return { kind: 'limited', ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...rate };
+    }
+    case 'unauthenticated':
+      return { kind: 'passed' };
+    case 'incomplete':
+      return { kind: 'too_slow' };
+    case 'outage':
+      return { kind: 'outage' };
+    default:
+      return { kind: 'passed', ...rate };
+  }
 }
 
 const totalOf = ({ headers }: OutboundAnswer): number | undefined => {

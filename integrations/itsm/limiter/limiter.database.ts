@@ -1,6 +1,5 @@
 import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
-import type { LimiterState } from './limiter.state.ts';
-import type { LimiterStore } from './limiter.store.ts';
+import type { LimiterState, LimiterStore } from './limiter.state.ts';
 
 /** A change that waits for its turn, with who asked for it. */
 interface Waiting {

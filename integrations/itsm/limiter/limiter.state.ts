@@ -1,26 +1,26 @@
-/** What is known of one remote account's limits; plain data, so that it can be kept where all workers see it. */
+/** What is known about one remote account's limits: plain data that all workers share. */
 export interface LimiterState {
   /** Requests a second that are sent now. */
   rate: number;
   /** The rate at which the remote last refused, if it ever did. */
   ceiling: number | null;
-  /** When the next request may go. */
+  /** When the next request may be sent. */
   nextAt: number;
-  /** Nothing goes before this moment, since the remote asked for it. */
+  /** The remote asked for no request before this time. */
   pausedUntil: number;
   cutAt: number;
   raisedAt: number;
   /** Answers by whole second of the last few, oldest first. */
   passed: { second: number; count: number }[];
-  /** When a request last had to wait for its turn: a rate that nobody waits for is not raised. */
+  /** When a request last had to wait: a rate is only raised if requests wait for it. */
   pressedAt: number;
-  /** What the remote tells of its rule. */
-  told: { limit: number; remaining: number; resetAt: number; windowMs: number | null } | null;
-  /** Outages in a row, and until when nothing is tried because of them. */
+  /** The rate limit rule, as far as the headers of responses show it. */
+  rule: { limit: number; remaining: number; resetAt: number; windowMs: number | null } | null;
+  /** Outages in a row, and until when the circuit is open because of them. */
   outages: number;
   openUntil: number;
   openings: number;
-  /** Which part of the usual page is asked for, 1 to 1/32. */
+  /** The part of the usual page size that is requested, 1 to 1/32. */
   pageScale: number;
   /** Pages read in time since the last that was not. */
   goodPages: number;
@@ -47,32 +47,32 @@ export const usualBounds: LimiterBounds = {
   longestOpenMs: 600_000,
 };
 
-/** What became of a request, as far as limits are concerned. */
+/** The outcome of a request, as far as it concerns limits. */
 export type Outcome =
-  | { kind: 'passed'; told?: RateHeaders }
-  | { kind: 'limited'; retryAfterMs?: number; told?: RateHeaders }
+  | { kind: 'passed'; rate?: RateHeaders }
+  | { kind: 'limited'; retryAfterMs?: number; rate?: RateHeaders }
   | { kind: 'outage' }
-  /** It took too long, or the remote gave up in the middle: pages are too big. */
+  /** It timed out, or the response was incomplete: pages are too large. */
   | { kind: 'too_slow' };
 
-/** What an answer says of the rule that it fell under; times by our own clock. */
+/** Rate limit headers of a response; times by our own clock. */
 export interface RateHeaders {
   limit: number;
   remaining: number;
   resetAt: number;
 }
 
-/** Of what the remote is known to let through, so much is used: the rest is for clocks that do not agree. */
+/** The used share of a known limit: the rest allows for differing clocks. */
 const SHARE = 0.97;
-/** After a refusal, so much of what passed is tried on, and for how long before more is tried again. */
+/** The share of the passed rate that is used after a refusal, and for how long before it is raised again. */
 const AFTER_REFUSAL = 0.955;
-const HOLD_MS = 45_000;
+const STEADY_MS = 45_000;
 const STEP = 1.04;
-/** A turn that nobody was in time for is made good, if it is no older. */
+/** An unused slot can be used for this long. */
 const CREDIT_MS = 50;
-/** Being so late is nothing: requests are on their way for as long. */
+/** Delays up to this are ignored: requests take as long to arrive. */
 const LATE_MS = 20;
-/** A refusal so soon after a cut was already under way then. */
+/** A refusal so soon after the rate was reduced belongs to the previous rate. */
 const SETTLE_MS = 1_000;
 const SMALLEST_PAGE = 1 / 32;
 const PAGES_BEFORE_GROWTH = 10;
@@ -86,7 +86,7 @@ export const freshState = (now: number, bounds: LimiterBounds): LimiterState => 
   raisedAt: now,
   passed: [],
   pressedAt: 0,
-  told: null,
+  rule: null,
   outages: 0,
   openUntil: 0,
   openings: 0,
@@ -94,7 +94,7 @@ export const freshState = (now: number, bounds: LimiterBounds): LimiterState => 
   goodPages: 0,
 });
 
-/** Reserves the next turn. @returns the moment it comes. */
+/** Reserves the next slot. @returns its time. */
 export function reserve(state: LimiterState, now: number): { state: LimiterState; at: number } {
   const at = Math.max(now, state.nextAt, state.pausedUntil, state.openUntil);
   return {
@@ -108,17 +108,17 @@ export function reserve(state: LimiterState, now: number): { state: LimiterState
 }
 
 /**
- * Whether a turn was taken so late that another window of the remote's rule has begun: that has its own requests already, and
- * one more would be one too many.
+ * Whether a slot was used so late that the next window of the rule has started: that window has slots of its own, and one
+ * request more would exceed the limit.
  */
-export function isMissed({ told }: LimiterState, at: number, now: number): boolean {
-  const windowMs = told?.windowMs ?? null;
-  if (told === null || windowMs === null || now - at <= LATE_MS) return false;
-  const windowOf = (moment: number) => Math.floor((moment - told.resetAt) / windowMs);
+export function isMissed({ rule }: LimiterState, at: number, now: number): boolean {
+  const windowMs = rule?.windowMs ?? null;
+  if (!rule || windowMs === null || now - at <= LATE_MS) return false;
+  const windowOf = (time: number) => Math.floor((time - rule.resetAt) / windowMs);
   return windowOf(now) !== windowOf(at);
 }
 
-/** What is known after a request has ended. */
+/** The state after a request has ended. */
 export function learn(
   state: LimiterState,
   outcome: Outcome,
@@ -135,20 +135,20 @@ export function learn(
         goodPages: 0,
       };
     case 'limited':
-      return afterRefusal(hear(state, outcome.told, now, bounds), outcome.retryAfterMs, now, bounds);
+      return afterRefusal(withRule(state, outcome.rate, now, bounds), outcome.retryAfterMs, now, bounds);
     case 'passed':
-      return afterPass(hear(state, outcome.told, now, bounds), now, bounds);
+      return afterPass(withRule(state, outcome.rate, now, bounds), now, bounds);
   }
 }
 
 function afterOutage(before: LimiterState, now: number, bounds: LimiterBounds): LimiterState {
-  // an outage that ended so long ago says nothing of this one
+  // an outage that ended so long ago does not count
   const isPast = before.openUntil > 0 && now - before.openUntil > bounds.longestOpenMs;
   const state = isPast ? { ...before, outages: 0, openings: 0, openUntil: 0 } : before;
   const outages = state.outages + 1;
   if (outages < bounds.outages || state.openUntil > now) return { ...state, outages };
   const openMs = Math.min(bounds.longestOpenMs, bounds.openMs * 2 ** state.openings);
-  // one more outage after the pause opens it again at once
+  // one more outage after the pause opens the circuit again at once
   return { ...state, outages: bounds.outages - 1, openUntil: now + openMs, openings: state.openings + 1 };
 }
 
@@ -168,10 +168,10 @@ function afterRefusal(
 ): LimiterState {
   const pausedUntil = Math.max(state.pausedUntil, now + (retryAfterMs ?? 0));
   if (now - state.cutAt < SETTLE_MS) return { ...state, pausedUntil };
-  // within a rule that is told, a single refusal is a matter of requests that were long on their way: others bear it out
-  const isFirst = now - state.cutAt >= HOLD_MS;
-  if (isFirst && (state.told?.windowMs ?? null) !== null) return { ...state, pausedUntil, cutAt: now };
-  // what has just passed is the best guess at what is let through; never more than was sent
+  // under a known rule a single refusal is due to requests with long latency: only further ones count
+  const isFirst = now - state.cutAt >= STEADY_MS;
+  if (isFirst && (state.rule?.windowMs ?? null) !== null) return { ...state, pausedUntil, cutAt: now };
+  // the rate that just passed is the best estimate of the limit; never more than was sent
   const ceiling = Math.max(bounds.minRate, Math.min(state.rate, passedRate(state, now) || state.rate / 2));
   const rate = Math.max(bounds.minRate, ceiling * AFTER_REFUSAL);
   return {
@@ -192,14 +192,14 @@ function afterPass(state: LimiterState, now: number, bounds: LimiterBounds): Lim
       ? [...state.passed.slice(0, -1), { second, count: last.count + 1 }]
       : [...state.passed.filter((one) => one.second >= second - 3), { second, count: 1 }];
   const calm: LimiterState = { ...state, passed, outages: 0, openings: 0, ...grownPage(state) };
-  const known = calm.told?.windowMs ?? null;
+  const known = calm.rule?.windowMs ?? null;
   const pressed = now - state.pressedAt < 1_000;
-  // what the remote tells of its rule needs no trying out
+  // a known rule needs no probing
   if (known !== null || !pressed || now - state.raisedAt < 1_000) return calm;
   if (state.ceiling === null) {
     return { ...calm, rate: Math.min(bounds.maxRate, state.rate * 2), raisedAt: now };
   }
-  if (now - state.cutAt < HOLD_MS) return calm;
+  if (now - state.cutAt < STEADY_MS) return calm;
   return { ...calm, rate: Math.min(bounds.maxRate, state.rate * STEP), raisedAt: now };
 }
 
@@ -211,33 +211,63 @@ function grownPage(state: LimiterState): Pick<LimiterState, 'pageScale' | 'goodP
   return { pageScale: Math.min(1, state.pageScale * 2), goodPages: 0 };
 }
 
-/** Takes in what an answer says of its rule: the length of a window shows when the next one begins. */
-function hear(
+/** The state with the rule that headers show: the start of the next window shows the length of one. */
+function withRule(
   state: LimiterState,
-  told: RateHeaders | undefined,
+  headers: RateHeaders | undefined,
   now: number,
   bounds: LimiterBounds,
 ): LimiterState {
-  if (!told) return state;
-  const before = state.told;
+  if (!headers) return state;
+  const before = state.rule;
   let windowMs = before?.windowMs ?? null;
-  const moved = before ? told.resetAt - before.resetAt : 0;
-  // the times are whole seconds: a window is at least one
+  const moved = before ? headers.resetAt - before.resetAt : 0;
+  // times are whole seconds: a window has at least one
   if (moved >= 900) windowMs = Math.min(windowMs ?? Number.POSITIVE_INFINITY, Math.max(1_000, moved));
-  // answers may overtake each other: an older window says nothing new
+  // responses may overtake each other: an older window is ignored
   if (
     moved < -900 ||
-    (moved < 900 && before && told.limit === before.limit && told.remaining > before.remaining)
+    (moved < 900 && before && headers.limit === before.limit && headers.remaining > before.remaining)
   ) {
     return state;
   }
   let { rate, pausedUntil } = state;
-  // a refusal in spite of the rule shows that others use it up too: for a while that counts for more
-  const believed = now - state.cutAt >= HOLD_MS || told.limit !== before?.limit || before.windowMs === null;
+  // a refusal despite the rule shows that others use the limit too: for a while the reduced rate counts
+  const believed =
+    now - state.cutAt >= STEADY_MS || headers.limit !== before?.limit || before.windowMs === null;
   if (windowMs !== null && believed) {
-    rate = Math.min(bounds.maxRate, Math.max(bounds.minRate, (told.limit / windowMs) * 1000 * SHARE));
+    rate = Math.min(bounds.maxRate, Math.max(bounds.minRate, (headers.limit / windowMs) * 1000 * SHARE));
   }
-  if (told.remaining === 0 && told.resetAt > now)
-    pausedUntil = Math.max(pausedUntil, Math.min(told.resetAt, now + 3_600_000));
-  return { ...state, rate, pausedUntil, told: { ...told, windowMs } };
+  if (headers.remaining === 0 && headers.resetAt > now)
+    pausedUntil = Math.max(pausedUntil, Math.min(headers.resetAt, now + 3_600_000));
+  return { ...state, rate, pausedUntil, rule: { ...headers, windowMs } };
+}
+
+/** Stores the state of each remote account. */
+export interface LimiterStore {
+  /** The present state, without waiting for a lock. */
+  look(account: string): Promise<LimiterState | undefined>;
+  /** Reads and replaces a state atomically; `undefined` if there is none yet. */
+  change<T>(
+    account: string,
+    step: (state: LimiterState | undefined) => { state: LimiterState; result: T },
+  ): Promise<T>;
+}
+
+/** The remote's limit, and how many requests are left, as it last reported. */
+export interface Budget {
+  limit: number;
+  remaining: number;
+  /** RFC 3339. */
+  resets_at: string;
+}
+
+/** The budget at a time in milliseconds; null if the remote does not report it. */
+export function budgetOf({ rule }: LimiterState, now: number): Budget | null {
+  if (!rule) return null;
+  return {
+    limit: rule.limit,
+    remaining: rule.resetAt > now ? rule.remaining : rule.limit,
+    resets_at: new Date(rule.resetAt).toISOString(),
+  };
 }

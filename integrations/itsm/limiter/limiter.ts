@@ -1,27 +1,28 @@
 import type { Clock } from '../clock.ts';
 import {
+  type Budget,
+  budgetOf,
   freshState,
   isMissed,
   type LimiterBounds,
   type LimiterState,
+  type LimiterStore,
   learn,
   type Outcome,
   reserve,
   usualBounds,
 } from './limiter.state.ts';
-import type { LimiterStore } from './limiter.store.ts';
 
-/** Whether a request may go. */
+/** Whether a request may be sent. */
 type Turn = { kind: 'go' } | { kind: 'wait_too_long'; ms: number; because: 'limited' | 'outage' };
 
-/** Holds requests of one remote account to what the remote lets through, for all who share the store. */
+/** Limits the request rate of one remote account, for all processes that share the store. */
 export interface Limiter {
-  /** Waits for the next turn, unless that would take longer than the caller has. @throws the signal's reason. */
+  /** Waits for the next slot, unless that takes longer than `longestMs`. @throws the signal's reason. */
   turn(longestMs: number, signal?: AbortSignal): Promise<Turn>;
   learn(outcome: Outcome): Promise<void>;
-  /** How many rows to ask for where so many are usual. */
+  /** How many rows to request where this many are usual. */
   pageSize(usual: number): Promise<number>;
-  /** What is known, for people to see. */
   state(): Promise<LimiterState>;
 }
 
@@ -44,7 +45,7 @@ export function createLimiter(
         const turn = await change((known): { state: LimiterState; result: Turn & { at: number } } => {
           const now = clock.now();
           const reserved = reserve(known, now);
-          // a turn too far away is left to others
+          // a slot too far away is left to others
           if (reserved.at > until) {
             const because =
               known.openUntil >= known.pausedUntil && known.openUntil > now ? 'outage' : 'limited';
@@ -62,7 +63,7 @@ export function createLimiter(
         const now = clock.now();
         const isPaused = known.pausedUntil > now || known.openUntil > now;
         if (isPaused) continue;
-        // once only: whoever is always late would never go
+        // once only: a process that is always late would never send
         if (misses > 0 || !isMissed(known, turn.at, now)) return { kind: 'go' };
         misses += 1;
       }
@@ -74,4 +75,9 @@ export function createLimiter(
       return Math.max(Math.min(usual, SMALLEST_PAGE), Math.floor(usual * pageScale));
     },
   };
+}
+
+/** What an open connection has left; null if nothing is limited, or the remote does not report it. */
+export async function budgetLeft({ limiter }: { limiter?: Limiter }): Promise<Budget | null> {
+  return limiter ? budgetOf(await limiter.state(), Date.now()) : null;
 }

@@ -7,7 +7,8 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
-import { done, type Result } from '../remote.failures.ts';
+import { unless } from '../remote.errors.ts';
+
 import { dictionaryOf, driftOf, tableGone } from './mapping.drift.ts';
 import { readAllNext } from './mapping.store.ts';
 
@@ -21,14 +22,14 @@ const AGAIN_MS = [1_000, 3_000];
  * each run while something is stopped. A mapped column that has vanished or become something else is left alone from then on, and
  * the mapping's owner is told once; when it is back, so is its field. A table that was never looked at is remembered as it is.
  * What would stop something is only kept when all of several answers in a row say the same.
- * @returns what has drifted; a failure where the remote would not say.
+ * @returns what has drifted. @throws RemoteError
  */
 export async function checkDrift(
   ctx: Ctx,
   mappingId: string,
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'> = systemClock,
-): Promise<Result<DriftEntry[]>> {
+): Promise<DriftEntry[]> {
   const mapping = await loadMappingRow(ctx.db, mappingId);
   const known = mapping.drift ?? [];
   const { drift_checked_at: at } = await ctx
@@ -36,13 +37,12 @@ export async function checkDrift(
     .where({ id: mappingId })
     .first('drift_checked_at');
   const recent = at !== null && Date.now() - at.getTime() < PAUSE_MS && stops(known) === 0;
-  if (recent && mapping.dictionary !== null) return done(known);
+  if (recent && mapping.dictionary !== null) return known;
   const looked = await lookAgain(mapping, connector, clock);
-  if (!looked.ok) return looked;
-  if (looked.value === null) return done(known);
-  const { drift, columns } = looked.value;
+  if (looked === null) return known;
+  const { drift, columns } = looked;
   await keepDrift(ctx, mapping, drift, columns);
-  return done(drift);
+  return drift;
 }
 
 interface Look {
@@ -60,18 +60,16 @@ async function lookAgain(
   mapping: MappingRow,
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'>,
-): Promise<Result<Look | null>> {
+): Promise<Look | null> {
   let before: DriftEntry[] | undefined;
   for (let at = 0; ; at += 1) {
-    const described = await connector.describeFields(mapping.remote_table, true);
-    if (!described.ok && described.failure.code !== 'not_found') return described;
-    const columns = described.ok ? described.value : null;
-    if (columns?.length === 0) return done(null);
+    const columns = await unless(connector.describeFields(mapping.remote_table, true), ['not_found'], null);
+    if (columns?.length === 0) return null;
     const drift = columns ? driftOf(mapping, columns) : [tableGone(mapping.remote_table)];
     const worse = worseThan(mapping.drift, drift);
-    if (worse.length === 0) return done({ drift, columns });
-    if (before !== undefined && !isDeepStrictEqual(before, worse)) return done(null);
-    if (at === AGAIN_MS.length) return done({ drift, columns });
+    if (worse.length === 0) return { drift, columns };
+    if (before !== undefined && !isDeepStrictEqual(before, worse)) return null;
+    if (at === AGAIN_MS.length) return { drift, columns };
     before = worse;
     await clock.sleep(AGAIN_MS[at]!);
   }

@@ -5,7 +5,8 @@ import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redir
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
+import type { RemoteTools } from '../connections/connections.open.ts';
+import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { localFields, localView, type Surroundings, toRemote } from '../engine/fields.ts';
 import { type Match, matchRecords, type Thing } from '../engine/match.ts';
@@ -14,7 +15,7 @@ import { emptyBook, type Identities, identities } from '../engine/state.ts';
 import type { Value } from '../engine/values.ts';
 import { pairOf } from '../port/book.rows.ts';
 import { openCards } from '../port/local.cards.ts';
-import { done, type Result } from '../remote.failures.ts';
+
 import type { RemoteRecord } from '../remote.types.ts';
 import { createEvaluate } from './expressions.ts';
 import { type LoadedMapping, loadMapping } from './mapping.load.ts';
@@ -71,7 +72,7 @@ const CHUNK = 5_000;
  */
 export async function previewMapping(
   ctx: Ctx,
-  tools: AskTools,
+  tools: RemoteTools,
   id: string,
   request: PreviewRequest,
 ): Promise<MappingPreview> {
@@ -81,8 +82,7 @@ export async function previewMapping(
   if (loaded.broken !== null) throw new EstateError('wrong_state', loaded.broken);
   const connection = await loadActive(ctx, tools, loaded.connectionId);
   const shown = withoutCosts(ctx, loaded);
-  const read = await ask(tools, connection, (remote) => readSample(remote, shown, request));
-  const records = read.ok ? read.value : refuse(read.failure);
+  const records = await callRemote(tools, connection, (remote) => readSample(remote, shown, request));
   const cards = await readCards(ctx, shown);
   const around = await surroundings(ctx, shown, records, cards);
   const matches = await matchSample(ctx, shown, records, cards, around);
@@ -106,13 +106,12 @@ async function readSample(
   remote: Connector,
   { mapping, remoteFilter }: LoadedMapping,
   { limit, remote_ids }: PreviewRequest,
-): Promise<Result<RemoteRecord[]>> {
+): Promise<RemoteRecord[]> {
   const fields = [...new Set(mapping.fields.map(({ remote }) => remote))];
   if (remote_ids) {
     const ids = [...new Set(remote_ids.split(',').map((id) => id.trim()))].filter((id) => id !== '');
     const looks = await remote.readByIds(mapping.table, ids.slice(0, limit), fields);
-    if (!looks.ok) return looks;
-    return done([...looks.value.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : [])));
+    return [...looks.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : []));
   }
   const page = await remote.readPage({
     table: mapping.table,
@@ -121,7 +120,7 @@ async function readSample(
     cursor: null,
     ...(remoteFilter === null ? {} : { filter: remoteFilter }),
   });
-  return page.ok ? done(page.value.records.slice(0, limit)) : page;
+  return page.records.slice(0, limit);
 }
 
 async function readCards(ctx: Ctx, { mapping, cardFilter }: LoadedMapping): Promise<Map<string, LocalCard>> {

@@ -1,6 +1,6 @@
 import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
-import { done, type Result } from '../remote.failures.ts';
+
 import { columnOf, type RemoteProblem } from './mapping.remote.ts';
 
 /** Longer lines of tables that extend each other there are not. */
@@ -15,23 +15,22 @@ export async function referenceProblems(
   { id, fields }: Pick<MappingRow, 'id' | 'fields'>,
   columns: readonly RemoteColumn[],
   tables: ReadonlyMap<string, string>,
-): Promise<Result<RemoteProblem[]>> {
+): Promise<RemoteProblem[]> {
   const problems: RemoteProblem[] = [];
   const lines = new Map<string, string[]>();
-  const lineOf = async (table: string): Promise<Result<string[]>> => {
+  const lineOf = async (table: string): Promise<string[]> => {
     const known = lines.get(table);
-    if (known) return done(known);
+    if (known) return known;
     const line = [table];
     while (line.length < DEPTH) {
       const name = line.at(-1)!;
       const found = await remote.describeTables(name);
-      if (!found.ok) return found;
-      const parent = found.value.find((one) => one.name === name)?.parent;
+      const parent = found.find((one) => one.name === name)?.parent;
       if (parent === undefined || parent === null) break;
       line.push(parent);
     }
     lines.set(table, line);
-    return done(line);
+    return line;
   };
   for (const [index, row] of fields.entries()) {
     if (row.transform_type !== 'reference') continue;
@@ -40,10 +39,8 @@ export async function referenceProblems(
     // where a column leads to, not every remote tells
     if (!led || meant === undefined || led === meant) continue;
     const above = await lineOf(led);
-    if (!above.ok) return above;
     const below = await lineOf(meant);
-    if (!below.ok) return below;
-    if (above.value.includes(meant) || below.value.includes(led)) continue;
+    if (above.includes(meant) || below.includes(led)) continue;
     problems.push({
       level: 'error',
       field: `field_mappings.${index}.transform_config.mapping_id`,
@@ -51,5 +48,5 @@ export async function referenceProblems(
       message: `the column leads to ${led}, and the mapping is of ${meant}`,
     });
   }
-  return done(problems);
+  return problems;
 }

@@ -11,9 +11,11 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { type AskTools, ask, loadActive, refuse } from '../connections/connections.ask.ts';
+import type { RemoteTools } from '../connections/connections.open.ts';
+import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';
-import { done, type Result } from '../remote.failures.ts';
+import { unless } from '../remote.errors.ts';
+
 import { dictionaryOf } from './mapping.drift.ts';
 import { longTexts } from './mapping.lengths.ts';
 import { referenceProblems } from './mapping.references.ts';
@@ -32,7 +34,7 @@ export interface MappingValidation {
  * nothing is wrong; what had drifted since the last time is settled then.
  * @throws EstateError `conflict`, `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
  */
-export async function validateMapping(ctx: Ctx, tools: AskTools, id: string): Promise<MappingValidation> {
+export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string): Promise<MappingValidation> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const version = await versionOf(ctx, id);
   const mapping = await loadMappingRow(ctx.db, id);
@@ -42,11 +44,10 @@ export async function validateMapping(ctx: Ctx, tools: AskTools, id: string): Pr
     new Map(Object.entries(await loadMappedTypes(ctx.db, mapping.connection_id))),
   ).map((fault): RemoteProblem => ({ ...fault, level: 'error' }));
   const connection = await loadActive(ctx, tools, mapping.connection_id);
-  const seen = await ask(tools, connection, (remote) => look(ctx, remote, mapping));
-  if (!seen.ok) refuse(seen.failure);
-  const problems = [...local, ...seen.value.problems];
+  const seen = await callRemote(tools, connection, (remote) => look(ctx, remote, mapping));
+  const problems = [...local, ...seen.problems];
   const valid = !problems.some(({ level }) => level === 'error');
-  if (valid) await keepDictionary(ctx, id, version, dictionaryOf(seen.value.columns));
+  if (valid) await keepDictionary(ctx, id, version, dictionaryOf(seen.columns));
   return { valid, problems };
 }
 
@@ -55,60 +56,47 @@ interface Seen {
   problems: RemoteProblem[];
 }
 
-async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<Result<Seen>> {
+async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<Seen> {
   const { remote_table: table, filter_query: filter, relations } = mapping;
-  const columns = await remote.describeFields(table);
-  if (!columns.ok) {
-    if (columns.failure.code !== 'not_found') return columns;
+  const columns = await unless(remote.describeFields(table), ['not_found'], null);
+  if (!columns) {
     const message = 'is no table of the remote, or hidden from the account';
     const gone: RemoteProblem = { level: 'error', field: 'remote_table', code: 'unknown_table', message };
-    return done({ columns: [], problems: [gone] });
+    return { columns: [], problems: [gone] };
   }
   const type = ctx.metamodel.cardTypes.get(mapping.card_type_key);
-  const problems = type ? columnProblems(ctx.metamodel, type, mapping, columns.value) : [];
-  problems.push(...(await longTexts(ctx, mapping, columns.value)));
+  const problems = type ? columnProblems(ctx.metamodel, type, mapping, columns) : [];
+  problems.push(...(await longTexts(ctx, mapping, columns)));
   const tables = new Map(
     (await loadMappingRows(ctx.db, mapping.connection_id)).map((one) => [one.id, one.remote_table]),
   );
-  const astray = await referenceProblems(remote, mapping, columns.value, tables);
-  if (!astray.ok) return astray;
-  problems.push(...astray.value);
+  problems.push(...(await referenceProblems(remote, mapping, columns, tables)));
   if (filter !== null) {
-    const unknown = await remote.unknownInFilter(table, filter);
-    if (!unknown.ok) return unknown;
-    for (const name of unknown.value) {
+    for (const name of await remote.unknownInFilter(table, filter)) {
       const message = `names '${name}', which the table does not have`;
       problems.push({ level: 'error', field: 'filter_query', code: 'unknown_column', message });
     }
   }
-  if (relations.length > 0) {
-    const types = await remote.describeRelationTypes();
-    if (!types.ok) return types;
-    problems.push(...relationProblems(relations, types.value));
-  }
-  const rights = await rightProblems(remote, mapping);
-  if (!rights.ok) return rights;
-  return done({ columns: columns.value, problems: [...problems, ...rights.value] });
+  if (relations.length > 0)
+    problems.push(...relationProblems(relations, await remote.describeRelationTypes()));
+  return { columns, problems: [...problems, ...(await rightProblems(remote, mapping))] };
 }
 
 /** What the account may not do with the table that the mapping is to do. */
-async function rightProblems(remote: Connector, mapping: MappingRow): Promise<Result<RemoteProblem[]>> {
+async function rightProblems(remote: Connector, mapping: MappingRow): Promise<RemoteProblem[]> {
   const writes: Right[] = mapping.sync_direction === 'pull' ? [] : ['create', 'update'];
   const deletes: Right[] =
     mapping.sync_direction === 'pull' || mapping.sync_mode === 'additive' ? [] : ['delete'];
   const table = mapping.remote_table;
   const found = await remote.testRights([{ table, rights: ['read', ...writes, ...deletes] }]);
-  if (!found.ok) return found;
-  return done(
-    found.value
-      .filter(({ granted }) => granted === false)
-      .map(({ right, how }) => ({
-        level: right === 'delete' ? 'warning' : 'error',
-        field: 'remote_table',
-        code: 'right_missing',
-        message: `the account may not ${right} records: ${how}`,
-      })),
-  );
+  return found
+    .filter(({ granted }) => granted === false)
+    .map(({ right, how }) => ({
+      level: right === 'delete' ? 'warning' : 'error',
+      field: 'remote_table',
+      code: 'right_missing',
+      message: `the account may not ${right} records: ${how}`,
+    }));
 }
 
 async function versionOf({ db }: Ctx, id: string): Promise<string | undefined> {

@@ -19,15 +19,14 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import type { Connector } from '../connectors/connector.ts';
+import type { Connector, Page } from '../connectors/connector.ts';
 import { settleBegun } from '../engine/apply.remote.ts';
 import type { ApplyOptions } from '../engine/apply.rows.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
 import type { Mapping } from '../engine/model.types.ts';
 import type { Ending, EnginePort, PlanHead, Standing } from '../engine/plan.types.ts';
 import { emptyBook, identities } from '../engine/state.ts';
-import { RemoteFailed } from '../remote.failed.ts';
-import { failed } from '../remote.failures.ts';
+import { RemoteError, unless } from '../remote.errors.ts';
 import { inLanes, lanesOf } from './apply.lanes.ts';
 import { loadPairs, storeBook } from './book.rows.ts';
 import { type CardReader, openCards } from './local.cards.ts';
@@ -69,7 +68,7 @@ interface KeptMapping {
  * Applies the approved rows of a run's plan; called again after a kill it goes on where it was. What closes the plan in
  * the book is left to the caller, who knows whether rows wait for a person's word. All that is written in the inventory
  * is one batch, under the run's id.
- * @throws RemoteFailed when the remote fails otherwise than about single rows; `answer_lost` when an answer stays away.
+ * @throws RemoteError when the remote fails otherwise than about single rows; `answer_lost` when an answer stays away.
  */
 export async function applyRun(
   tools: ApplyTools,
@@ -107,14 +106,14 @@ export async function applyRun(
     mayHaveMoved: (id) => moved === null || moved.has(id),
   });
   if (applied.status === 'lost')
-    throw new RemoteFailed(failed('answer_lost', `table ${mapping.table}`, applied.message!).failure);
+    throw new RemoteError('answer_lost', `table ${mapping.table}`, applied.message!);
   return applied;
 }
 
 /**
  * Finds out what has become of the writes that an earlier run has sent without hearing of them again: a later plan would
  * take what has arrived for somebody's change.
- * @returns how many there were. @throws RemoteFailed when the remote cannot be asked.
+ * @returns how many there were. @throws RemoteError when the remote cannot be asked.
  */
 export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
@@ -173,7 +172,7 @@ async function movedSince(
   const moved = new Set<string>();
   let cursor: string | null = null;
   for (let pages = 0; pages < MOVED_PAGES; pages += 1) {
-    const page = await connector.readSince({
+    const read = connector.readSince({
       table,
       fields: [],
       ...(filter === null ? {} : { filter }),
@@ -184,10 +183,10 @@ async function movedSince(
       display: false,
     });
     // the account may read the records, and not what has changed
-    if (!page.ok && page.failure.code === 'forbidden') return null;
-    if (!page.ok) throw new RemoteFailed(page.failure);
-    for (const { id } of page.value.records) moved.add(id);
-    cursor = page.value.next;
+    const page: Page | null = await unless(read, ['forbidden'], null);
+    if (page === null) return null;
+    for (const { id } of page.records) moved.add(id);
+    cursor = page.next;
     if (cursor === null) return moved;
   }
   return null;

@@ -1,19 +1,18 @@
 import type { Connector, RemoteValues } from '../connectors/connector.ts';
-import { changedColumn } from '../connectors/surely.ts';
+import { changedColumn } from '../connectors/safe-write.ts';
 import type { AgreedLink, Mapping } from '../engine/model.types.ts';
 import type { EnginePort, RemoteAnswer, RemoteState, RemoteWrite, Trace } from '../engine/plan.types.ts';
 import type { Value } from '../engine/values.ts';
-import { asked, RemoteFailed } from '../remote.failed.ts';
-import { type FailureCode, failureText, type RemoteFailure } from '../remote.failures.ts';
+import { isRemoteError, type RemoteErrorCode } from '../remote.errors.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import type { Removals } from './port.removed.ts';
 
 /** Failures that concern one record alone; the run goes on with the others. */
-const ofTheRow: ReadonlySet<FailureCode> = new Set(['refused', 'forbidden', 'not_found', 'ambiguous']);
+const ofTheRow: ReadonlySet<RemoteErrorCode> = new Set(['refused', 'forbidden', 'not_found', 'ambiguous']);
 
 type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'trace'>;
 
-/** The remote's half of what applying needs, through a connector. What is not about one row is thrown: RemoteFailed. */
+/** The remote's half of what applying needs, through a connector. What is not about one row is thrown: RemoteError. */
 export function remotePort(connector: Connector, mapping: Mapping, removals?: Removals): RemotePort {
   const columns = [...new Set(mapping.fields.map(({ remote }) => remote))];
   const endsOf = ({ relationType, source, target }: AgreedLink) => {
@@ -33,14 +32,13 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
         return { kind: 'refused', message: `${message} It would come back without it, so nothing is made.` };
       }
       const values = { ...held?.values, ...columnValues(what.values) };
-      const answer =
+      const written =
         what.kind === 'create'
-          ? await connector.create(what.table, values, mark)
-          : await connector.update(what.table, what.id, values, seen?.version, seen?.fields);
-      if (!answer.ok) return failed(answer.failure);
-      const { record, recovered, notice } = answer.value;
-      const adopted =
-        what.kind === 'create' && (answer.value.adopted ?? (await wasThere(what.table, record.id)));
+          ? await connector.create(what.table, values, mark).catch(answerTo)
+          : await connector.update(what.table, what.id, values, seen?.version, seen?.fields).catch(answerTo);
+      if ('kind' in written) return written;
+      const { record, recovered, notice } = written;
+      const adopted = what.kind === 'create' && (written.adopted ?? (await wasThere(what.table, record.id)));
       const back = held && restored && (await removals!.relate(restored, held, record));
       const words = [notice, back].filter((one) => one !== undefined);
       const told = words.length === 0 ? {} : { notice: words.join(' ') };
@@ -53,22 +51,21 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
           message: 'Somebody changed it at the remote just before it was to be deleted.',
         };
       }
-      const answer = await connector.delete(what.table, what.id, seen?.version, seen?.fields);
-      return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+      return await connector
+        .delete(what.table, what.id, seen?.version, seen?.fields)
+        .then(() => doneWithout, answerTo);
     }
     const ends = endsOf(what.link);
     if (!ends) return { kind: 'refused', message: 'The mapping no longer has the relation type.' };
     if (what.kind === 'relate') {
-      const answer = await connector.createRelation(...ends);
-      return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+      return await connector.createRelation(...ends).then(() => doneWithout, answerTo);
     }
     const found = what.link.relationId ?? (await relationId(ends));
     if (found === undefined) {
       return { kind: 'refused', message: 'The remote does not tell the key of the relation.' };
     }
     if (found === null) return { kind: 'done', record: null };
-    const answer = await connector.deleteRelation(found);
-    return answer.ok ? { kind: 'done', record: null } : failed(answer.failure);
+    return await connector.deleteRelation(found).then(() => doneWithout, answerTo);
   };
 
   /**
@@ -77,12 +74,12 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
    */
   const isOther = async (what: { table: string; id: string }, seen: RemoteRecord): Promise<boolean> => {
     const names = Object.keys(seen.fields);
-    const look = (await asked(connector.readByIds(what.table, [what.id], names))).get(what.id);
+    const look = (await connector.readByIds(what.table, [what.id], names)).get(what.id);
     return look?.kind === 'there' && changedColumn(look.record.fields, seen.fields, names) !== undefined;
   };
 
   const wasThere = async (table: string, id: string): Promise<boolean> =>
-    connector.adopted ? await asked(connector.adopted(table, id)) : false;
+    connector.adopted ? await connector.adopted(table, id) : false;
 
   /** The record as it was written: a column that is kept from the account comes back empty, whatever it holds. */
   const shown = async (record: RemoteRecord, values: RemoteValues): Promise<RemoteRecord> => {
@@ -91,18 +88,18 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
       (column) => !isEmpty(values[column]) && isEmpty(record.fields[column]?.value),
     );
     if (emptied.length === 0) return record;
-    const hidden = await asked(connector.withheldFields(record.table, emptied));
+    const hidden = await connector.withheldFields(record.table, emptied);
     const fields = hidden.map((column) => [column, { value: values[column]! }] as const);
     return { ...record, fields: { ...record.fields, ...Object.fromEntries(fields) } };
   };
 
   /** The key of a relation; null where there is none, undefined where the remote cannot be asked. */
   const relationId = async (ends: readonly [string, string, string]): Promise<string | null | undefined> =>
-    connector.findRelation ? await asked(connector.findRelation(...ends)) : undefined;
+    connector.findRelation ? await connector.findRelation(...ends) : undefined;
 
   return {
     async readRemote(table, ids) {
-      const looks = await asked(connector.readByIds(table, [...ids], columns));
+      const looks = await connector.readByIds(table, [...ids], columns);
       return new Map(
         [...looks].map(([id, look]): [string, RemoteState] => [
           id,
@@ -115,7 +112,7 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
     writeRemote: (what, mark, seen) => write(what, mark, seen),
     async trace(what, mark): Promise<Trace> {
       if (what.kind === 'create') {
-        const record = await asked(connector.findCreated(what.table, mark));
+        const record = await connector.findCreated(what.table, mark);
         if (!record) return { kind: 'absent' };
         const held = what.restored && removals && (await removals.heldOf(what.restored));
         const notice = held && (await removals!.relate(what.restored!, held, record));
@@ -130,11 +127,15 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
   };
 }
 
-function failed(failure: RemoteFailure): RemoteAnswer {
-  if (failure.code === 'answer_lost') return { kind: 'lost' };
-  if (failure.code === 'changed_meanwhile') return { kind: 'stale', message: failureText(failure) };
-  if (ofTheRow.has(failure.code)) return { kind: 'refused', message: failureText(failure) };
-  throw new RemoteFailed(failure);
+const doneWithout: RemoteAnswer = { kind: 'done', record: null };
+
+/** The answer that an error of a single row is. @throws what is not about one row. */
+function answerTo(error: unknown): RemoteAnswer {
+  if (!isRemoteError(error)) throw error;
+  if (error.code === 'answer_lost') return { kind: 'lost' };
+  if (error.code === 'changed_meanwhile') return { kind: 'stale', message: error.message };
+  if (ofTheRow.has(error.code)) return { kind: 'refused', message: error.message };
+  throw error;
 }
 
 /** Values as columns take them: lists as their members with commas between, objects as JSON. */

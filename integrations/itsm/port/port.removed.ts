@@ -3,8 +3,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { Connector, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
 import type { PlanRow, Restored } from '../engine/plan.types.ts';
 import { canonical } from '../engine/values.ts';
-import { asked, RemoteFailed } from '../remote.failed.ts';
-import type { Result } from '../remote.failures.ts';
+import { isRemoteError, unless } from '../remote.errors.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 
 /** What a record held before it was deleted, as far as the remote shows it and takes it back. */
@@ -38,7 +37,7 @@ export function createRemovals(
       columns ??= writable(await shown(connector.describeFields(table)));
       // what is not shown cannot be kept, and the deletion is not taken back then
       if (columns === null) return;
-      const looks = await asked(connector.readByIds(table, ids, columns));
+      const looks = await connector.readByIds(table, ids, columns);
       const relations = await relationsOf(connector, new Set(ids));
       const kept = rows.flatMap(({ no, remoteId }) => {
         const look = looks.get(remoteId ?? '');
@@ -65,11 +64,14 @@ export function createRemovals(
         if (isAwaited) continue;
         const now = id ?? other;
         const ends = from === remoteId ? ([record.id, now] as const) : ([now, record.id] as const);
-        const known = connector.findRelation ? await connector.findRelation(type, ...ends) : undefined;
-        const isThere = known?.ok === true && known.value !== null;
-        const made = isThere ? known : await connector.createRelation(type, ...ends);
-        if (made.ok) related += 1;
-        else lacking.push(`the relation to ${other} (${made.failure.what})`);
+        try {
+          const known = await connector.findRelation?.(type, ...ends).catch(() => null);
+          if ((known ?? null) === null) await connector.createRelation(type, ...ends);
+          related += 1;
+        } catch (error) {
+          if (!isRemoteError(error)) throw error;
+          lacking.push(`the relation to ${other} (${error.what})`);
+        }
       }
       const sent = Object.entries(held.values);
       for (const [column, value] of sent) {
@@ -85,13 +87,9 @@ export function createRemovals(
 const writable = (columns: RemoteColumn[] | null): string[] | null =>
   columns?.flatMap(({ name, readonly }) => (readonly ? [] : [name])) ?? null;
 
-/** What the remote answers; null where it is not for this account. @throws RemoteFailed where another try may help. */
-async function shown<T>(answer: Promise<Result<T>>): Promise<T | null> {
-  const result = await answer;
-  if (result.ok) return result.value;
-  if (['forbidden', 'not_found', 'refused'].includes(result.failure.code)) return null;
-  throw new RemoteFailed(result.failure);
-}
+/** What the remote answers; null where it is not for this account. @throws RemoteError where another try may help. */
+const shown = <T>(answer: Promise<T>): Promise<T | null> =>
+  unless(answer, ['forbidden', 'not_found', 'refused'], null);
 
 /** Values that are filled; a remote's own forms of several values cannot be sent back as they were read. */
 const valuesOf = ({ fields }: RemoteRecord): RemoteValues =>
@@ -106,14 +104,8 @@ async function relationsOf(connector: Connector, ids: ReadonlySet<string>): Prom
   const found: RemoteRelation[] = [];
   let cursor: string | null = null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const page: Awaited<ReturnType<Connector['readRelations']>> = await connector.readRelations({
-      types: [],
-      since: null,
-      limit: PAGE,
-      cursor,
-      ends: [...ids],
-    });
-    const told = await shown(Promise.resolve(page));
+    const page = connector.readRelations({ types: [], since: null, limit: PAGE, cursor, ends: [...ids] });
+    const told: Awaited<typeof page> | null = await shown(page);
     if (told === null) break;
     const { relations, next } = told;
     found.push(...relations.filter(({ from, to }) => ids.has(from) || ids.has(to)));

@@ -5,15 +5,14 @@ import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { OpenedRemote } from '../connections/connections.kind.types.ts';
+import type { OpenedRemote } from '../connections/connections.kinds.ts';
 import type { Connector, RemoteLook } from '../connectors/connector.ts';
 import { type Finding, verifyPlan } from '../engine/apply.check.ts';
 import type { Outcome, RemoteState } from '../engine/plan.types.ts';
-import { budgetLeft } from '../limiter/limiter.budget.ts';
+import { budgetLeft } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { loadBookPart } from '../port/book.rows.ts';
 import { planRowOf } from '../port/plan.rows.ts';
-import { asked } from '../remote.failed.ts';
 import type { RunJob, RunMapping } from './run.begin.ts';
 import { finishRun } from './run.finish.ts';
 import type { Stopwatch } from './run.stopwatch.ts';
@@ -98,7 +97,7 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
     if (rows.length === 0) return count;
     after = rows.at(-1)!.no;
     const remoteIds = rows.flatMap(({ remote_id, made_id }) => remote_id ?? made_id ?? []);
-    const looks = await asked(connector.readByIds(mapping.table, remoteIds, columns));
+    const looks = await connector.readByIds(mapping.table, remoteIds, columns);
     const { book } = await loadBookPart(db, mapping.id, { remoteIds });
     const outcomes = new Map(
       rows.map(({ no, made_id: madeId }): [number, Outcome] => [

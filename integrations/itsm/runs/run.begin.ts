@@ -14,13 +14,13 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Clock } from '../clock.ts';
-import type { OpenedRemote } from '../connections/connections.kind.types.ts';
+import type { OpenedRemote } from '../connections/connections.kinds.ts';
 import { openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.check.ts';
 import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
 import { openCards } from '../port/local.cards.ts';
-import { asked, RemoteFailed } from '../remote.failed.ts';
+import { isRemoteError } from '../remote.errors.ts';
 import {
   type RunBasis,
   type RunConditions,
@@ -104,7 +104,7 @@ async function keepMapping(
  * Looks whether the remote's dictionary has changed before anything is read; the run then goes without the fields that
  * have lost their column. A remote that does not tell of its dictionary is read all the same, unless the mapping could not run
  * by what it told last.
- * @throws EstateError `wrong_state` when the mapping cannot run without them. @throws RemoteFailed
+ * @throws EstateError `wrong_state` when the mapping cannot run without them. @throws RemoteError
  */
 export async function heedDrift(
   job: RunJob,
@@ -113,19 +113,23 @@ export async function heedDrift(
   clock: Clock,
 ): Promise<RunRow> {
   if (run.checkpoint !== null) return run;
-  const looked = await checkDrift(job.ctx, run.mapping_id, connector, clock);
+  try {
+    await checkDrift(job.ctx, run.mapping_id, connector, clock);
+  } catch (error) {
+    const canRun = connector.calls() === 0 || !(run.mapping as RunMapping).brokenByDrift;
+    if (!isRemoteError(error) || !canRun) throw error;
+  }
   if (connector.calls() === 0) return run;
-  if (!looked.ok && (run.mapping as RunMapping).brokenByDrift) throw new RemoteFailed(looked.failure);
   return await command(job.ctx, async ({ sql, metamodel }) => {
     await job.hold({ sql });
     return { ...run, mapping: await keepMapping(sql, metamodel, run) };
   });
 }
 
-/** Has the run read everything where the remote does not tell its account what has changed. @throws RemoteFailed */
+/** Has the run read everything where the remote does not tell its account what has changed. @throws RemoteError */
 export async function readAllIfUntold(job: RunJob, run: RunRow, connector: Connector): Promise<RunRow> {
-  if (run.checkpoint !== null || !connector.changesUntold) return run;
-  const why = await asked(connector.changesUntold());
+  if (run.checkpoint !== null || !connector.deltaUnavailable) return run;
+  const why = await connector.deltaUnavailable();
   if (why === null) return run;
   return await command(job.ctx, async ({ sql }) => {
     await job.hold({ sql });

@@ -13,8 +13,8 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
-import type { OpenedRemote } from '../connections/connections.kind.types.ts';
-import { budgetLeft } from '../limiter/limiter.budget.ts';
+import type { OpenedRemote } from '../connections/connections.kinds.ts';
+import { budgetLeft } from '../limiter/limiter.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { applyStage } from './run.apply.ts';
 import {

@@ -1,6 +1,5 @@
 import { emptiedColumns } from '../../../domain/exchange/itsm/runs.hidden.ts';
 import { logRun } from '../../../domain/exchange/itsm/runs.store.ts';
-import { asked } from '../remote.failed.ts';
 import type { RunWork } from './run.types.ts';
 
 /**
@@ -14,7 +13,7 @@ export async function leaveOutHidden(work: RunWork): Promise<void> {
   const fields = mapping.fields.map(({ path, remote: column }) => ({ path, column }));
   const emptied = await emptiedColumns(db, runId, mappingId, fields);
   if (emptied.length === 0) return;
-  const hidden = new Set(await asked(connector.withheldFields(mapping.table, emptied)));
+  const hidden = new Set(await connector.withheldFields(mapping.table, emptied));
   if (hidden.size === 0) return;
   const kept = mapping.fields.filter(({ remote }) => !hidden.has(remote));
   work.loaded = {

@@ -1,7 +1,6 @@
 import { heard, keepHeard } from '../../../domain/exchange/itsm/runs.heard.ts';
 import { untoldTargets } from '../../../domain/exchange/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
-import { asked } from '../remote.failed.ts';
 import { kindsOf } from './run.link.kinds.ts';
 import type { RunWork } from './run.types.ts';
 
@@ -27,7 +26,7 @@ export async function lookAtEnds(work: RunWork): Promise<void> {
     const ids = await inTransaction(db, (sql) => untoldTargets(sql, kind, concerns));
     for (let at = 0; at < ids.length; at += LOOKS) {
       signal.throwIfAborted();
-      const looks = await asked(connector.readByIds(table, ids.slice(at, at + LOOKS), []));
+      const looks = await connector.readByIds(table, ids.slice(at, at + LOOKS), []);
       const gone = [...looks].flatMap(([id, { kind: look }]) =>
         look === 'gone' ? [heard(id, { look })] : [],
       );

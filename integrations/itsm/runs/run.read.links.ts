@@ -4,7 +4,6 @@ import {
   keepRemoteLinks,
   rememberedLinks,
 } from '../../../domain/exchange/itsm/runs.links.ts';
-import { asked } from '../remote.failed.ts';
 import { readAhead } from './run.read.ahead.ts';
 import type { RunWork } from './run.types.ts';
 
@@ -23,7 +22,7 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
   const { connector, mappingId, runId, complete, book } = work;
   const since = complete ? null : book.links_watermark;
   const pages = readAhead(work, (cursor) =>
-    asked(connector.readRelations({ types, since, limit: work.page, cursor })),
+    connector.readRelations({ types, since, limit: work.page, cursor }),
   );
   for await (const page of pages) {
     const { state } = work;
@@ -54,14 +53,14 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
 async function readGone(work: RunWork): Promise<void> {
   const { connector, db, mappingId, book } = work;
   if (book.links_watermark === null) return;
-  const told = await asked(connector.relationDeletionsSince(book.links_watermark));
+  const told = await connector.relationDeletionsSince(book.links_watermark);
   const ids = await rememberedLinks(
     db,
     mappingId,
     told.map(({ id }) => id),
   );
   if (ids.length === 0) return;
-  const there = connector.relationsThere ? await asked(connector.relationsThere(ids)) : new Set();
+  const there = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
   const gone = ids.filter((id) => !there.has(id));
   await work.keep({}, (sql) => dropRemoteLinks(sql, mappingId, gone));
 }

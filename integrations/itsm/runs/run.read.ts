@@ -12,7 +12,6 @@ import { hearWaiting, waitingAmong } from '../../../domain/exchange/itsm/waiting
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
 import { pairOf } from '../port/book.rows.ts';
-import { asked } from '../remote.failed.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { reachOf } from './run.reach.ts';
 import { readAhead } from './run.read.ahead.ts';
@@ -63,11 +62,9 @@ async function readRecords(work: RunWork): Promise<void> {
     display: false,
   };
   const pages = readAhead(work, (cursor) =>
-    asked(
-      complete
-        ? connector.readPage({ ...request, cursor })
-        : connector.readSince({ ...request, cursor, since: reachOf(work).watermark }),
-    ),
+    complete
+      ? connector.readPage({ ...request, cursor })
+      : connector.readSince({ ...request, cursor, since: reachOf(work).watermark }),
   );
   for await (const page of pages) {
     const { heard, late } = await judgeable(work, page.records);
@@ -168,10 +165,10 @@ async function lookAt(work: RunWork, ids: string[]): Promise<[string, ClassedLoo
   if (ids.length === 0) return [];
   work.signal.throwIfAborted();
   const { connector, loaded } = work;
-  const looks = [...(await asked(connector.readByIds(loaded.mapping.table, ids, columnsOf(work))))];
+  const looks = [...(await connector.readByIds(loaded.mapping.table, ids, columnsOf(work)))];
   const gone = looks.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
   if (gone.length === 0 || !connector.reclassified) return looks;
-  const classes = await asked(connector.reclassified(gone));
+  const classes = await connector.reclassified(gone);
   return looks.map(([id, look]): [string, ClassedLook] => {
     const reclassified = classes.get(id);
     return [id, look.kind === 'gone' && reclassified !== undefined ? { kind: 'gone', reclassified } : look];
@@ -189,7 +186,7 @@ async function readDeletions(work: RunWork): Promise<void> {
   const { connector, loaded } = work;
   const { watermark } = reachOf(work);
   if (watermark === null) return;
-  const tombstones = await asked(connector.deletionsSince(loaded.mapping.table, watermark));
+  const tombstones = await connector.deletionsSince(loaded.mapping.table, watermark);
   for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
       .slice(at, at + CHUNK)

@@ -3,7 +3,7 @@ import { logRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { settleRun } from '../port/apply.run.ts';
-import { RemoteFailed } from '../remote.failed.ts';
+import { isRemoteError } from '../remote.errors.ts';
 import type { RunJob } from './run.begin.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function settleEarlier(job: RunJob, run: RunRow, connector: Connect
       const told = `Looked up ${count} writes of an earlier run, of which no answer had come.`;
       await logRun(ctx.db, run.id, 'read', 'info', told);
     } catch (error) {
-      if (!(error instanceof RemoteFailed) || error.failure.code !== 'answer_lost') throw error;
+      if (!isRemoteError(error, 'answer_lost')) throw error;
     }
   }
 }

@@ -3,7 +3,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
-import { failureText } from '../../../integrations/itsm/remote.failures.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';
@@ -40,9 +39,7 @@ async function readAway({ hello: { base, types } }: Remote): Promise<number> {
   ) => {
     let cursor: string | null = null;
     do {
-      const answer: Awaited<ReturnType<typeof page>> = await page(cursor);
-      if (!answer.ok) throw new Error(failureText(answer.failure));
-      cursor = answer.value.next;
+      ({ next: cursor } = await page(cursor));
     } while (cursor !== null);
   };
   const table = { table: 'cmdb_ci_business_app', fields: ['name', 'short_description'], limit: PAGE };

@@ -1,4 +1,4 @@
-import { momentOf } from '../../../integrations/itsm/connectors/netbox/records.ts';
+import { timeOf } from '../../../integrations/itsm/connectors/netbox/records.ts';
 import { schema } from './schema.ts';
 
 export type Row = Record<string, unknown> & { id: number };
@@ -108,4 +108,4 @@ export class Store {
 }
 
 /** A moment as the API tells it. */
-export const told = (micros: unknown): string => momentOf(micros as number);
+export const told = (micros: unknown): string => timeOf(micros as number);

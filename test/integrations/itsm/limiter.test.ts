@@ -57,7 +57,7 @@ async function push(
               resetAt: Number(headers['x-ratelimit-reset']) * 1000,
             }
           : undefined;
-        const more = told ? { told } : {};
+        const more = told ? { rate: told } : {};
         if (allowed) {
           await limiter.learn({ kind: 'passed', ...more });
           break;
@@ -177,10 +177,10 @@ describe('a limiter', () => {
     const learnt = async () => {
       const { clock, store, limiter } = make();
       for (let at = 0; at < 2; at += 1) {
-        await limiter.learn({ kind: 'passed', told: told(clock) });
+        await limiter.learn({ kind: 'passed', rate: told(clock) });
         clock.advance(1_000);
       }
-      expect((await limiter.state()).told).toMatchObject({ limit: 40, windowMs: 1_000 });
+      expect((await limiter.state()).rule).toMatchObject({ limit: 40, windowMs: 1_000 });
       return { clock, store, limiter };
     };
 
@@ -207,7 +207,7 @@ describe('a limiter', () => {
       const { clock, limiter } = await learnt();
       const { rate } = await limiter.state();
       const refuse = async () => {
-        await limiter.learn({ kind: 'limited', retryAfterMs: 500, told: told(clock) });
+        await limiter.learn({ kind: 'limited', retryAfterMs: 500, rate: told(clock) });
         return (await limiter.state()).rate;
       };
       clock.advance(60_000);
@@ -215,7 +215,7 @@ describe('a limiter', () => {
       clock.advance(2_000);
       expect(await refuse()).toBeLessThan(rate);
       // and a rule that is told anew counts at once
-      await limiter.learn({ kind: 'passed', told: told(clock, 20) });
+      await limiter.learn({ kind: 'passed', rate: told(clock, 20) });
       expect((await limiter.state()).rate).toBeCloseTo(20 * 0.97);
     });
   });

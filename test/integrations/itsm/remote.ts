@@ -1,9 +1,10 @@
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
+import { pagesOf } from '../../../integrations/itsm/connectors/paging.ts';
 import {
   connectServiceNow,
   type ServiceNowParts,
 } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
-import { failureText, type Result } from '../../../integrations/itsm/remote.failures.ts';
+import { isRemoteError, type RemoteError } from '../../../integrations/itsm/remote.errors.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 
@@ -29,19 +30,22 @@ export function connect(
 
 export type Connected = ReturnType<typeof connect>;
 
-/** The value of a call that has to succeed. */
-export async function value<T>(result: Promise<Result<T>>): Promise<T> {
-  const got = await result;
-  if (!got.ok) throw new Error(failureText(got.failure));
-  return got.value;
+/** The error of a call that has to fail. */
+export async function failure(call: Promise<unknown>): Promise<RemoteError> {
+  const error = await call.then(
+    () => new Error('it did not fail'),
+    (reason) => reason,
+  );
+  if (isRemoteError(error)) return error;
+  throw error;
 }
 
-/** The failure of a call that has to fail. */
-export async function failure(result: Promise<Result<unknown>>) {
-  const got = await result;
-  if (got.ok) throw new Error('it did not fail');
-  return got.failure;
-}
+/** The code of the error of a call; undefined if it succeeds. */
+export const codeOf = (call: Promise<unknown>): Promise<string | undefined> =>
+  call.then(
+    () => undefined,
+    (error) => error.code,
+  );
 
 /** All records of a table, page by page. */
 export async function readAll(
@@ -52,21 +56,21 @@ export async function readAll(
 ) {
   const records = [];
   let withheld = false;
-  let cursor: string | null = null;
   let pages = 0;
-  do {
-    const page: Awaited<ReturnType<typeof remote.readPage>> = await remote.readPage({
-      table,
-      fields: more.fields ?? ['name'],
-      limit,
-      cursor,
-      ...(more.filter ? { filter: more.filter } : {}),
-    });
-    if (!page.ok) throw new Error(failureText(page.failure));
-    records.push(...page.value.records);
-    withheld ||= page.value.withheld;
-    cursor = page.value.next;
+  const { fields = ['name'], filter } = more;
+  for await (const page of pagesOf((cursor) => remote.readPage({ table, fields, filter, limit, cursor }))) {
+    records.push(...page.records);
+    withheld ||= page.withheld;
     pages += 1;
-  } while (cursor !== null);
+  }
   return { records, withheld, pages };
+}
+
+/** All pages of a paged read. */
+export async function allPages<P extends { next: string | null }>(
+  read: (cursor: string | null) => Promise<P>,
+): Promise<P[]> {
+  const pages: P[] = [];
+  for await (const page of pagesOf(read)) pages.push(page);
+  return pages;
 }

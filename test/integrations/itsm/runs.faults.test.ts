@@ -7,7 +7,7 @@ import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { createRelation } from '../../../domain/inventory/relations/relations.create.ts';
-import { advice, type FailureCode } from '../../../integrations/itsm/remote.failures.ts';
+import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.errors.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver, type Driver } from '../../soak/itsm/drive.ts';
@@ -196,7 +196,7 @@ describe('a remote', () => {
       instance.watch = undefined;
       instance.heal();
       await t.services.db('itsm_account_limits').delete();
-      const [code] = codes as [FailureCode];
+      const [code] = codes as [RemoteErrorCode];
       const where = `${instance.base}/api/now/v2/table/${table}`;
       const [first] = log.filter(isFailure);
       expect(first!.message).toMatch(new RegExp(`^(${where}|table ${table}): ${told.replace('…', table)}`));

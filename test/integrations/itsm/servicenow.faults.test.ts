@@ -3,7 +3,7 @@ import { type Fault, faults, isState } from '../../emulators/servicenow/faults.t
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
-import { type Connected, connect, failure, readAll, value } from './remote.ts';
+import { type Connected, connect, failure, readAll } from './remote.ts';
 
 const table = 'cmdb_ci_linux_server';
 const oauth = {
@@ -27,11 +27,11 @@ async function exercise(instance: ServiceNowEmulator, remote: Connected, run: st
   const made: string[] = [];
   const read = readAll(remote, table, 10);
   for (let at = 0; at < 3; at += 1) {
-    const { record } = await value(remote.create(table, { name: `${run} ${at}` }, `${run}:${at}`));
+    const { record } = await remote.create(table, { name: `${run} ${at}` }, `${run}:${at}`);
     made.push(record.id);
   }
-  await value(remote.update(table, made[0]!, { name: `${run} changed` }));
-  await value(remote.delete(table, made[1]!));
+  await remote.update(table, made[0]!, { name: `${run} changed` });
+  await remote.delete(table, made[1]!);
   const { records, withheld } = await read;
   const relations = await readAll(remote, 'cmdb_rel_ci', 10);
 
@@ -137,9 +137,9 @@ describe('what still fails says what, where and what to do', () => {
       } as const,
     ]) {
       const remote = connect(instance, { auth });
-      await value(remote.readPage(request));
+      await remote.readPage(request);
       instance.oauth.expireAll(true);
-      await value(remote.readPage(request));
+      await remote.readPage(request);
       await remote.close();
     }
   });

@@ -1,9 +1,9 @@
-import { advice, type FailureCode } from '../../../integrations/itsm/remote.failures.ts';
+import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.errors.ts';
 import type { Fault } from '../../emulators/servicenow/faults.ts';
 import type { Ended } from './world.ts';
 
 /** What a run may fail with when the remote fails so; nothing where it gets over that. */
-export const failsWith: Record<Fault, FailureCode[]> = {
+export const failsWith: Record<Fault, RemoteErrorCode[]> = {
   limited_with_wait: ['limited'],
   limited_without_wait: ['limited'],
   unauthorised: ['credentials_refused'],
@@ -22,7 +22,7 @@ export const failsWith: Record<Fault, FailureCode[]> = {
 };
 
 /** Whatever fails may open the circuit, and may leave open whether a write was done. */
-const besides: FailureCode[] = ['outage', 'answer_lost'];
+const besides: RemoteErrorCode[] = ['outage', 'answer_lost'];
 
 /** Whether a line of a run's log tells of a failure, be it for good or not. */
 export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>
@@ -35,13 +35,13 @@ export function judgeFailures({ run, log }: Ended, faults: readonly Fault[]): st
   const known = allowed.length > 0 ? [...allowed, ...besides] : [];
   const told = log.filter(isFailure);
   for (const { message } of told) {
-    const code = (Object.keys(advice) as FailureCode[]).find((one) => message.includes(advice[one]));
+    const code = (Object.keys(advice) as RemoteErrorCode[]).find((one) => message.includes(advice[one]));
     if (code === undefined) wrong.push(`a failure without advice: ${message}`);
     else if (!known.includes(code)) wrong.push(`a failure of another kind, ${code}: ${message}`);
     else if (!/^(https?:\/\/\S+|table \S+): \S/.test(message))
       wrong.push(`a failure without a place: ${message}`);
   }
-  if (run.status === 'failed' && !known.includes(run.error_code as FailureCode))
+  if (run.status === 'failed' && !known.includes(run.error_code as RemoteErrorCode))
     wrong.push(`the run failed with ${run.error_code}: ${run.error_message}`);
   if (run.status === 'failed' && !told.some(({ message }) => message === run.error_message))
     wrong.push(`the log does not tell why the run failed: ${run.error_message}`);

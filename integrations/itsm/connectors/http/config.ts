@@ -1,6 +1,6 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
 import type { OutboundTls } from '../../../../platform/outbound.ts';
-import type { TransportConfig } from '../transport.ts';
+import { type TransportConfig, usualTransport } from '../transport.ts';
 
 export type HttpAuth =
   | { kind: 'none' }
@@ -8,19 +8,17 @@ export type HttpAuth =
   | { kind: 'token'; token: string };
 
 export interface HttpConfig extends TransportConfig {
-  /** Below it lie all the sources. */
+  /** The address below which all sources are. */
   url: string;
   auth: HttpAuth;
   sources: readonly HttpSource[];
   tls?: OutboundTls;
-  /** Of one answer; a file is held in memory while it is read. */
+  /** Of one response; a file is held in memory while it is read. */
   maxBytes: number;
 }
 
 export const usualConfig: Omit<HttpConfig, 'url' | 'auth' | 'sources'> = {
+  ...usualTransport,
   timeoutMs: 120_000,
-  attempts: 6,
-  pauseMs: 500,
-  longestWaitMs: 300_000,
   maxBytes: 32 * 1024 * 1024,
 };

@@ -1,5 +1,5 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { isRemoteError, RemoteError } from '../../remote.errors.ts';
 import type { Transport } from '../transport.ts';
 import { type Parsed, parseRows } from './parse.ts';
 
@@ -26,38 +26,36 @@ export interface Asked {
 }
 
 /** Gets what lies at the address of a source; null where it has not changed. */
-export type Fetch = (source: HttpSource, asked?: Asked) => Promise<Result<Fetched | null>>;
+export type Fetch = (source: HttpSource, asked?: Asked) => Promise<Fetched | null>;
 
-/** @param address of the connection; sources lie below it, and are asked for from its server alone. */
+/** @param address of the connection; sources are below it, and are requested from its server only. */
 export function createFetch(transport: Transport, address: string): Fetch {
   const root = new URL(address);
   const prefix = root.pathname.replace(/\/$/, '');
 
-  const once = async (source: HttpSource, url: URL, asked: Asked): Promise<Result<Fetched | null>> => {
+  const once = async (source: HttpSource, url: URL, asked: Asked): Promise<Fetched | null> => {
     const { parameters = {}, path, limit, headers = {} } = asked;
     const limitName = source.paging?.limit_parameter;
-    const answer = await transport.send({
+    const response = await transport.send({
       method: 'GET',
       path: url.pathname,
       doing: `Reading ${source.name}`,
       headers: { accept: accepted[source.format], ...headers },
-      ...(limit === undefined ? {} : { pageSize: limit }),
+      pageSize: limit,
       query: (pageSize) => {
         const query = new URLSearchParams(url.searchParams);
         for (const [name, value] of Object.entries(parameters)) query.set(name, value);
-        // a link holds all that the server wants to be asked with
+        // a link has all parameters that the server needs
         if (limitName !== undefined && path === undefined) query.set(limitName, String(pageSize));
         return query;
       },
     });
-    if (!answer.ok) return answer;
-    const { result, headers: got } = answer.value;
-    if (result === undefined) return done(null);
+    const { result, headers: got } = response;
+    if (result === undefined) return null;
     const parsed = await parseRows(source, result as Buffer, `${root.origin}${url.pathname}`);
-    if (!parsed.ok) return parsed;
     const { etag, 'last-modified': lastModified, date } = got;
     const at = dated(lastModified) ?? dated(date) ?? new Date(0).toISOString();
-    return done({ ...parsed.value, at, etag, lastModified, headers: got });
+    return { ...parsed, at, etag, lastModified, headers: got };
   };
 
   return async (source, asked = {}) => {
@@ -67,11 +65,14 @@ export function createFetch(transport: Transport, address: string): Fetch {
     if (url.origin !== root.origin) {
       // credentials are for the server they were given for
       const what = `The next page of ${source.name} leads to another server`;
-      return failed('refused', `source ${source.name}`, what);
+      throw new RemoteError('refused', `source ${source.name}`, what);
     }
     for (let attempt = 1; ; attempt += 1) {
-      const fetched = await once(source, url, asked);
-      if (fetched.ok || fetched.failure.code !== 'incomplete_answer' || attempt === ATTEMPTS) return fetched;
+      try {
+        return await once(source, url, asked);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isRemoteError(error, 'incomplete_answer')) throw error;
+      }
     }
   };
 }

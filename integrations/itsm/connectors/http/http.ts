@@ -1,232 +1,186 @@
-import { createHash } from 'node:crypto';
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
-import { done, failed, type Result } from '../../remote.failures.ts';
-import type { Connector, ReadRequest, RemoteLook, RightFound } from '../connector.ts';
-import { type ConnectorParts, openCalling } from '../parts.ts';
-import { testTables } from '../rights.ts';
-import { createTransport } from '../transport.ts';
-import { readAnswer } from './answers.ts';
+import { RemoteError } from '../../remote.errors.ts';
+import type { Connector, Page, ReadRequest, RemoteLook } from '../connector.ts';
+import { byName, pagesOf } from '../paging.ts';
+import { type Dialect, type ResponseReader, readRefusal } from '../responses.ts';
+import { testRights } from '../rights.ts';
+import { basicAuth, type ConnectorParts, openTransport } from '../transport.ts';
 import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';
 import { columnsOf } from './description.ts';
 import { createFetch } from './fetching.ts';
-import { createFiles, lostColumn } from './files.ts';
+import { createFiles, requireColumns } from './files.ts';
 import { type PagedSource, readList } from './lists.ts';
 import { idOf, keyIn, namesIn, recordOf } from './records.ts';
 import { type Row, valueAt } from './values.ts';
 
-/** How much before the watermark a reading of changes begins. */
+/** How long before the watermark a delta starts. */
 const OVERLAP_MS = 60_000;
-/** Rows that are looked at for what the columns hold. */
+/** Rows whose values show the kinds of columns. */
 const SAMPLE = 1_000;
 const PAGE = 1_000;
 
 export type HttpParts = ConnectorParts<Pick<HttpConfig, 'url' | 'auth' | 'sources'> & Partial<HttpConfig>>;
 
+// the form of errors is unknown
+const dialect: Dialect = { errorOf: () => undefined };
+
+/** Reads the bytes of a response; undefined for 304, if nothing has changed. */
+const readResponse: ResponseReader = (response, context) => {
+  const { status, headers, body } = response;
+  if (status === 304) return { kind: 'done', result: undefined };
+  const refused = readRefusal(response, context, dialect, undefined);
+  if (refused) return refused;
+  const start = body.subarray(0, 100).toString('latin1');
+  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
+  if (!isPage) return { kind: 'done', result: body };
+  const what = `${context.doing} was answered with a web page instead of data`;
+  return { kind: 'outage', error: new RemoteError('unreadable_answer', context.where, what, { status }) };
+};
+
 function headerOf(auth: HttpAuth): string {
-  switch (auth.kind) {
-    case 'none':
-      return '';
-    case 'basic':
-      return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
-    case 'token':
-      return `Bearer ${auth.token}`;
-  }
+  if (auth.kind === 'none') return '';
+  return auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : `Bearer ${auth.token}`;
 }
 
-/** Whose limits count; a token is known by its digest alone. */
+/** Whose limits count; a token is identified by its digest. */
 function accountOf(host: string, auth: HttpAuth): string {
   if (auth.kind === 'none') return `${host} http`;
-  const name =
-    auth.kind === 'basic'
-      ? auth.username
-      : createHash('sha256').update(auth.token).digest('hex').slice(0, 16);
+  const name = auth.kind === 'basic' ? auth.username : sha256(auth.token).slice(0, 16);
   return `${host} http ${name}`;
 }
 
-/** Lists of rows at addresses: files, and JSON that goes on from page to page. They are read, and never written. */
+/** Lists of rows at HTTP addresses: files, and paged JSON. They are read only. */
 export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } {
   const config: HttpConfig = { ...usualConfig, ...parts.config };
   const { origin, host } = new URL(config.url);
-  const { outbound, limiter, clock, random, ending } = openCalling(
-    parts,
-    accountOf(host, config.auth),
-    config.tls,
-  );
   const header = headerOf(config.auth);
-  const transport = createTransport({
-    config,
-    base: origin,
-    read: readAnswer,
-    outbound,
-    session: { authorization: async () => done(header) },
-    limiter,
-    clock,
-    random,
-    maxBytes: config.maxBytes,
-    ...ending,
-  });
+  const transport = openTransport(
+    { ...parts, config },
+    {
+      base: origin,
+      account: accountOf(host, config.auth),
+      read: readResponse,
+      session: { authorization: async () => header },
+      maxBytes: config.maxBytes,
+    },
+  );
   const fetch = createFetch(transport, config.url);
   const files = createFiles(fetch);
+  const { limiter, clockAheadMs, calls, close } = transport;
 
-  const sourceOf = (name: string): Result<HttpSource> => {
+  const sourceOf = (name: string): HttpSource => {
     const source = config.sources.find((one) => one.name === name);
-    return source
-      ? done(source)
-      : failed('not_found', `source ${name}`, `The connection has no source ${name}`);
+    if (source) return source;
+    throw new RemoteError('not_found', `source ${name}`, `The connection has no source ${name}`);
   };
   const isPaged = (source: HttpSource): source is PagedSource => source.paging !== undefined;
 
-  const read = (source: HttpSource, { fields, filter, limit, cursor }: ReadRequest, from?: number) => {
-    const asked = { fields, filter, limit, cursor, from };
-    return isPaged(source) ? readList(fetch, source, asked) : files.page(source, asked);
+  const read = ({ table, fields, filter, limit, cursor }: ReadRequest, from?: number): Promise<Page> => {
+    const source = sourceOf(table);
+    const request = { fields, filter, limit, cursor, from };
+    return isPaged(source) ? readList(fetch, source, request) : files.page(source, request);
   };
 
-  /** Rows as they are, up to so many. */
-  const sample = async (source: HttpSource): Promise<Result<Row[]>> => {
-    const got = isPaged(source) ? await fetch(source, { limit: SAMPLE }) : await files.snapshot(source);
-    return got.ok ? done((got.value?.rows ?? []).slice(0, SAMPLE).map(({ row }) => row)) : got;
+  /** The first rows of a source. */
+  const sampleOf = async (source: HttpSource): Promise<Row[]> => {
+    const found = isPaged(source) ? await fetch(source, { limit: SAMPLE }) : await files.snapshot(source);
+    return (found?.rows ?? []).slice(0, SAMPLE).map(({ row }) => row);
   };
 
-  /** Goes through a list until all keys have been met. */
-  const findInList = async (
-    source: PagedSource,
-    ids: ReadonlySet<string>,
-    fields: string[],
-    looks: Map<string, RemoteLook>,
-  ): Promise<Result<null>> => {
-    const missing = new Set(ids);
-    for (let cursor: string | null = null; missing.size > 0; ) {
-      const page = await readList(fetch, source, { fields, limit: PAGE, cursor });
-      if (!page.ok) return page;
-      for (const record of page.value.records) {
-        if (missing.delete(record.id)) looks.set(record.id, { kind: 'there', record });
-      }
-      cursor = page.value.next;
-      if (cursor === null) break;
-    }
-    return done(null);
+  const describeFields = async (table: string) => {
+    const source = sourceOf(table);
+    return columnsOf(source, await sampleOf(source));
   };
 
-  const readOnly = (name: string) =>
-    failed('refused', `source ${name}`, `${name} is read only: nothing is written to a list at an address`);
+  const readOnly = async (name: string): Promise<never> => {
+    const what = `${name} is read only: nothing is written to a list at an address`;
+    throw new RemoteError('refused', `source ${name}`, what);
+  };
 
   return {
     limiter,
     async describeTables(search = '') {
       const text = search.trim().toLowerCase();
-      return done(
-        config.sources
-          .map(({ name, label }) => ({ name, label: label || name, parent: null }))
-          .filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text))
-          .sort((a, b) => (a.name < b.name ? -1 : 1)),
-      );
+      return config.sources
+        .map(({ name, label }) => ({ name, label: label || name, parent: null }))
+        .filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text))
+        .sort(byName);
     },
-    async describeFields(table) {
-      const source = sourceOf(table);
-      if (!source.ok) return source;
-      const rows = await sample(source.value);
-      return rows.ok ? done(columnsOf(source.value, rows.value)) : rows;
-    },
-    describeRelationTypes: async () => done([]),
+    describeFields,
+    describeRelationTypes: async () => [],
     async unknownInFilter(table, filter) {
-      const source = sourceOf(table);
-      if (!source.ok) return source;
-      const rows = await sample(source.value);
-      if (!rows.ok) return rows;
-      const known = new Set(columnsOf(source.value, rows.value).map(({ name }) => name));
-      return done(namesIn(filter).filter((name) => !known.has(name)));
+      const known = new Set((await describeFields(table)).map(({ name }) => name));
+      return namesIn(filter).filter((name) => !known.has(name));
     },
     async withheldFields(table, fields) {
-      const source = sourceOf(table);
-      if (!source.ok) return source;
-      const rows = await sample(source.value);
-      if (!rows.ok || rows.value.length === 0) return rows.ok ? done([]) : rows;
-      return done(fields.filter((path) => rows.value.every((row) => valueAt(row, path) === undefined)));
+      const rows = await sampleOf(sourceOf(table));
+      if (rows.length === 0) return [];
+      return fields.filter((path) => rows.every((row) => valueAt(row, path) === undefined));
     },
     async newestChange(table) {
       const source = sourceOf(table);
-      if (!source.ok) return source;
-      if (isPaged(source.value)) {
-        // before it is read nobody knows more than what time it is over there
-        const first = await fetch(source.value, { limit: 1 });
-        return first.ok ? done(first.value?.at ?? null) : first;
-      }
-      const got = await files.snapshot(source.value);
-      return got.ok ? done(got.value?.at ?? null) : got;
+      // of a paged list only the server's present time is known before it is read
+      const found = isPaged(source) ? await fetch(source, { limit: 1 }) : await files.snapshot(source);
+      return found?.at ?? null;
     },
-    async readPage(request) {
-      const source = sourceOf(request.table);
-      return source.ok ? read(source.value, request) : source;
-    },
+    readPage: async (request) => read(request),
     async readSince(request) {
-      const source = sourceOf(request.table);
-      if (!source.ok) return source;
-      if (request.since === null) return read(source.value, request);
-      return read(source.value, request, Date.parse(request.since) - (request.overlapMs ?? OVERLAP_MS));
+      const { since, overlapMs = OVERLAP_MS } = request;
+      return read(request, since === null ? undefined : Date.parse(since) - overlapMs);
     },
     async readByIds(table, ids, fields) {
-      const found = sourceOf(table);
-      if (!found.ok) return found;
-      const source = found.value;
       const looks = new Map<string, RemoteLook>();
+      const source = sourceOf(table);
       if (isPaged(source)) {
-        const gone = await findInList(source, new Set(ids), fields, looks);
-        if (!gone.ok) return gone;
+        const missing = new Set(ids);
+        const pages = pagesOf((cursor) => readList(fetch, source, { fields, limit: PAGE, cursor }));
+        if (missing.size > 0)
+          for await (const { records } of pages) {
+            for (const record of records)
+              if (missing.delete(record.id)) looks.set(record.id, { kind: 'there', record });
+            if (missing.size === 0) break;
+          }
       } else {
-        const got = await files.snapshot(source);
-        if (!got.ok) return got;
-        const { at, rows } = got.value!;
-        const lost = lostColumn(source, got.value!, fields);
-        if (lost) return lost;
+        const snapshot = (await files.snapshot(source))!;
+        requireColumns(source, snapshot, fields);
         const wanted = new Set(ids.map((id) => keyIn(table, id)));
-        for (const { key, row } of rows) {
-          if (wanted.has(key))
-            looks.set(idOf(table, key), { kind: 'there', record: recordOf(source, key, row, fields, at) });
+        for (const { key, row } of snapshot.rows) {
+          if (!wanted.has(key)) continue;
+          const record = recordOf(source, key, row, fields, snapshot.at);
+          looks.set(idOf(table, key), { kind: 'there', record });
         }
       }
-      // a list that lacks a row says nothing of why: only complete readings tell that it is gone
+      // why a list lacks a row is unknown: only complete reads show that it is gone
       for (const id of ids) if (!looks.has(id)) looks.set(id, { kind: 'unknown' });
-      return done(looks);
+      return looks;
     },
     async readRelations({ types }) {
-      if (types.length === 0) return done({ relations: [], next: null, withheld: false });
+      if (types.length === 0) return { relations: [], next: null, withheld: false };
       const what =
         'A list at an address has no relations of its own; map the columns that refer to other rows';
-      return failed('not_found', `relation ${types[0]}`, what);
+      throw new RemoteError('not_found', `relation ${types[0]}`, what);
     },
-    deletionsSince: async () => done([]),
-    relationDeletionsSince: async () => done([]),
-    create: async (table) => readOnly(table),
-    findCreated: async () => done(null),
-    update: async (table) => readOnly(table),
-    delete: async (table) => readOnly(table),
-    createRelation: async (type) => readOnly(type),
-    deleteRelation: async (id) => readOnly(id),
-    async testRights(needs) {
-      return await testTables(needs, async ({ table, rights }) => {
-        const found: RightFound[] = [];
-        for (const right of rights) {
-          if (right !== 'read') {
-            found.push({ table, right, granted: false, how: 'A list at an address is read only.' });
-            continue;
-          }
-          const source = sourceOf(table);
-          const rows = source.ok ? await sample(source.value) : source;
-          if (rows.ok) {
-            const how = `Read; ${rows.value.length} rows were looked at.`;
-            found.push({ table, right, granted: true, how });
-            continue;
-          }
-          const { code, what } = rows.failure;
-          if (code !== 'forbidden' && code !== 'not_found' && code !== 'bad_rows') return rows;
-          found.push({ table, right, granted: false, how: `${what}.` });
-        }
-        return done(found);
-      });
-    },
-    clockAheadMs: transport.clockAheadMs,
-    calls: transport.calls,
-    close: () => outbound.close(),
+    deletionsSince: async () => [],
+    relationDeletionsSince: async () => [],
+    create: readOnly,
+    findCreated: async () => null,
+    update: readOnly,
+    delete: readOnly,
+    createRelation: readOnly,
+    deleteRelation: readOnly,
+    testRights: (needs) =>
+      testRights(needs, {
+        unreadable: ({ what }) => `${what}.`,
+        async read(table) {
+          const rows = await sampleOf(sourceOf(table));
+          return { granted: true, how: `Read; ${rows.length} rows were looked at.` };
+        },
+        write: async () => ({ granted: false, how: 'A list at an address is read only.' }),
+      }),
+    clockAheadMs,
+    calls,
+    close,
   };
 }

@@ -1,33 +1,31 @@
 import type { HttpSource, SourcePaging } from '../../../../domain/exchange/itsm/connections.sources.ts';
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError } from '../../remote.errors.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Page } from '../connector.ts';
 import type { Asked, Fetch, Fetched } from './fetching.ts';
-import type { PageAsked } from './files.ts';
+import { noRows, type PageAsked } from './files.ts';
 import { fits, recordOf } from './records.ts';
 import { valueAt } from './values.ts';
 
-/** A JSON list that goes on from page to page. */
+/** A paged JSON list. */
 export type PagedSource = HttpSource & { paging: SourcePaging };
 
-/** One page of a list as its server gives it. */
-export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsked): Promise<Result<Page>> {
+/** One page of a list as its server returns it. */
+export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsked): Promise<Page> {
   const { fields, filter, limit, cursor, from } = asked;
   const { paging } = source;
   const since: Record<string, string> =
     from === undefined || paging.since_parameter === undefined
       ? {}
       : { [paging.since_parameter]: new Date(from).toISOString() };
-  const fetched = await fetch(source, { limit, ...onward(paging, cursor, since) });
-  if (!fetched.ok) return fetched;
-  // nobody was asked whether it has changed
-  if (fetched.value === null)
-    return failed('unreadable_answer', `source ${source.name}`, `${source.name} was answered without rows`);
-  const { rows, at } = fetched.value;
-  const next = nextOf(paging, fetched.value);
+  const fetched = await fetch(source, { limit, ...parametersFor(paging, cursor, since) });
+  // the request was not conditional
+  if (fetched === null) throw noRows(source);
+  const { rows, at } = fetched;
+  const next = nextOf(paging, fetched);
   if (next !== null && (next === cursor || (paging.by === 'key' && rows.some(({ key }) => key === cursor)))) {
     const what = `Reading ${source.name} does not get on: a page leads to itself`;
-    return failed('paging_ignored', `source ${source.name}`, what);
+    throw new RemoteError('paging_ignored', `source ${source.name}`, what);
   }
   const isWanted = fits(filter);
   const records = new Map<string, RemoteRecord>();
@@ -38,16 +36,16 @@ export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsk
     if (!isOld) records.set(key, record);
   }
   const withheld = paging.by !== 'key' && paging.is_stable !== true;
-  return done({ records: [...records.values()], next, withheld });
+  return { records: [...records.values()], next, withheld };
 }
 
-function onward(
+function parametersFor(
   paging: SourcePaging,
   cursor: string | null,
   since: Record<string, string>,
 ): Pick<Asked, 'path' | 'parameters'> {
   if (cursor === null) return { parameters: since };
-  // a link holds all that the server wants to be asked with
+  // a link has all parameters that the server needs
   if (paging.by === 'link') return { path: cursor };
   return { parameters: { ...since, [paging.parameter]: cursor } };
 }
@@ -55,7 +53,7 @@ function onward(
 function nextOf(paging: SourcePaging, { rows, document, headers }: Fetched): string | null {
   switch (paging.by) {
     case 'key':
-      // a short page may have been cut by the server: only an empty one is the end
+      // the server may have shortened the page: only an empty one is the last
       return rows.at(-1)?.key ?? null;
     case 'cursor':
       return textOf(valueAt(document, paging.next));

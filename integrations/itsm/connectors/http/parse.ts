@@ -3,7 +3,7 @@ import { csvRecords } from '../../../../domain/exchange/imports/imports.csv-reco
 import { badText, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError } from '../../remote.errors.ts';
 import { isRow, keyOf, type Row, valueAt } from './values.ts';
 
 /** Rows with the key that each was found to have. */
@@ -16,17 +16,17 @@ export interface Parsed {
 }
 
 /** Takes an answer apart. A row that cannot be read makes all of it unreadable: what is left out would look gone. */
-export async function parseRows(source: HttpSource, body: Buffer, where: string): Promise<Result<Parsed>> {
-  const bad = (what: string) => failed('bad_rows', where, `${source.name} ${what}`);
+export async function parseRows(source: HttpSource, body: Buffer, where: string): Promise<Parsed> {
+  const bad = (what: string) => new RemoteError('bad_rows', where, `${source.name} ${what}`);
   let rows: { row: Row; place: string }[];
   let document: unknown;
   let header: readonly string[] | undefined;
   // a file of comma-separated values names the line
-  if (source.format !== 'csv' && !isUtf8(body)) return bad('is not UTF-8 text');
+  if (source.format !== 'csv' && !isUtf8(body)) throw bad('is not UTF-8 text');
   switch (source.format) {
     case 'csv': {
       const read = await parseCsv(source, body);
-      if (typeof read === 'string') return bad(read);
+      if (typeof read === 'string') throw bad(read);
       ({ rows, header } = read);
       break;
     }
@@ -38,29 +38,29 @@ export async function parseRows(source: HttpSource, body: Buffer, where: string)
         .filter(({ text }) => text !== '');
       const read = lines.map(({ text, place }) => ({ row: parsed(text), place }));
       const broken = read.find(({ row }) => !isRow(row));
-      if (broken) return bad(`has no JSON object in ${broken.place}`);
-      if (read.length === 0) return bad('is empty');
+      if (broken) throw bad(`has no JSON object in ${broken.place}`);
+      if (read.length === 0) throw bad('is empty');
       rows = read as typeof rows;
       break;
     }
     case 'json': {
       document = parsed(body.toString('utf8'));
       if (document === undefined)
-        return failed('incomplete_answer', where, `Reading ${source.name} got JSON that breaks off`);
+        throw new RemoteError('incomplete_answer', where, `Reading ${source.name} got JSON that breaks off`);
       const list = source.rows === undefined ? document : valueAt(document, source.rows);
-      if (!Array.isArray(list)) return bad(`has no list${source.rows ? ` at ${source.rows}` : ''}`);
+      if (!Array.isArray(list)) throw bad(`has no list${source.rows ? ` at ${source.rows}` : ''}`);
       rows = list.map((row, at) => ({ row: row as Row, place: `row ${at + 1}` }));
       const broken = rows.find(({ row }) => !isRow(row));
-      if (broken) return bad(`has no object in ${broken.place}`);
+      if (broken) throw bad(`has no object in ${broken.place}`);
     }
   }
   const keyed: Parsed['rows'] = [];
   for (const { row, place } of rows) {
     const key = keyOf(row, source.key);
-    if (key === undefined) return bad(`has no key (${source.key}) in ${place}`);
+    if (key === undefined) throw bad(`has no key (${source.key}) in ${place}`);
     keyed.push({ key, row });
   }
-  return done({ rows: keyed, header, document });
+  return { rows: keyed, header, document };
 }
 
 function parsed(text: string): unknown {

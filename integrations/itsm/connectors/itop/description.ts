@@ -1,134 +1,121 @@
-import { done, failed, type RemoteFailure, type Result } from '../../remote.failures.ts';
+import { isRemoteError, RemoteError, unless } from '../../remote.errors.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
+import { byName } from '../paging.ts';
 import { standardClasses } from './classes.data.ts';
-import { faultOf, namesInFilter, select } from './oql.ts';
+import { namesInFilter, problemOf } from './oql.ts';
 import { isReference, standardTarget } from './records.ts';
 import { standardLinkTypes } from './relations.types.ts';
-import type { Told, Transport } from './transport.ts';
+import type { ItopResponse, ItopTransport } from './transport.ts';
 
-/** Objects that a class is described from: attributes are the same for all of them. */
+/** Objects that a class is described from. */
 const SAMPLE = 20;
 
-const noColumns: ReadonlySet<string> = new Set();
-
 export interface Description {
-  describeTables(search?: string): Promise<Result<RemoteTable[]>>;
-  describeFields(table: string): Promise<Result<RemoteColumn[]>>;
-  describeRelationTypes(): Promise<Result<RemoteRelationType[]>>;
-  unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;
+  describeTables(search?: string): Promise<RemoteTable[]>;
+  describeFields(table: string): Promise<RemoteColumn[]>;
+  describeRelationTypes(): Promise<RemoteRelationType[]>;
+  unknownInFilter(table: string, filter: string): Promise<string[]>;
   /** Attributes that no object of the class shows. */
-  withheldFields(table: string, fields: string[]): Promise<Result<string[]>>;
+  withheldFields(table: string, fields: string[]): Promise<string[]>;
   /** The attributes of a class as answers name them; none while it has no object. */
-  columnsOf(table: string): Promise<Result<ReadonlySet<string>>>;
+  columnsOf(table: string): Promise<ReadonlySet<string>>;
 }
 
-/** The service describes nothing: what there is, is told by the public data model and by objects. */
-export function createDescription(transport: Transport): Description {
+/** The service describes nothing: classes are those of the public data model, attributes those of sample objects. */
+export function createDescription(transport: Pick<ItopTransport, 'get'>): Description {
   const known = new Map<string, ReadonlySet<string>>();
 
-  const sampleOf = async (table: string, condition = '', limit = SAMPLE): Promise<Result<Told>> => {
-    const asked = await transport.ask({
+  const sampleOf = (table: string, condition = '', limit = SAMPLE): Promise<ItopResponse> =>
+    transport.get({
+      class: table,
+      conditions: [condition],
+      fields: limit === 1 ? 'id' : '*',
+      limit,
       doing: `Reading ${table}`,
-      isRead: true,
-      operation: () => ({
-        operation: 'core/get',
-        class: table,
-        key: select(table, [condition]),
-        output_fields: limit === 1 ? 'id' : '*',
-        limit,
-        page: 1,
-      }),
     });
-    return asked.ok ? done(asked.value) : asked;
-  };
 
-  /** Of the class alone, and not of all calls. */
-  const isClassAlone = ({ code }: RemoteFailure): boolean => code === 'not_found' || code === 'forbidden';
+  const columnNames = ({ objects }: ItopResponse): Set<string> =>
+    new Set(objects.flatMap(({ fields }) => Object.keys(fields)));
+
   const isStandard = (table: string): boolean => standardClasses.some(([name]) => name === table);
 
   return {
     async columnsOf(table) {
       const columns = known.get(table);
-      if (columns) return done(columns);
-      const sample = await sampleOf(table);
-      if (!sample.ok) return sample;
-      const names = new Set(sample.value.objects.flatMap(({ fields }) => Object.keys(fields)));
-      if (names.size === 0) return done(noColumns);
-      known.set(table, names);
-      return done(names);
+      if (columns) return columns;
+      const names = columnNames(await sampleOf(table));
+      if (names.size > 0) known.set(table, names);
+      return names;
     },
 
     async describeTables(search = '') {
-      // the list is known, but not told to an account that cannot log in
-      const known = await sampleOf('Organization', '', 1);
-      if (!known.ok && !isClassAlone(known.failure)) return known;
+      // the list is constant, but only returned to an account that can log in
+      await unless(sampleOf('Organization', '', 1), ['not_found', 'forbidden'], null);
       const text = search.trim().toLowerCase();
       const tables = standardClasses
         .filter(([name, label]) => `${name} ${label}`.toLowerCase().includes(text))
         .map(([name, label, parent]): RemoteTable => ({ name, label, parent }));
       const given = search.trim();
       if (/^[A-Za-z]\w*$/.test(given) && !isStandard(given)) {
-        const found = await sampleOf(given, '', 1);
-        if (found.ok) tables.push({ name: given, label: given, parent: null });
-        else if (!isClassAlone(found.failure)) return found;
+        const found = await unless(sampleOf(given, '', 1), ['not_found', 'forbidden'], null);
+        if (found) tables.push({ name: given, label: given, parent: null });
       }
-      return done(tables.sort((a, b) => (a.name < b.name ? -1 : 1)));
+      return tables.sort(byName);
     },
 
     async describeFields(table) {
       const sample = await sampleOf(table);
-      if (!sample.ok) return sample;
-      const cells = sample.value.objects.map(({ fields }) => fields);
-      const columns = new Set(cells.flatMap((fields) => Object.keys(fields)));
+      const cells = sample.objects.map(({ fields }) => fields);
+      const columns = columnNames(sample);
       const described = [...columns]
         .filter((name) => !/_finalclass_recall$/.test(name))
         .map((name): RemoteColumn => {
-          const leads = isReference(columns, name);
+          const refers = isReference(columns, name);
           const compound = cells.some((fields) => typeof fields[name] === 'object' && fields[name] !== null);
           return {
             name,
             label: name,
-            // other kinds show in values alone, and would change with them
-            kind: compound ? 'other' : leads ? 'reference' : 'text',
-            remoteKind: compound ? 'set' : leads ? 'external key' : 'attribute',
-            reference: leads ? (standardTarget(table, name) ?? null) : null,
+            // other kinds could only be guessed from values, and would change with them
+            kind: compound ? 'other' : refers ? 'reference' : 'text',
+            remoteKind: compound ? 'set' : refers ? 'external key' : 'attribute',
+            reference: refers ? (standardTarget(table, name) ?? null) : null,
             maxLength: null,
             mandatory: false,
             choices: [],
           };
         });
-      return done(described.sort((a, b) => (a.name < b.name ? -1 : 1)));
+      return described.sort(byName);
     },
 
     async describeRelationTypes() {
-      return done(standardLinkTypes);
+      return standardLinkTypes;
     },
 
     async withheldFields(table, fields) {
       const sample = await sampleOf(table);
-      if (!sample.ok) return sample;
-      const { objects } = sample.value;
-      // attributes are shown to whoever may read the class: one that no object has is none any more
-      return done(
-        objects.length === 0
-          ? []
-          : fields.filter((name) => objects.every(({ fields: cells }) => cells[name] === undefined)),
-      );
+      const { objects } = sample;
+      // whoever may read the class may read its attributes: one that no object has no longer exists
+      return objects.length === 0
+        ? []
+        : fields.filter((name) => objects.every(({ fields: cells }) => cells[name] === undefined));
     },
 
     async unknownInFilter(table, filter) {
-      const fault = faultOf(filter);
-      if (fault) return failed('refused', `class ${table}`, `The filter ${fault}`);
+      const problem = problemOf(filter);
+      if (problem) throw new RemoteError('refused', `class ${table}`, `The filter ${problem}`);
       const names = namesInFilter(filter);
-      if (names.length === 0) return done([]);
-      const tried = await sampleOf(table, filter, 1);
-      // the service refuses what it does not know, so that nothing is passed over
-      if (tried.ok || tried.failure.code !== 'refused') return tried.ok ? done([]) : tried;
-      const sample = await sampleOf(table);
-      if (!sample.ok) return sample;
-      const columns = new Set(sample.value.objects.flatMap(({ fields }) => Object.keys(fields)));
-      const unknown = columns.size === 0 ? [] : names.filter((name) => name !== 'id' && !columns.has(name));
-      return unknown.length > 0 ? done(unknown) : tried;
+      if (names.length === 0) return [];
+      try {
+        await sampleOf(table, filter, 1);
+        return [];
+      } catch (error) {
+        // the service refuses names that it does not know
+        if (!isRemoteError(error, 'refused')) throw error;
+        const columns = columnNames(await sampleOf(table));
+        const unknown = columns.size === 0 ? [] : names.filter((name) => name !== 'id' && !columns.has(name));
+        if (unknown.length > 0) return unknown;
+        throw error;
+      }
     },
   };
 }

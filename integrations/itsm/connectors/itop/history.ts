@@ -1,21 +1,21 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError } from '../../remote.errors.ts';
 import type { ItopConfig } from './config.ts';
-import { remoteId } from './keys.ts';
-import { inList, quote, select } from './oql.ts';
+import { inList, quote } from './oql.ts';
 import { type Place, readRange, start } from './ranges.ts';
+import { remoteId } from './records.ts';
 import { fromLocal, notBefore } from './times.ts';
-import type { Shown, Transport } from './transport.ts';
+import type { ItopObject, ItopTransport } from './transport.ts';
 
 /**
- * How much before a moment a reading begins. An entry bears the time of its change, which for an import or a synchronisation
- * over there is that of its beginning, while entries are stored until its end.
+ * How long before a time a read starts. An entry has the time of its change, which for an import or a synchronisation of
+ * iTop is the time of its start, while entries are stored until its end.
  */
 export const OVERLAP_MS = 2 * 3_600_000;
-/** Entries of the history that one look at some objects takes. */
-const LOOK = 2_000;
-/** A history that is further ahead than clocks differ is told in another zone. */
+/** Entries of the history that are read at once for some objects. */
+const ENTRIES_AT_ONCE = 2_000;
+/** A history that is further ahead than clocks differ has times of another zone. */
 const AHEAD_MS = 10 * 60_000;
-/** How far back entries are looked for that tell how old the newest is. */
+/** How far back entries are read that show how old the newest is. */
 const NEWEST_MS = 2 * 3_600_000;
 const NEWEST = 500;
 /** Zones differ by no more than that (UTC-12 to UTC+14). */
@@ -25,237 +25,186 @@ const FARTHEST_MS = 26 * 3_600_000;
 export const WITHOUT_HISTORY =
   'Without the history each run reads everything, objects that are deleted in iTop keep their cards, the rule newest_wins takes a change in iTop for the older one, and a new object whose answer is lost waits for a person.';
 
-/** How the times of the history stand to the present, by the zone that was set. */
-interface Pace {
-  /** An entry is of a time to come: iTop writes its times in another zone. */
-  ahead: boolean;
+/** How the times of the history compare with the present, by the configured zone. */
+interface Lag {
+  /** An entry has a future time: iTop writes its times in another zone. */
+  isAhead: boolean;
   /**
-   * How old the newest entry is at most, in milliseconds; `FARTHEST_MS` where it was not found. The history lags behind by no more:
-   * the newest entry was written now at the latest.
+   * How old the newest entry is at most, in milliseconds; `FARTHEST_MS` if none was found. The history lags behind by no
+   * more: the newest entry was written now at the latest.
    */
   ageMs: number;
 }
 
-/** What the history tells of objects, by their ids. */
-export type Moments = Map<string, string>;
+/** Times of changes by the ids of objects, RFC 3339 by the remote's clock. */
+export type ChangeTimes = Map<string, string>;
 
 export interface History {
-  /** Objects that were made or changed since a moment, a range of entries at a time; RFC 3339 by the remote's clock. */
+  /** Objects that were created or changed since a time, a range of entries at a time. */
   changes(request: {
     since: string;
     overlapMs: number;
     classes: readonly string[];
     limit: number;
     place: Place;
-  }): Promise<Result<{ moments: Moments; next: Place | null }>>;
-  /** When these objects were last changed, as far as that is recent. */
-  recent(objects: readonly Shown[]): Promise<Result<Moments>>;
-  /** Of these objects those that were deleted. */
-  deletedOf(ids: readonly string[], keys: readonly number[]): Promise<Result<Moments>>;
-  /** All that was deleted since a moment. */
-  deletedSince(since: string): Promise<Result<Moments>>;
-  /** The objects of just this class that were made under a comment. */
-  madeUnder(className: string, comment: string): Promise<Result<{ class: string; key: number }[]>>;
-  pace(): Promise<Result<Pace>>;
-  /** The remote's own time in milliseconds, as far as its answers have told it. */
+  }): Promise<{ times: ChangeTimes; next: Place | null }>;
+  /** When these objects were last changed, if that is recent. */
+  recent(objects: readonly ItopObject[]): Promise<ChangeTimes>;
+  /** Those of these objects that were deleted. */
+  deletedOf(ids: readonly string[], keys: readonly number[]): Promise<ChangeTimes>;
+  /** All objects that were deleted since a time. */
+  deletedSince(since: string): Promise<ChangeTimes>;
+  /** The objects of exactly this class that were created with a comment. */
+  createdWith(className: string, comment: string): Promise<{ class: string; key: number }[]>;
+  lag(): Promise<Lag>;
+  /** The remote's present time in milliseconds, as far as its responses told. */
   now(): number;
 }
 
-/** Reads what the service keeps of every change: `CMDBChangeOp` and the classes below it. */
+/** Reads the service's history of changes: `CMDBChangeOp` and its subclasses. */
 export function createHistory(
-  transport: Transport,
+  transport: ItopTransport,
   { timeZone, recentMs }: Pick<ItopConfig, 'timeZone' | 'recentMs'>,
-  clock: { now(): number },
 ): History {
-  const now = (): number => clock.now() + (transport.clockAheadMs() ?? 0);
+  const now = (): number => transport.clock.now() + (transport.clockAheadMs() ?? 0);
   const from = (ms: number): string => `date >= ${quote(notBefore(ms, timeZone))}`;
+  const timeOf = ({ fields }: ItopObject): number => fromLocal(String(fields.date ?? ''), timeZone);
 
   const wrongZone = () => {
     const what = `The history tells times to come; the connection's time_zone ${timeZone} is not that of iTop`;
-    return failed('refused', 'class CMDBChangeOp', what);
+    return new RemoteError('refused', 'class CMDBChangeOp', what);
   };
 
-  /** Of each object the latest moment. */
-  const momentsOf = (entries: readonly Shown[], classField: string): Result<Moments> => {
-    const moments: Moments = new Map();
-    for (const { fields } of entries) {
-      const ms = fromLocal(String(fields.date ?? ''), timeZone);
+  /** The latest time of each object. */
+  const timesOf = (entries: readonly ItopObject[], classField: string): ChangeTimes => {
+    const times: ChangeTimes = new Map();
+    for (const entry of entries) {
+      const ms = timeOf(entry);
       if (Number.isNaN(ms)) continue;
-      if (ms > now() + AHEAD_MS) return wrongZone();
+      if (ms > now() + AHEAD_MS) throw wrongZone();
+      const { fields } = entry;
       const id = remoteId(String(fields[classField] ?? ''), String(fields.objkey ?? ''));
-      // its clock is known to a second
+      // the remote's clock is known to a second
       const at = new Date(Math.min(ms, now() + 1_000)).toISOString();
-      if ((moments.get(id) ?? '') < at) moments.set(id, at);
+      if ((times.get(id) ?? '') < at) times.set(id, at);
     }
-    return done(moments);
-  };
-
-  const look = async (
-    className: string,
-    conditions: string[],
-    fields: string,
-    doing: string,
-    limit = LOOK,
-  ): Promise<Result<{ objects: Shown[]; found: number }>> => {
-    const asked = await transport.ask({
-      doing,
-      isRead: true,
-      operation: () => ({
-        operation: 'core/get',
-        class: className,
-        key: select(className, conditions),
-        output_fields: fields,
-        limit,
-        page: 1,
-      }),
-    });
-    return asked.ok ? done(asked.value) : asked;
+    return times;
   };
 
   const recent: History['recent'] = async (objects) => {
-    if (objects.length === 0) return done(new Map());
-    const conditions = [
-      inList('objclass', [...new Set(objects.map(({ class: className }) => className))]),
-      inList(
-        'objkey',
-        objects.map(({ key }) => Number(key)),
-      ),
-      from(now() - recentMs),
-    ];
-    const looked = await look(
-      'CMDBChangeOp',
-      conditions,
-      'objclass,objkey,date',
-      'Reading when objects changed',
-    );
-    if (!looked.ok) return looked;
-    const { objects: entries, found } = looked.value;
-    if (found <= entries.length || objects.length === 1) return momentsOf(entries, 'objclass');
+    if (objects.length === 0) return new Map();
+    const { objects: entries, found } = await transport.get({
+      class: 'CMDBChangeOp',
+      conditions: [
+        inList('objclass', [...new Set(objects.map(({ class: className }) => className))]),
+        inList(
+          'objkey',
+          objects.map(({ key }) => Number(key)),
+        ),
+        from(now() - recentMs),
+      ],
+      fields: 'objclass,objkey,date',
+      limit: ENTRIES_AT_ONCE,
+      doing: 'Reading when objects changed',
+    });
+    if (found <= entries.length || objects.length === 1) return timesOf(entries, 'objclass');
     const middle = Math.ceil(objects.length / 2);
-    const halves = [await recent(objects.slice(0, middle)), await recent(objects.slice(middle))];
-    const moments: Moments = new Map();
-    for (const half of halves) {
-      if (!half.ok) return half;
-      for (const [id, at] of half.value) moments.set(id, at);
-    }
-    return done(moments);
+    return new Map([...(await recent(objects.slice(0, middle))), ...(await recent(objects.slice(middle)))]);
   };
 
-  const rangeOf = async (
-    className: string,
-    fields: string,
-    request: { conditions: string[]; limit: number; place: Place; doing: string },
-  ): Promise<Result<{ entries: Shown[]; next: Place | null }>> => {
-    const { conditions, limit, place, doing } = request;
-    const range = await readRange(transport, { class: className, conditions, fields, limit, doing }, place);
-    return range.ok ? done({ entries: range.value.objects, next: range.value.next }) : range;
-  };
-
-  let known: Pace | undefined;
-  const pace: History['pace'] = async () => {
-    if (known) return done(known);
-    const looked = await look(
-      'CMDBChangeOp',
-      [from(now() - NEWEST_MS)],
-      'date',
-      'Reading the newest changes',
-      NEWEST,
-    );
-    if (!looked.ok) return looked;
-    const moments = looked.value.objects
-      .map(({ fields }) => fromLocal(String(fields.date ?? ''), timeZone))
-      .filter((ms) => !Number.isNaN(ms));
-    const newest = Math.max(...moments);
+  let known: Lag | undefined;
+  const lag: History['lag'] = async () => {
+    if (known) return known;
+    const { objects } = await transport.get({
+      class: 'CMDBChangeOp',
+      conditions: [from(now() - NEWEST_MS)],
+      fields: 'date',
+      limit: NEWEST,
+      doing: 'Reading the newest changes',
+    });
+    const times = objects.map(timeOf).filter((ms) => !Number.isNaN(ms));
+    const newest = Math.max(...times);
     known = {
-      ahead: newest > now() + AHEAD_MS,
-      ageMs: moments.length === 0 ? FARTHEST_MS : Math.max(0, now() - newest),
+      isAhead: newest > now() + AHEAD_MS,
+      ageMs: times.length === 0 ? FARTHEST_MS : Math.max(0, now() - newest),
     };
-    return done(known);
+    return known;
   };
 
   /**
-   * From when on entries are read so that none is missed that was stored since a moment: a history whose times lag behind, as
-   * with a wrong zone, is read from as much earlier as it can lag.
+   * The condition for all entries that were stored since a time: a history that lags behind, as with a wrong zone, is read
+   * from as much earlier as it can lag.
    */
-  const begin = async (since: string, overlapMs: number): Promise<Result<string>> => {
-    const stands = await pace();
-    if (!stands.ok) return stands;
-    if (stands.value.ahead) return wrongZone();
-    return done(from(Date.parse(since) - overlapMs - stands.value.ageMs));
+  const storedSince = async (since: string, overlapMs: number): Promise<string> => {
+    const { isAhead, ageMs } = await lag();
+    if (isAhead) throw wrongZone();
+    return from(Date.parse(since) - overlapMs - ageMs);
   };
 
   return {
     now,
-    pace,
+    lag,
     recent,
     async changes({ since, overlapMs, classes, limit, place }) {
-      const began = await begin(since, overlapMs);
-      if (!began.ok) return began;
-      const range = await rangeOf('CMDBChangeOp', 'objclass,objkey,date', {
-        conditions: [began.value, classes.length > 0 ? inList('objclass', classes) : ''],
+      const request = {
+        class: 'CMDBChangeOp',
+        conditions: [
+          await storedSince(since, overlapMs),
+          classes.length > 0 ? inList('objclass', classes) : '',
+        ],
+        fields: 'objclass,objkey,date',
         limit,
-        place,
         doing: 'Reading what changed',
-      });
-      if (!range.ok) return range;
-      const { entries, next } = range.value;
-      // an entry of a deletion names the root class, and there is nothing to read
-      const alive = entries.filter(({ class: className }) => className !== 'CMDBChangeOpDelete');
-      const moments = momentsOf(alive, 'objclass');
-      return moments.ok ? done({ moments: moments.value, next }) : moments;
+      };
+      const { objects, next } = await readRange(transport, request, place);
+      // an entry of a deletion names the root class, and there is no object to read
+      const alive = objects.filter(({ class: className }) => className !== 'CMDBChangeOpDelete');
+      return { times: timesOf(alive, 'objclass'), next };
     },
 
     async deletedOf(ids, keys) {
-      const conditions = [inList('objkey', keys)];
-      const looked = await look(
-        'CMDBChangeOpDelete',
-        conditions,
-        'fclass,objkey,date',
-        'Reading what was deleted',
-      );
-      if (!looked.ok) return looked;
-      const moments = momentsOf(looked.value.objects, 'fclass');
-      if (!moments.ok) return moments;
+      const { objects } = await transport.get({
+        class: 'CMDBChangeOpDelete',
+        conditions: [inList('objkey', keys)],
+        fields: 'fclass,objkey,date',
+        limit: ENTRIES_AT_ONCE,
+        doing: 'Reading what was deleted',
+      });
       const wanted = new Set(ids);
-      return done(new Map([...moments.value].filter(([id]) => wanted.has(id))));
+      return new Map([...timesOf(objects, 'fclass')].filter(([id]) => wanted.has(id)));
     },
 
     async deletedSince(since) {
-      const moments: Moments = new Map();
-      const began = await begin(since, OVERLAP_MS);
-      if (!began.ok) return began;
-      const conditions = [began.value];
+      const request = {
+        class: 'CMDBChangeOpDelete',
+        conditions: [await storedSince(since, OVERLAP_MS)],
+        fields: 'fclass,objkey,date',
+        limit: ENTRIES_AT_ONCE,
+        doing: 'Reading what was deleted',
+      };
+      const times: ChangeTimes = new Map();
       for (let place: Place | null = start; place; ) {
-        const range = await rangeOf('CMDBChangeOpDelete', 'fclass,objkey,date', {
-          conditions,
-          limit: LOOK,
+        const { objects, next }: Awaited<ReturnType<typeof readRange>> = await readRange(
+          transport,
+          request,
           place,
-          doing: 'Reading what was deleted',
-        });
-        if (!range.ok) return range;
-        const found = momentsOf(range.value.entries, 'fclass');
-        if (!found.ok) return found;
-        for (const [id, at] of found.value) moments.set(id, at);
-        place = range.value.next;
+        );
+        for (const [id, at] of timesOf(objects, 'fclass')) times.set(id, at);
+        place = next;
       }
-      return done(moments);
+      return times;
     },
 
-    async madeUnder(className, comment) {
-      const looked = await look(
-        'CMDBChangeOpCreate',
+    async createdWith(className, comment) {
+      const { objects } = await transport.get({
+        class: 'CMDBChangeOpCreate',
         // entries are indexed by class
-        [`objclass = ${quote(className)}`, `userinfo = ${quote(comment)}`],
-        'objclass,objkey,date',
-        'Looking up what was made',
-      );
-      if (!looked.ok) return looked;
-      return done(
-        looked.value.objects.map(({ fields }) => ({
-          class: String(fields.objclass),
-          key: Number(fields.objkey),
-        })),
-      );
+        conditions: [`objclass = ${quote(className)}`, `userinfo = ${quote(comment)}`],
+        fields: 'objclass,objkey,date',
+        limit: ENTRIES_AT_ONCE,
+        doing: 'Looking up what was made',
+      });
+      return objects.map(({ fields }) => ({ class: String(fields.objclass), key: Number(fields.objkey) }));
     },
   };
 }

@@ -1,16 +1,18 @@
 import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
-import { done, type Result } from '../../remote.failures.ts';
+import { unless } from '../../remote.errors.ts';
 import type { RemoteTombstone } from '../../remote.types.ts';
 import type { Connector } from '../connector.ts';
-import { type ConnectorParts, openCalling } from '../parts.ts';
+import { byTime } from '../paging.ts';
+import { testRights } from '../rights.ts';
+import type { ConnectorParts } from '../transport.ts';
 import { type ItopAuth, type ItopConfig, usualConfig } from './config.ts';
 import { createDescription } from './description.ts';
-import { createHistory, WITHOUT_HISTORY } from './history.ts';
+import { type ChangeTimes, createHistory, WITHOUT_HISTORY } from './history.ts';
 import { createReading } from './reading.ts';
 import { readRelations } from './relations.ts';
-import { testRights } from './rights.ts';
-import { createItopTransport } from './transport.ts';
+import { rightsTest } from './rights.ts';
+import { openItopTransport } from './transport.ts';
 import { createWriting } from './writing.ts';
 
 export type ItopParts = ConnectorParts<Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>>;
@@ -26,65 +28,42 @@ function accountOf(url: string, auth: ItopAuth): string {
 export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } {
   const config: ItopConfig = { ...usualConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  const { outbound, limiter, clock, random, ending } = openCalling(
-    parts,
-    accountOf(base, config.auth),
-    config.tls,
-  );
-  const transport = createItopTransport(config.auth, {
-    config,
-    base,
-    outbound,
-    limiter,
-    clock,
-    random,
-    ...ending,
-  });
-  const history = createHistory(transport, config, clock);
+  const transport = openItopTransport({ ...parts, config }, base, accountOf(base, config.auth));
+  const history = createHistory(transport, config);
   const description = createDescription(transport);
   const reading = createReading(transport, description, history);
-  const writing = createWriting(transport, { reading, history, description }, { config, clock, ...ending });
+  const { limiter, clockAheadMs, calls, close } = transport;
 
   const tombstones = async (
     table: string,
     since: string,
     isOne: (id: string) => boolean,
-  ): Promise<Result<RemoteTombstone[]>> => {
-    const deleted = await history.deletedSince(since);
-    // `changesUntold` says so
-    if (!deleted.ok && deleted.failure.code === 'forbidden') return done([]);
-    if (!deleted.ok) return deleted;
-    const found = [...deleted.value].filter(([id]) => isOne(id)).map(([id, at]) => ({ table, id, at }));
-    return done(found.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1)));
+  ): Promise<RemoteTombstone[]> => {
+    // `deltaUnavailable` reports an unreadable history
+    const deleted: ChangeTimes = await unless(history.deletedSince(since), ['forbidden'], new Map());
+    const found = [...deleted].filter(([id]) => isOne(id)).map(([id, at]) => ({ table, id, at }));
+    return found.sort(byTime);
   };
 
   return {
     limiter,
     // objects of organisations that the account does not see, and archived ones, are missing too
     absenceProvesNothing: true,
-    describeTables: description.describeTables,
-    describeFields: description.describeFields,
-    describeRelationTypes: description.describeRelationTypes,
-    unknownInFilter: description.unknownInFilter,
-    withheldFields: description.withheldFields,
-    newestChange: reading.newestChange,
-    readPage: reading.readPage,
-    readSince: reading.readSince,
-    readByIds: reading.readByIds,
+    ...description,
+    ...reading,
     readRelations: (request) => readRelations(reading, request),
-    async changesUntold() {
-      const pace = await history.pace();
-      if (pace.ok || pace.failure.code !== 'forbidden') return pace.ok ? done(null) : pace;
-      return done(`The account may not read the history of iTop (CMDBChangeOp). ${WITHOUT_HISTORY}`);
+    async deltaUnavailable() {
+      const why = `The account may not read the history of iTop (CMDBChangeOp). ${WITHOUT_HISTORY}`;
+      return (await unless(history.lag(), ['forbidden'], null)) ? null : why;
     },
-    // which classes extend the table is not told: an id names its class, so that others do no harm
+    // the classes that extend the table are unknown: an id names its class, so that others do no harm
     deletionsSince: (table, since) => tombstones(table, since, (id) => !isLink(id)),
     relationDeletionsSince: (since) => tombstones('relations', since, isLink),
-    ...writing,
-    testRights: (needs) => testRights(transport, { reading, history }, config, needs),
-    clockAheadMs: transport.clockAheadMs,
-    calls: transport.calls,
-    close: () => outbound.close(),
+    ...createWriting(transport, { reading, history, description }, config),
+    testRights: (needs) => testRights(needs, rightsTest(transport, { reading, history }, config)),
+    clockAheadMs,
+    calls,
+    close,
   };
 }
 

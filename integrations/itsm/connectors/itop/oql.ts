@@ -4,7 +4,7 @@ export const quote = (value: string): string => `'${value.replaceAll('\\', '\\\\
 export const inList = (field: string, values: readonly (string | number)[]): string =>
   `${field} IN (${values.map((value) => (typeof value === 'number' ? value : quote(value))).join(',')})`;
 
-/** Objects of a class that fit all conditions; an empty one says nothing. */
+/** The query for objects of a class that fit all conditions; empty conditions are left out. */
 export function select(className: string, conditions: readonly string[]): string {
   const some = conditions.filter((condition) => condition !== '').map((condition) => `(${condition})`);
   return `SELECT ${className}${some.length > 0 ? ` WHERE ${some.join(' AND ')}` : ''}`;
@@ -21,8 +21,8 @@ function tokensOf(filter: string): string[] {
   return (filter.match(token) ?? []).filter((part) => part.trim() !== '');
 }
 
-/** What keeps a condition from standing between others, in words; undefined when it can. */
-export function faultOf(filter: string): string | undefined {
+/** Why a filter cannot be combined with other conditions, in words; undefined if it can. */
+export function problemOf(filter: string): string | undefined {
   let depth = 0;
   for (const part of tokensOf(filter)) {
     if (part === '"' || part === "'" || part === '`') return 'holds a quote that does not end';
@@ -36,7 +36,7 @@ export function faultOf(filter: string): string | undefined {
   return depth > 0 ? 'holds a bracket that does not end' : undefined;
 }
 
-/** The attributes that a condition names; inside of a nested query others decide. */
+/** The attributes that a condition names; names in nested queries are attributes of other classes. */
 export function namesInFilter(filter: string): string[] {
   const parts = tokensOf(filter);
   const names = new Set<string>();

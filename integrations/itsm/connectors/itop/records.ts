@@ -1,16 +1,26 @@
 import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
 import { standardTargets } from './classes.data.ts';
-import { remoteId, splitId } from './keys.ts';
-import type { Shown } from './transport.ts';
+import type { ItopObject } from './transport.ts';
 
-/** What nobody knows to have changed. */
+/** An object's key is unique within its root class only: with its own class, which never changes, in the whole instance. */
+export const remoteId = (className: string, key: string | number): string => `${className}::${key}`;
+
+const form = /^([A-Za-z_]\w*)::([1-9]\d*)$/;
+
+/** @returns undefined for what is no id of ours. */
+export function splitId(id: string): { className: string; key: number } | undefined {
+  const [, className, key] = form.exec(id) ?? [];
+  return className === undefined ? undefined : { className, key: Number(key) };
+}
+
+/** The time of change of objects whose last change is unknown. */
 export const longAgo = new Date(0).toISOString();
 
-/** Whether an attribute leads to another object: then its name for people comes with it. */
+/** Whether an attribute refers to another object: then the name of that object comes with it. */
 export const isReference = (columns: ReadonlySet<string>, name: string): boolean =>
   columns.has(`${name}_friendlyname`);
 
-/** What is read so that attributes can be told as records have them. */
+/** The `output_fields` that attributes are read by. */
 export function outputFields(fields: readonly string[], columns: ReadonlySet<string>): string {
   const names = new Set(['id']);
   for (const name of fields) {
@@ -22,15 +32,15 @@ export function outputFields(fields: readonly string[], columns: ReadonlySet<str
   return [...names].join(',');
 }
 
-/** An object in our form. Attributes that lead to others hold the id of the record there. */
+/** An object as a record. Attributes that refer to others hold the id of that record. */
 export function recordOf(
   table: string,
-  { class: className, key, fields: cells }: Shown,
+  { class: className, key, fields: cells }: ItopObject,
   fields: readonly string[],
   updatedAt = longAgo,
 ): RemoteRecord {
   const shown: Record<string, RemoteField> = {};
-  // an attribute that is not in the answer is unknown, which is not the same as empty
+  // an attribute that is missing is unknown, which is not the same as empty
   for (const name of fields) if (cells[name] !== undefined) shown[name] = fieldOf(className, name, cells);
   return { table, id: remoteId(className, key), fields: shown, updatedAt };
 }
@@ -43,14 +53,14 @@ function fieldOf(className: string, name: string, cells: Record<string, unknown>
   return display === '' || display === null ? { value: id } : { value: id, display: textOf(display) };
 }
 
-/** The class that an attribute of the public data model leads to, where that is known beforehand. */
+/** The class that an attribute of the public data model refers to, if it is known. */
 export const standardTarget = (className: string, name: string): string | undefined =>
   standardTargets[`${className}.${name}`] ?? standardTargets[name];
 
-/** The id of the record that an attribute leads to; '' for none, the bare key where its class is not told. */
-export function referenceOf(key: string, told: unknown, target: string | undefined): string {
+/** The id of the record that an attribute refers to; '' for none, the bare key if its class is unknown. */
+export function referenceOf(key: string, ownClass: unknown, target: string | undefined): string {
   if (key === '' || key === '0') return '';
-  const className = typeof told === 'string' && told !== '' ? told : target;
+  const className = typeof ownClass === 'string' && ownClass !== '' ? ownClass : target;
   return className === undefined ? key : remoteId(className, key);
 }
 
@@ -60,16 +70,16 @@ function textOf(cell: unknown): string {
 }
 
 /**
- * A value as the service takes it. What leads to another object may be given as a record's id, or as the name by which the
- * service itself is to find the one object that bears it.
+ * A value as the service takes it. A reference may be given as a record's id, or as the name by which the service finds the
+ * one object.
  */
 export function writtenOf(
   columns: ReadonlySet<string>,
   name: string,
   value: string | number | boolean | null,
 ): string | number | boolean | { name: string } {
-  const leads = isReference(columns, name) || (columns.size === 0 && name.endsWith('_id'));
-  if (value === null) return leads ? 0 : '';
-  if (!leads || typeof value !== 'string' || value === '') return value;
+  const refers = isReference(columns, name) || (columns.size === 0 && name.endsWith('_id'));
+  if (value === null) return refers ? 0 : '';
+  if (!refers || typeof value !== 'string' || value === '') return value;
   return splitId(value)?.key ?? (/^\d+$/.test(value) ? value : { name: value });
 }

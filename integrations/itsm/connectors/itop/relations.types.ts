@@ -1,7 +1,7 @@
 import type { RemoteRelationType } from '../connector.ts';
 import { standardLinks } from './classes.data.ts';
 
-/** A kind of relation: a class of links with the attributes of its ends, and the classes these lead to where that is known. */
+/** A relation type: a class of links, the attributes of its ends, and the classes these refer to as far as known. */
 export interface LinkType {
   class: string;
   from: { attribute: string; class?: string };
@@ -18,8 +18,8 @@ export const standardLinkTypes: RemoteRelationType[] = standardLinks
 const form = /^([A-Za-z]\w*):([A-Za-z]\w*)(?:>([A-Za-z]\w*))?:([A-Za-z]\w*)(?:>([A-Za-z]\w*))?$/;
 
 /**
- * Reads the id of a kind, `<link class>:<attribute>:<attribute>`. Of links of an instance's own each attribute may be
- * followed by `>` and the class it leads to, which is needed where no other class extends that one.
+ * Parses the id of a relation type, `<link class>:<attribute>:<attribute>`. Attributes of an instance's own links may be
+ * followed by `>` and the class they refer to, which is needed if no other class extends that one.
  */
 export function linkTypeOf(id: string): LinkType | undefined {
   const [, className, from, fromClass, to, toClass] = form.exec(id) ?? [];

@@ -1,12 +1,13 @@
-import { done, type Result } from '../../remote.failures.ts';
 import {
+  basicAuth,
   type Call,
-  createTransport,
+  type ConnectorParts,
+  openTransport,
   type Transport as PlainTransport,
-  type TransportParts,
 } from '../transport.ts';
-import { readAnswer } from './answers.ts';
-import type { ItopAuth } from './config.ts';
+import type { ItopAuth, ItopConfig } from './config.ts';
+import { select } from './oql.ts';
+import { readResponse } from './responses.ts';
 
 /** An operation of the service, such as `core/get`, with its parameters. */
 export interface Operation {
@@ -14,87 +15,113 @@ export interface Operation {
   [parameter: string]: unknown;
 }
 
-interface Asked {
+interface Request {
   /** What is tried, in words, such as `Reading Server`. */
   doing: string;
   /** Whether it stores nothing. */
   isRead: boolean;
-  /** Rows that are asked for where pages are as usual. */
+  /** Usual number of rows of a page. */
   pageSize?: number;
-  /** Made anew for each try, since a page may shrink. */
+  /** Built for each attempt, since the page size may shrink. */
   operation: (pageSize: number) => Operation;
 }
 
-/** An object as an answer shows it. */
-export interface Shown {
-  /** Its own class, below the one that was asked for. */
+/** A query for objects of a class. */
+export interface Query {
+  class: string;
+  conditions?: readonly string[];
+  /** For `output_fields`. */
+  fields: string;
+  /** 0 for all; a page has at most as many rows as the limiter allows if `isPage`. */
+  limit: number;
+  isPage?: true;
+  doing: string;
+}
+
+/** An object in a response. */
+export interface ItopObject {
+  /** Its own class, at or below the requested one. */
   class: string;
   key: string;
   fields: Record<string, unknown>;
 }
 
-export interface Told {
+export interface ItopResponse {
   message: string;
-  objects: Shown[];
-  /** How many objects fit altogether, whatever the limit. */
+  objects: ItopObject[];
+  /** How many objects match, whatever the limit. */
   found: number;
-  /** How many rows were asked for in the end. */
+  /** How many rows were requested in the last attempt. */
   pageSize: number;
 }
 
-/** Speaks to the REST/JSON service. */
-export interface Transport extends Pick<PlainTransport, 'clockAheadMs' | 'calls'> {
-  ask(asked: Asked): Promise<Result<Told>>;
-  /** The call that an operation is, for whoever sends it otherwise, and what its answer holds. */
-  callOf(asked: Asked): Call;
-  plain: PlainTransport;
+/** Calls the REST/JSON service. */
+export interface ItopTransport extends Omit<PlainTransport, 'mask'> {
+  execute(request: Request): Promise<ItopResponse>;
+  /** Objects of a class in the service's order. */
+  get(query: Query): Promise<ItopResponse>;
+  /** The call that executes an operation. */
+  callOf(request: Request): Call;
 }
 
-/** Operations go as forms whose `json_data` says what is asked; version 1.3 is understood since iTop 2.2. */
-export function createItopTransport(
-  auth: ItopAuth,
-  parts: Omit<TransportParts, 'read' | 'session'>,
-): Transport {
-  const basic =
-    auth.kind === 'basic'
-      ? `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`
-      : '';
+/** Operations are sent as forms with `json_data`; version 1.3 is supported since iTop 2.2. */
+export function openItopTransport(
+  parts: ConnectorParts<ItopConfig>,
+  base: string,
+  account: string,
+): ItopTransport {
+  const auth: ItopAuth = parts.config.auth;
+  const header = auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : '';
   const headers: Record<string, string> = auth.kind === 'token' ? { 'auth-token': auth.token } : {};
-  const plain = createTransport({
-    ...parts,
-    read: readAnswer,
+  const plain = openTransport(parts, {
+    base,
+    account,
+    read: readResponse,
     session: {
-      authorization: async () => done(basic),
+      authorization: async () => header,
       secrets: () => [auth.kind === 'token' ? auth.token : auth.password],
     },
   });
-  const callOf: Transport['callOf'] = ({ doing, isRead, pageSize, operation }) => ({
+  const callOf: ItopTransport['callOf'] = ({ doing, isRead, pageSize, operation }) => ({
     method: 'POST',
     path: '/webservices/rest.php',
     doing,
     headers,
     query: () => ({ version: '1.3' }),
     form: (size) => ({ json_data: JSON.stringify(operation(size)) }),
-    ...(isRead ? { isRead } : {}),
+    isRead,
     ...(pageSize === undefined ? {} : { pageSize }),
   });
+  const execute: ItopTransport['execute'] = async (request) => {
+    const { result, pageSize } = await plain.send(callOf(request));
+    return readObjects(result, pageSize);
+  };
   return {
-    plain,
+    ...plain,
     callOf,
-    clockAheadMs: plain.clockAheadMs,
-    calls: plain.calls,
-    async ask(asked) {
-      const sent = await plain.send(callOf(asked));
-      return sent.ok ? done(toldOf(sent.value.result, sent.value.pageSize)) : sent;
-    },
+    execute,
+    get: ({ class: className, conditions = [], fields, limit, isPage, doing }) =>
+      execute({
+        doing,
+        isRead: true,
+        ...(isPage ? { pageSize: limit } : {}),
+        operation: (pageSize) => ({
+          operation: 'core/get',
+          class: className,
+          key: select(className, conditions),
+          output_fields: fields,
+          limit: isPage ? pageSize : limit,
+          page: 1,
+        }),
+      }),
   };
 }
 
-/** What an answer holds. */
-export function toldOf(document: unknown, pageSize = 0): Told {
+/** The objects of a response. */
+export function readObjects(document: unknown, pageSize = 0): ItopResponse {
   const { message, objects } = document as { message?: unknown; objects?: unknown };
   const text = typeof message === 'string' ? message : '';
-  const shown = Object.values((objects ?? {}) as Record<string, Partial<Shown>>).flatMap((object) =>
+  const shown = Object.values((objects ?? {}) as Record<string, Partial<ItopObject>>).flatMap((object) =>
     typeof object?.class === 'string' && object.key !== undefined
       ? [{ class: object.class, key: String(object.key), fields: object.fields ?? {} }]
       : [],

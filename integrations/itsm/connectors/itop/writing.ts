@@ -1,23 +1,21 @@
-import type { Clock } from '../../clock.ts';
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { isRemoteError, RemoteError, unless } from '../../remote.errors.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Connector, RemoteValues, Written } from '../connector.ts';
-import { createSurely, unlessChanged } from '../surely.ts';
+import { foundBy } from '../paging.ts';
+import { createSafeWrite, requireUnchanged, type SafelyWritten } from '../safe-write.ts';
 import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';
 import type { History } from './history.ts';
-import { remoteId, splitId } from './keys.ts';
-import { select } from './oql.ts';
 import type { Reading } from './reading.ts';
-import { reconciled } from './reconciling.ts';
-import { outputFields, recordOf, writtenOf } from './records.ts';
+import { findReconciled } from './reconciliation.ts';
+import { outputFields, recordOf, remoteId, splitId, writtenOf } from './records.ts';
 import { unknownType } from './relations.ts';
 import { linkTypeOf } from './relations.types.ts';
-import { type Operation, type Told, type Transport, toldOf } from './transport.ts';
+import { type ItopResponse, type ItopTransport, type Operation, readObjects } from './transport.ts';
 
-/** What the history keeps of who made a change. */
-const commentOf = (correlation: string): string => `Estate ${correlation}`;
+/** The comment of changes in the history. */
 const COMMENT = 'Estate';
+const commentOf = (correlation: string): string => `${COMMENT} ${correlation}`;
 
 export type Writing = Pick<
   Connector,
@@ -30,78 +28,71 @@ interface Write {
 }
 
 export function createWriting(
-  transport: Transport,
+  transport: ItopTransport,
   { reading, history, description }: { reading: Reading; history: History; description: Description },
-  { config, clock, signal }: { config: ItopConfig; clock: Clock; signal?: AbortSignal },
+  config: ItopConfig,
 ): Writing {
-  const plainly = createSurely({
-    transport: transport.plain,
-    clock,
-    settleMs: config.settleMs,
-    ...(signal ? { signal } : {}),
-  });
+  const usualSafeWrite = createSafeWrite(transport, config.settleMs);
 
-  /** As always; a refusal too may come after the object was stored, such as when a trigger fails. */
-  const surely = async <T>(
+  /** A safe write whose refusal is looked up too: it may come after the object was stored, such as when a trigger fails. */
+  const safeWrite = async <T>(
     { doing, operation }: Write,
-    look: () => Promise<Result<T | null>>,
-    read: (told: Told) => Result<T>,
-  ): Promise<Result<{ value: T; recovered: boolean }>> => {
+    find: () => Promise<T | null>,
+    read: (response: ItopResponse) => T,
+  ): Promise<SafelyWritten<T>> => {
     const call = transport.callOf({ doing, isRead: false, operation: () => operation });
-    const written = await plainly(call, look, (result) => read(toldOf(result)));
-    if (written.ok || written.failure.code !== 'refused') return written;
-    const found = await look();
-    return found.ok && found.value !== null ? done({ value: found.value, recovered: true }) : written;
+    try {
+      return await usualSafeWrite(call, find, (result) => read(readObjects(result)));
+    } catch (error) {
+      if (!isRemoteError(error, 'refused')) throw error;
+      const value = await find().catch(() => null);
+      if (value === null) throw error;
+      return { value, recovered: true };
+    }
   };
 
   const columnsFor = async (table: string, fields: string[]) => {
     const columns = await description.columnsOf(table);
-    if (!columns.ok) return columns;
-    const output = columns.value.size === 0 ? '*' : outputFields(fields, columns.value);
-    return done({ columns: columns.value, output });
+    return { columns, output: columns.size === 0 ? '*' : outputFields(fields, columns) };
   };
 
   const recordFrom =
     (table: string, fields: string[]) =>
-    ({ objects }: Told): Result<RemoteRecord> => {
-      const [shown] = objects;
-      if (!shown) return failed('answer_lost', `class ${table}`, 'The answer to the write shows no object');
-      return done(recordOf(table, shown, fields, new Date(history.now()).toISOString()));
+    ({ objects: [object] }: ItopResponse): RemoteRecord => {
+      if (object) return recordOf(table, object, fields, new Date(history.now()).toISOString());
+      throw new RemoteError('answer_lost', `class ${table}`, 'The answer to the write shows no object');
     };
 
   const findCreated = async (
     table: string,
     correlation: string,
     fields: string[] = [],
-  ): Promise<Result<RemoteRecord | null>> => {
-    // an empty one would be that of every change
+  ): Promise<RemoteRecord | null> => {
+    // an empty one is part of the comment of every change
     if (correlation === '') throw new Error('a correlation id must not be empty');
-    const made = await history.madeUnder(table, commentOf(correlation));
-    if (!made.ok && made.failure.code === 'forbidden') {
+    const created = await unless(history.createdWith(table, commentOf(correlation)), ['forbidden'], null);
+    if (!created) {
       const what = `Whether an object of ${table} was made shows in the history alone, which the account may not read`;
-      return failed('answer_lost', `class ${table}`, what);
+      throw new RemoteError('answer_lost', `class ${table}`, what);
     }
-    if (!made.ok) return made;
-    const ids = made.value.map((one) => remoteId(one.class, one.key));
+    const ids = created.map((one) => remoteId(one.class, one.key));
     const looks = await reading.readByIds(table, ids, fields);
-    if (!looks.ok) return looks;
-    const there = [...looks.value.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : []));
-    if (there.length > 1) {
-      return failed('ambiguous', `class ${table}`, `Several objects of ${table} were made under one comment`);
-    }
-    return done(there[0] ?? null);
+    const [record = null, another] = [...looks.values()].flatMap((look) => foundBy(look) ?? []);
+    if (!another) return record;
+    const what = `Several objects of ${table} were made under one comment`;
+    throw new RemoteError('ambiguous', `class ${table}`, what);
   };
 
-  /** What a record has to hold, as the service takes it, and whether it does. */
+  /** The values that an object has to hold, as the service takes them, and whether it does. */
   const wantedOf = (columns: ReadonlySet<string>, values: RemoteValues) => {
     const fields = Object.keys(values);
     const wanted = Object.fromEntries(fields.map((name) => [name, writtenOf(columns, name, values[name]!)]));
     const holds = (record: RemoteRecord, name: string): boolean => {
       const { value = '', display = '' } = record.fields[name] ?? {};
-      const asked = wanted[name]!;
-      if (typeof asked === 'object') return display === asked.name;
+      const expected = wanted[name]!;
+      if (typeof expected === 'object') return display === expected.name;
       const stored = writtenOf(columns, name, value === '' ? null : (value as string));
-      return String(stored) === String(asked);
+      return String(stored) === String(expected);
     };
     return { fields, wanted, holds };
   };
@@ -110,94 +101,78 @@ export function createWriting(
     const key = splitId(id);
     const where = `class ${table}`;
     const doing = `Changing an object of ${table}`;
-    if (!key) return failed('not_found', where, `${id} is no id of an object`);
-    const fields = Object.keys(values);
-    const about = await columnsFor(table, fields);
-    if (!about.ok) return about;
-    const { columns, output } = about.value;
-    const { wanted, holds } = wantedOf(columns, values);
-    const written = await surely<RemoteRecord>(
-      {
-        doing,
-        operation: {
-          operation: 'core/update',
-          comment: COMMENT,
-          class: key.className,
-          key: key.key,
-          fields: wanted,
-          output_fields: output,
-        },
-      },
+    if (!key) throw new RemoteError('not_found', where, `${id} is no id of an object`);
+    const { columns, output } = await columnsFor(table, Object.keys(values));
+    const { fields, wanted, holds } = wantedOf(columns, values);
+    const operation = {
+      operation: 'core/update',
+      comment: COMMENT,
+      class: key.className,
+      key: key.key,
+      fields: wanted,
+      output_fields: output,
+    };
+    const { value: record, recovered } = await safeWrite<RemoteRecord>(
+      { doing, operation },
       async () => {
-        const looks = await reading.readByIds(table, [id], fields);
-        if (!looks.ok) return looks;
-        const look = looks.value.get(id);
-        if (look?.kind === 'gone') return failed('not_found', where, `The object ${id} is gone`);
-        const record = look?.kind === 'there' ? look.record : undefined;
-        return record && fields.every((name) => holds(record, name))
-          ? done(record)
-          : unlessChanged({ where, doing }, record, seen, fields);
+        const look = (await reading.readByIds(table, [id], fields)).get(id);
+        if (look?.kind === 'gone') throw new RemoteError('not_found', where, `The object ${id} is gone`);
+        const found = foundBy(look);
+        if (found && fields.every((name) => holds(found, name))) return found;
+        return requireUnchanged({ where, doing }, found, seen, fields);
       },
       recordFrom(table, fields),
     );
-    return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+    return { record, recovered };
   };
 
   /**
-   * The object that is there already under the reconciliation keys, with the values that it did not hold; null where there is
-   * none. It is taken again by a second try: it then holds what was written.
+   * The existing object with the values of the reconciliation keys, after the other values were written to it; null if there
+   * is none. A second attempt finds it again: it then holds what was written.
    */
   const adopt = async (
     table: string,
     values: RemoteValues,
     columns: ReadonlySet<string>,
-  ): Promise<Result<Written | null>> => {
+  ): Promise<Written | null> => {
     const { reconciliation = {} } = config;
     const keys = Object.hasOwn(reconciliation, table) ? reconciliation[table]! : [];
-    if (keys.length === 0) return done(null);
-    const found = await reconciled(transport, { table, keys, columns }, values);
-    if (!found.ok || !found.value) return found as Result<null>;
-    const record = found.value;
+    if (keys.length === 0) return null;
+    const record = await findReconciled(transport, { table, keys, columns }, values);
+    if (!record) return null;
     const { fields, holds } = wantedOf(columns, values);
     const other = fields.filter((name) => !holds(record, name));
-    if (other.length === 0) return done({ record, recovered: false, adopted: true });
+    if (other.length === 0) return { record, recovered: false, adopted: true };
     const changes = Object.fromEntries(other.map((name) => [name, values[name]!]));
     const written = await update(table, record.id, changes, undefined, record.fields);
-    if (!written.ok) return written;
-    const now = { ...written.value.record, fields: { ...record.fields, ...written.value.record.fields } };
-    return done({ record: now, recovered: written.value.recovered, adopted: true });
+    const now = { ...written.record, fields: { ...record.fields, ...written.record.fields } };
+    return { record: now, recovered: written.recovered, adopted: true };
   };
 
-  const remove = async (table: string, id: string, doing: string): Promise<Result<boolean>> => {
+  const remove = async (table: string, id: string, doing: string): Promise<boolean> => {
     const key = splitId(id);
-    if (!key) return done(false);
-    const look = async (): Promise<Result<boolean>> => {
-      const looks = await reading.readByIds(table, [id], []);
-      return looks.ok ? done(looks.value.get(id)?.kind === 'gone') : looks;
+    if (!key) return false;
+    const isGone = async () => (await reading.readByIds(table, [id], [])).get(id)?.kind === 'gone';
+    const operation = {
+      operation: 'core/delete',
+      comment: COMMENT,
+      class: key.className,
+      key: key.key,
+      simulate: false,
     };
-    const removed = await surely<boolean>(
-      {
-        doing,
-        operation: {
-          operation: 'core/delete',
-          comment: COMMENT,
-          class: key.className,
-          key: key.key,
-          simulate: false,
-        },
-      },
-      async () => {
-        const gone = await look();
-        return gone.ok ? done(gone.value || null) : gone;
-      },
-      ({ message, found }) => done(/Deleted: \d/.test(message) ? found > 0 : true),
-    );
-    if (removed.ok) return done(removed.value.value);
-    if (removed.failure.code === 'not_found') return done(false);
-    if (removed.failure.code !== 'refused') return removed;
-    // one code stands for whatever goes wrong inside: whether the object is there tells more than the words
-    const gone = await look();
-    return gone.ok && gone.value ? done(false) : removed;
+    try {
+      const removed = await safeWrite<boolean>(
+        { doing, operation },
+        async () => (await isGone()) || null,
+        ({ message, found }) => !/Deleted: \d/.test(message) || found > 0,
+      );
+      return removed.value;
+    } catch (error) {
+      if (isRemoteError(error, 'not_found')) return false;
+      // one code stands for all internal errors: whether the object exists tells more than the message
+      if (isRemoteError(error, 'refused') && (await isGone().catch(() => false))) return false;
+      throw error;
+    }
   };
 
   return {
@@ -205,28 +180,23 @@ export function createWriting(
 
     async create(table, values, correlation) {
       const fields = Object.keys(values);
-      const about = await columnsFor(table, fields);
-      if (!about.ok) return about;
-      const { columns, output } = about.value;
+      const { columns, output } = await columnsFor(table, fields);
       const given = Object.entries(values).filter(([, value]) => value !== null);
       const adopted = await adopt(table, Object.fromEntries(given), columns);
-      if (!adopted.ok) return adopted;
-      if (adopted.value) return done(adopted.value);
-      const written = await surely(
-        {
-          doing: `Creating an object of ${table}`,
-          operation: {
-            operation: 'core/create',
-            comment: commentOf(correlation),
-            class: table,
-            fields: Object.fromEntries(given.map(([name, value]) => [name, writtenOf(columns, name, value)])),
-            output_fields: output,
-          },
-        },
+      if (adopted) return adopted;
+      const operation = {
+        operation: 'core/create',
+        comment: commentOf(correlation),
+        class: table,
+        fields: Object.fromEntries(given.map(([name, value]) => [name, writtenOf(columns, name, value)])),
+        output_fields: output,
+      };
+      const { value: record, recovered } = await safeWrite(
+        { doing: `Creating an object of ${table}`, operation },
         () => findCreated(table, correlation, fields),
         recordFrom(table, fields),
       );
-      return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+      return { record, recovered };
     },
 
     update,
@@ -235,59 +205,45 @@ export function createWriting(
 
     async createRelation(type, from, to) {
       const link = linkTypeOf(type);
-      if (!link) return unknownType(type);
+      if (!link) throw unknownType(type);
+      const where = `class ${link.class}`;
       const [source, target] = [splitId(from), splitId(to)];
-      if (!source || !target) {
-        return failed('not_found', `class ${link.class}`, 'One end of the relation is no id of an object');
-      }
+      if (!source || !target)
+        throw new RemoteError('not_found', where, 'One end of the relation is no id of an object');
       const ends = [
         [link.from.attribute, source.key],
         [link.to.attribute, target.key],
       ] as const;
-      const shown = ({ objects }: Told): string | undefined =>
-        objects[0] && remoteId(objects[0].class, objects[0].key);
-      const written = await surely<string>(
-        {
-          doing: 'Creating a relation',
-          operation: {
-            operation: 'core/create',
-            comment: COMMENT,
-            class: link.class,
-            fields: Object.fromEntries(ends),
-            output_fields: 'id',
-          },
-        },
+      const operation = {
+        operation: 'core/create',
+        comment: COMMENT,
+        class: link.class,
+        fields: Object.fromEntries(ends),
+        output_fields: 'id',
+      };
+      const idOf = ({ objects: [object] }: ItopResponse) => object && remoteId(object.class, object.key);
+      const written = await safeWrite<string>(
+        { doing: 'Creating a relation', operation },
         async () => {
-          const asked = await transport.ask({
+          const found = await transport.get({
+            class: link.class,
+            conditions: ends.map(([attribute, key]) => `${attribute} = ${key}`),
+            fields: 'id',
+            limit: 2,
             doing: 'Looking up a relation',
-            isRead: true,
-            operation: () => ({
-              operation: 'core/get',
-              class: link.class,
-              key: select(
-                link.class,
-                ends.map(([attribute, key]) => `${attribute} = ${key}`),
-              ),
-              output_fields: 'id',
-              limit: 2,
-              page: 1,
-            }),
           });
-          if (!asked.ok) return asked;
-          const result = asked.value;
-          if (result.found > 1) {
-            return failed('ambiguous', `class ${link.class}`, 'Several links lead from the one to the other');
-          }
-          return done(shown(result) ?? null);
+          if (found.found > 1)
+            throw new RemoteError('ambiguous', where, 'Several links lead from the one to the other');
+          return idOf(found) ?? null;
         },
-        (told) => {
-          const id = shown(told);
-          return id === undefined
-            ? failed('answer_lost', link.class, 'The answer shows no relation')
-            : done(id);
+        (response) => {
+          const id = idOf(response);
+          if (id === undefined)
+            throw new RemoteError('answer_lost', link.class, 'The answer shows no relation');
+          return id;
         },
       );
-      return written.ok ? done(written.value.value) : written;
+      return written.value;
     },
 
     deleteRelation: (id) => remove(splitId(id)?.className ?? '', id, 'Deleting a relation'),

@@ -1,82 +1,115 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
-import type { Answered, Transport } from '../transport.ts';
+import { isRemoteError, RemoteError } from '../../remote.errors.ts';
+import type { Call, Response, Transport } from '../transport.ts';
 import { isTable } from './ids.ts';
 import type { Row } from './records.ts';
 
-/** One page of a list as NetBox tells it. */
+/** One page of a list. */
 export interface Listed {
   rows: Row[];
-  /** Whether NetBox says that more follow; a page may be short of what was asked for. */
+  /** Whether NetBox says that more follow; a page may be shorter than requested. */
   more: boolean;
+}
+
+type Conditions = Record<string, string> | [string, string][] | URLSearchParams;
+
+/** What to read of a list. */
+interface ListOptions {
+  limit: number;
+  doing: string;
 }
 
 /** The endpoints of the REST API. */
 export interface Api {
-  list(
-    table: string,
-    query: (pageSize: number) => URLSearchParams,
-    limit: number,
-    doing: string,
-  ): Promise<Result<Listed>>;
-  /** One object by its number. */
-  one(table: string, key: number, fields: string[], doing: string): Promise<Result<Answered>>;
-  /** What an endpoint says of itself. */
-  options(table: string): Promise<Result<Row>>;
+  /** One page. */
+  list(table: string, conditions: Conditions, options: ListOptions): Promise<Listed>;
+  /** All rows that match, in the order of keys. */
+  all(table: string, conditions: Conditions, options: ListOptions): Promise<Row[]>;
+  /** One object by its key. */
+  one(table: string, key: number, fields: string[], doing: string): Promise<Response>;
+  /** What an endpoint says about itself. */
+  options(table: string): Promise<Row>;
   /** Any other document below `/api/`. */
-  document(path: string, doing: string): Promise<Result<Row>>;
+  document(path: string, doing: string): Promise<Row>;
   /** Whether the instance is known to be of that version or a later one. */
   isAtLeast(major: number, minor: number): boolean;
 }
 
-/** The address of a list or of one object. */
+/** The path of a list or of one object. */
 export const pathOf = (table: string, key?: number): string =>
   `/api/${table}/${key === undefined ? '' : `${key}/`}`;
 
-/** Columns whose members are read ask for the column alone. */
-export const columnsOf = (fields: string[]): string[] => [
-  ...new Set(['id', 'last_updated', ...fields.map((path) => path.split('.')[0]!)]),
-];
+/** The parameter `fields` for these columns; members of a column are read with the whole column. */
+export const fieldsParameter = (fields: string[]): string =>
+  [...new Set(['id', 'last_updated', ...fields.map((path) => path.split('.')[0]!)])].join(',');
 
-const noTable = (table: string) =>
-  failed('not_found', `table ${table}`, `There is no table ${table}: it is named as its address below /api/`);
+/** The first result that is not `not_found`: NetBox has moved endpoints from one version to the next. */
+export async function atFirstPlace<T>(places: string[], read: (place: string) => Promise<T>): Promise<T> {
+  const [place, ...others] = places;
+  try {
+    return await read(place!);
+  } catch (error) {
+    if (others.length === 0 || !isRemoteError(error, 'not_found')) throw error;
+    return await atFirstPlace(others, read);
+  }
+}
 
 export function createApi(transport: Transport): Api {
   let version: [number, number] | undefined;
 
-  const hear = ({ headers }: Answered): void => {
-    const [, major, minor] = /^(\d+)\.(\d+)/.exec(headers['api-version'] ?? '') ?? [];
+  const send = async (call: Call): Promise<Response> => {
+    const response = await transport.send(call);
+    const [, major, minor] = /^(\d+)\.(\d+)/.exec(response.headers['api-version'] ?? '') ?? [];
     if (major !== undefined) version = [Number(major), Number(minor)];
+    return response;
   };
 
-  const send = async (...call: Parameters<Transport['send']>): Promise<Result<Answered>> => {
-    const answer = await transport.send(...call);
-    if (answer.ok) hear(answer.value);
-    return answer;
+  const requireTable = (table: string): void => {
+    if (isTable(table)) return;
+    const what = `There is no table ${table}: it is named as its address below /api/`;
+    throw new RemoteError('not_found', `table ${table}`, what);
   };
 
-  const object = async (...call: Parameters<Transport['send']>): Promise<Result<Row>> => {
-    const answer = await send(...call);
-    return answer.ok ? done((answer.value.result ?? {}) as Row) : answer;
+  const object = async (call: Call): Promise<Row> => ((await send(call)).result ?? {}) as Row;
+
+  const list: Api['list'] = async (table, conditions, { limit, doing }) => {
+    requireTable(table);
+    const path = pathOf(table);
+    const query = (pageSize: number) => {
+      const parameters = new URLSearchParams(conditions);
+      parameters.append('limit', String(pageSize));
+      return parameters;
+    };
+    const { result } = await send({ method: 'GET', path, doing, query, pageSize: limit });
+    const { results, next } = (result ?? {}) as { results?: unknown; next?: unknown };
+    if (!Array.isArray(results))
+      throw new RemoteError('unreadable_answer', path, `${doing} was answered without a list`);
+    return { rows: results as Row[], more: typeof next === 'string' };
   };
 
   return {
-    async list(table, query, limit, doing) {
-      if (!isTable(table)) return noTable(table);
-      const answer = await send({ method: 'GET', path: pathOf(table), doing, query, pageSize: limit });
-      if (!answer.ok) return answer;
-      const { results, next } = (answer.value.result ?? {}) as { results?: unknown; next?: unknown };
-      if (!Array.isArray(results))
-        return failed('unreadable_answer', pathOf(table), `${doing} was answered without a list`);
-      return done({ rows: results as Row[], more: typeof next === 'string' });
+    list,
+    async all(table, conditions, options) {
+      const rows: Row[] = [];
+      for (let after = 0; ; ) {
+        const query = new URLSearchParams(conditions);
+        query.append('id__gt', String(after));
+        query.append('ordering', 'id');
+        const page = await list(table, query, options);
+        rows.push(...page.rows);
+        const last = page.rows.at(-1)?.id;
+        if (!page.more || typeof last !== 'number') return rows;
+        if (last <= after) throw new RemoteError('paging_ignored', table, `${options.doing} does not get on`);
+        after = last;
+      }
     },
     async one(table, key, fields, doing) {
-      if (!isTable(table)) return noTable(table);
-      const query = { fields: columnsOf(fields).join(',') };
-      return send({ method: 'GET', path: pathOf(table, key), doing, query: () => query });
+      requireTable(table);
+      const query = () => ({ fields: fieldsParameter(fields) });
+      return await send({ method: 'GET', path: pathOf(table, key), doing, query });
     },
     async options(table) {
-      if (!isTable(table)) return noTable(table);
-      return object({ method: 'OPTIONS', path: pathOf(table), doing: `Asking what ${table} offers` });
+      requireTable(table);
+      return await object({ method: 'OPTIONS', path: pathOf(table), doing: `Asking what ${table} offers` });
     },
     document: (path, doing) => object({ method: 'GET', path: `/api/${path}`, doing }),
     isAtLeast: (major, minor) =>

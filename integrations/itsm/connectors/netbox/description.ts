@@ -1,16 +1,17 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError, unless } from '../../remote.errors.ts';
 import type { RemoteColumn, RemoteTable } from '../connector.ts';
+import { byName } from '../paging.ts';
 import type { Api } from './api.ts';
-import { isOurs, parametersOf } from './filters.ts';
+import { isReserved, parametersOf } from './filters.ts';
 import { belowApi, isTable } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';
 import type { Row } from './records.ts';
 
-/** Objects that are looked at for what the columns hold. */
+/** Objects whose values show the kinds of columns. */
 const SAMPLE = 50;
 const CUSTOM_FIELDS = 500;
 
-/** Kinds as the endpoints tell them, and those of custom fields. */
+/** Kinds of columns, as endpoints and custom fields name them. */
 const kinds: Record<string, RemoteColumn['kind']> = {
   string: 'text',
   slug: 'text',
@@ -34,80 +35,67 @@ const kinds: Record<string, RemoteColumn['kind']> = {
 };
 
 export interface Description {
-  describeTables(search?: string): Promise<Result<RemoteTable[]>>;
-  describeFields(table: string): Promise<Result<RemoteColumn[]>>;
-  unknownInFilter(table: string, filter: string): Promise<Result<string[]>>;
-  /** Columns by name, read once; empty for a table that tells nothing. */
-  columns(table: string): Promise<Result<Map<string, RemoteColumn>>>;
+  describeTables(search?: string): Promise<RemoteTable[]>;
+  describeFields(table: string): Promise<RemoteColumn[]>;
+  unknownInFilter(table: string, filter: string): Promise<string[]>;
+  /** Columns by name, read once. */
+  columns(table: string): Promise<Map<string, RemoteColumn>>;
 }
 
 export function createDescription(api: Api, types: ObjectTypes): Description {
   const known = new Map<string, Map<string, RemoteColumn>>();
   let parameters: Map<string, Set<string>> | undefined;
 
-  const describeFields = async (table: string): Promise<Result<RemoteColumn[]>> => {
-    const offered = await api.options(table);
-    if (!offered.ok) return offered;
+  const describeFields = async (table: string): Promise<RemoteColumn[]> => {
+    const { actions } = (await api.options(table)) as { actions?: Record<string, Record<string, Row>> };
     const sample = await api.list(
       table,
-      (pageSize) => new URLSearchParams({ limit: String(pageSize), exclude: 'config_context' }),
-      SAMPLE,
-      `Looking at the columns of ${table}`,
+      { exclude: 'config_context' },
+      { limit: SAMPLE, doing: `Looking at the columns of ${table}` },
     );
-    if (!sample.ok) return sample;
     const custom = await customFields(table);
-    if (!custom.ok) return custom;
-    const actions = (offered.value.actions ?? {}) as Record<string, Record<string, Row> | undefined>;
-    // only shown to those who may write
-    const told = actions.POST ?? actions.PUT ?? {};
+    // only shown to accounts that may write
+    const writable = actions?.POST ?? actions?.PUT ?? {};
     const columns = new Map<string, RemoteColumn>();
-    for (const [name, about] of Object.entries(told)) {
-      if (name !== 'custom_fields') columns.set(name, toldColumn(name, about));
+    for (const [name, about] of Object.entries(writable)) {
+      if (name !== 'custom_fields') columns.set(name, writableColumn(name, about));
     }
-    for (const row of sample.value.rows) {
-      for (const [name, value] of Object.entries(row)) {
-        if (name !== 'custom_fields') {
-          columns.set(name, seenColumn(columns.get(name) ?? emptyColumn(name), value));
-          continue;
-        }
-        for (const [inner, held] of Object.entries((value ?? {}) as Row)) {
-          const path = `custom_fields.${inner}`;
-          columns.set(path, seenColumn(columns.get(path) ?? emptyColumn(path), held));
-        }
-      }
+    const see = (name: string, value: unknown) =>
+      columns.set(name, seenColumn(columns.get(name) ?? emptyColumn(name), value));
+    for (const row of sample.rows) {
+      const { custom_fields: inner, ...own } = row;
+      for (const [name, value] of Object.entries(own)) see(name, value);
+      for (const [name, value] of Object.entries((inner ?? {}) as Row)) see(`custom_fields.${name}`, value);
     }
-    for (const column of custom.value) {
+    for (const column of custom) {
       const seen = columns.get(column.name);
       columns.set(column.name, { ...column, reference: seen?.reference ?? column.reference });
     }
-    return done([...columns.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
+    return [...columns.values()].sort(byName);
   };
 
-  /** The custom fields of a table, as far as the account may see how they are set up. */
-  const customFields = async (table: string): Promise<Result<RemoteColumn[]>> => {
+  /** The custom fields of a table, if the account may see their definitions. */
+  const customFields = (table: string): Promise<RemoteColumn[]> =>
+    unless(readCustomFields(table), ['forbidden', 'not_found'], []);
+
+  const readCustomFields = async (table: string): Promise<RemoteColumn[]> => {
     const type = await types.typeOf(table);
-    if (!type.ok) return unlessHidden(type, []);
-    const listed = await api.list(
+    const { rows } = await api.list(
       'extras/custom-fields',
-      (pageSize) => new URLSearchParams({ limit: String(pageSize), ordering: 'id' }),
-      CUSTOM_FIELDS,
-      `Reading the custom fields of ${table}`,
+      { ordering: 'id' },
+      { limit: CUSTOM_FIELDS, doing: `Reading the custom fields of ${table}` },
     );
-    if (!listed.ok) return unlessHidden(listed, []);
-    return done(
-      listed.value.rows
-        .filter(({ object_types: now, content_types: before }) =>
-          [now, before].some((list) => Array.isArray(list) && list.includes(type.value)),
-        )
-        .map(customColumn),
-    );
+    return rows
+      .filter(({ object_types: now, content_types: before }) =>
+        [now, before].some((list) => Array.isArray(list) && list.includes(type)),
+      )
+      .map(customColumn);
   };
 
-  const readParameters = async (): Promise<Result<Map<string, Set<string>>>> => {
+  const readParameters = async (): Promise<Map<string, Set<string>>> => {
     const schema = await api.document('schema/?format=json', 'Reading which filters there are');
-    if (!schema.ok) return schema;
     const read = new Map<string, Set<string>>();
-    const paths = (schema.value.paths ?? {}) as Record<string, { get?: { parameters?: Row[] } }>;
+    const paths = (schema.paths ?? {}) as Record<string, { get?: { parameters?: Row[] } }>;
     for (const [path, { get }] of Object.entries(paths)) {
       const table = belowApi(path);
       if (table === undefined || table.includes('{') || !get) continue;
@@ -116,71 +104,55 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
         .map(({ name }) => String(name));
       read.set(table, new Set(names));
     }
-    return done(read);
+    return read;
   };
 
   return {
     describeFields,
     async columns(table) {
       const before = known.get(table);
-      if (before) return done(before);
+      if (before) return before;
       const described = await describeFields(table);
-      if (!described.ok) return described;
-      const columns = new Map(described.value.map((column) => [column.name, column]));
+      const columns = new Map(described.map((column) => [column.name, column]));
       known.set(table, columns);
-      return done(columns);
+      return columns;
     },
     async describeTables(search = '') {
       const tables: RemoteTable[] = [];
       // the root lists the apps, each app its endpoints; plugins lie one level deeper
-      const walk = async (path: string, depth: number): Promise<Result<null>> => {
-        const listing = await api.document(path === '' ? '' : `${path}/`, 'Listing the endpoints');
-        if (!listing.ok) {
-          const { code } = listing.failure;
-          return path !== '' && (code === 'forbidden' || code === 'not_found') ? done(null) : listing;
-        }
-        for (const address of Object.values(listing.value)) {
+      const walk = async (path: string, depth: number): Promise<void> => {
+        const listing = api.document(path === '' ? '' : `${path}/`, 'Listing the endpoints');
+        const addresses = path === '' ? await listing : await unless(listing, ['forbidden', 'not_found'], {});
+        for (const address of Object.values(addresses)) {
           const below = belowApi(address);
           if (below === undefined || !below.startsWith(path) || below === path) continue;
           const inPlugins = below === 'plugins' || path === 'plugins';
-          if (depth < 1 || (inPlugins && depth < 2)) {
-            const deeper = await walk(below, depth + 1);
-            if (!deeper.ok) return deeper;
-          } else if (isTable(below)) tables.push({ name: below, label: labelOf(below), parent: null });
+          if (depth < 1 || (inPlugins && depth < 2)) await walk(below, depth + 1);
+          else if (isTable(below)) tables.push({ name: below, label: labelOf(below), parent: null });
         }
-        return done(null);
       };
-      const walked = await walk('', 0);
-      if (!walked.ok) return walked;
+      await walk('', 0);
       const text = search.trim().toLowerCase();
-      return done(
-        tables
-          .filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text))
-          .sort((a, b) => (a.name < b.name ? -1 : 1)),
-      );
+      return tables.filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text)).sort(byName);
     },
     async unknownInFilter(table, filter) {
       const names = [...new Set(parametersOf(filter).keys())];
-      const wrong = names.filter(isOurs);
+      const wrong = names.filter(isReserved);
       const custom = names.filter((name) => name.startsWith('cf_'));
-      const plain = names.filter((name) => !isOurs(name) && !name.startsWith('cf_'));
+      const plain = names.filter((name) => !isReserved(name) && !name.startsWith('cf_'));
       if (plain.length > 0) {
-        if (!parameters) {
-          const read = await readParameters();
-          if (!read.ok) return read;
-          parameters = read.value;
-        }
+        parameters ??= await readParameters();
         const offered = parameters.get(table);
-        if (!offered) return failed('not_found', `table ${table}`, `NetBox describes no filters of ${table}`);
+        if (!offered)
+          throw new RemoteError('not_found', `table ${table}`, `NetBox describes no filters of ${table}`);
         wrong.push(...plain.filter((name) => !offered.has(name)));
       }
       if (custom.length > 0) {
         const columns = await describeFields(table);
-        if (!columns.ok) return columns;
-        const there = new Set(columns.value.map(({ name }) => name));
+        const there = new Set(columns.map(({ name }) => name));
         wrong.push(...custom.filter((name) => !there.has(`custom_fields.${name.slice(3).split('__')[0]}`)));
       }
-      return done(names.filter((name) => wrong.includes(name)));
+      return names.filter((name) => wrong.includes(name));
     },
   };
 }
@@ -196,8 +168,8 @@ const emptyColumn = (name: string): RemoteColumn => ({
   choices: [],
 });
 
-/** A column as an endpoint tells it to those who may write. */
-function toldColumn(name: string, about: Row): RemoteColumn {
+/** A column as an endpoint describes it to accounts that may write. */
+function writableColumn(name: string, about: Row): RemoteColumn {
   const type = String(about.type ?? '');
   const choices = Array.isArray(about.choices) ? (about.choices as Row[]) : [];
   return {
@@ -214,7 +186,7 @@ function toldColumn(name: string, about: Row): RemoteColumn {
   };
 }
 
-/** What a value tells of its column. */
+/** A column with what one of its values shows. */
 function seenColumn(column: RemoteColumn, value: unknown): RemoteColumn {
   if (value === null || value === undefined) return column;
   const seen = (kind: RemoteColumn['kind']): RemoteColumn =>
@@ -248,13 +220,8 @@ function customColumn(row: Row): RemoteColumn {
   };
 }
 
-/** `virtual-machines` as people write it. */
+/** `Virtual machines` for `virtualization/virtual-machines`. */
 function labelOf(name: string): string {
   const words = (name.split(/[/.]/).at(-1) ?? name).replaceAll(/[-_]/g, ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-}
-
-function unlessHidden<T>(result: Result<unknown> & { ok: false }, instead: T): Result<T> {
-  const { code } = result.failure;
-  return code === 'forbidden' || code === 'not_found' ? done(instead) : result;
 }

@@ -1,7 +1,7 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError } from '../../remote.errors.ts';
 
-/** Parameters by which pages are read: in a filter they would turn a reading into another one. */
-const ours = new Set([
+/** Parameters by which pages are read; a filter must not set them. */
+const reserved = new Set([
   'id',
   'id__gt',
   'last_updated',
@@ -23,13 +23,13 @@ const ours = new Set([
 export const parametersOf = (filter: string): URLSearchParams =>
   new URLSearchParams(filter.trim().replace(/^\?/, ''));
 
-export const isOurs = (name: string): boolean => ours.has(name);
+export const isReserved = (name: string): boolean => reserved.has(name);
 
-/** The filter of a mapping as it goes into an address. */
-export function filterOf(table: string, filter: string | undefined): Result<URLSearchParams> {
+/** The filter of a mapping as query parameters. @throws RemoteError `refused` */
+export function filterOf(table: string, filter: string | undefined): URLSearchParams {
   const given = parametersOf(filter ?? '');
-  const taken = [...given.keys()].find(isOurs);
-  if (taken === undefined) return done(given);
+  const taken = [...given.keys()].find(isReserved);
+  if (taken === undefined) return given;
   const what = `The filter on ${table} names ${taken}, by which the table itself is read`;
-  return failed('refused', `table ${table}`, what);
+  throw new RemoteError('refused', `table ${table}`, what);
 }

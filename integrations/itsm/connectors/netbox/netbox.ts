@@ -1,10 +1,8 @@
 import type { Limiter } from '../../limiter/limiter.ts';
-import { done } from '../../remote.failures.ts';
 import type { Connector } from '../connector.ts';
-import { type ConnectorParts, openCalling } from '../parts.ts';
-import { createSurely } from '../surely.ts';
-import { createTransport } from '../transport.ts';
-import { readAnswer } from './answers.ts';
+import { type Dialect, readJson } from '../responses.ts';
+import { testRights } from '../rights.ts';
+import { type ConnectorParts, openTransport } from '../transport.ts';
 import { createApi } from './api.ts';
 import { createChangeLog } from './changes.ts';
 import { type NetBoxConfig, usualConfig } from './config.ts';
@@ -12,61 +10,72 @@ import { createDescription } from './description.ts';
 import { createObjectTypes } from './object-types.ts';
 import { createReading } from './reading.ts';
 import { createRelations } from './relations.ts';
-import { testRights } from './rights.ts';
+import { rightsTest } from './rights.ts';
 import { createWriting } from './writing.ts';
 
 export type NetBoxParts = ConnectorParts<Pick<NetBoxConfig, 'url' | 'token'> & Partial<NetBoxConfig>>;
 
-/** A token of the first version is 40 digits; later ones say what they are. */
+/** A token of the first version has 40 digits; later ones have a prefix. */
 const headerOf = (token: string): string => (token.startsWith('nbt_') ? `Bearer ${token}` : `Token ${token}`);
+
+/** NetBox answers 403 to an invalid token too; only the message differs. */
+const notAuthenticated = /token|credential|inactive|not permitted to authenticate|authentication/i;
+
+const dialect: Dialect = {
+  errorOf(document, status) {
+    // an object may have a column of the same name
+    if (status < 400 || typeof document !== 'object' || document === null) return undefined;
+    const { detail, error } = document as { detail?: unknown; error?: unknown };
+    const message = detail ?? error;
+    if (typeof message === 'string') return message;
+    return Object.entries(document)
+      .map(([field, errors]) => `${field}: ${textOf(errors)}`)
+      .join('; ');
+  },
+  meaningOf(status, message) {
+    if (status === 403 && notAuthenticated.test(message ?? '')) return 'credentials_refused';
+    return status === 412 ? 'changed_meanwhile' : undefined;
+  },
+};
+
+const textOf = (errors: unknown): string => {
+  if (Array.isArray(errors)) return errors.map(textOf).join(' ');
+  return typeof errors === 'string' ? errors : JSON.stringify(errors);
+};
 
 /** A connection to one NetBox by one token. */
 export function connectNetBox(parts: NetBoxParts): Connector & { limiter: Limiter } {
   const config: NetBoxConfig = { ...usualConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  // limits are those of a proxy in front, which knows no accounts
-  const { outbound, limiter, clock, random, ending } = openCalling(
-    parts,
-    `${new URL(base).host} netbox`,
-    config.tls,
-  );
   const header = headerOf(config.token);
-  const session = { authorization: async () => done(header) };
-  const transport = createTransport({
-    config,
-    base,
-    read: readAnswer,
-    outbound,
-    session,
-    limiter,
-    clock,
-    random,
-    ...ending,
-  });
+  const transport = openTransport(
+    { ...parts, config },
+    {
+      base,
+      // limits are those of a proxy, which knows no accounts
+      account: `${new URL(base).host} netbox`,
+      read: (response, context) => readJson(response, context, dialect),
+      session: { authorization: async () => header },
+    },
+  );
   const api = createApi(transport);
   const types = createObjectTypes(api);
   const changes = createChangeLog(api, types);
   const reading = createReading(api, changes);
   const description = createDescription(api, types);
-  const surely = createSurely({ transport, clock, settleMs: config.settleMs, ...ending });
-  const writing = createWriting(api, reading, description, surely, config);
+  const writing = createWriting(transport, { api, reading, description }, config);
+  const { limiter, clockAheadMs, calls, close } = transport;
 
   return {
     limiter,
-    describeTables: description.describeTables,
-    describeFields: description.describeFields,
-    unknownInFilter: description.unknownInFilter,
-    withheldFields: reading.withheldFields,
-    newestChange: reading.newestChange,
-    readPage: reading.readPage,
-    readSince: reading.readSince,
-    readByIds: reading.readByIds,
+    ...description,
+    ...reading,
     deletionsSince: changes.deletionsSince,
     ...createRelations(reading, changes, types, writing),
     ...writing,
-    testRights: (needs) => testRights(api, needs),
-    clockAheadMs: transport.clockAheadMs,
-    calls: transport.calls,
-    close: () => outbound.close(),
+    testRights: (needs) => testRights(needs, rightsTest(api)),
+    clockAheadMs,
+    calls,
+    close,
   };
 }

@@ -1,14 +1,15 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
-import type { Api } from './api.ts';
+import { RemoteError } from '../../remote.errors.ts';
+import { type Api, atFirstPlace } from './api.ts';
 import { belowApi, isTable } from './ids.ts';
 
-/** Where NetBox tells its object types: since 4.4, since 4.0, before. */
+/** The path of NetBox's object types: since 4.4, since 4.0, before. */
 const places = ['core/object-types', 'extras/object-types', 'extras/content-types'];
 const PAGE = 500;
 
-/** `dcim.device` for `dcim/devices`, as the change log names what was changed. */
+/** `dcim.device` for `dcim/devices`, as the change log names object types. */
 export interface ObjectTypes {
-  typeOf(table: string): Promise<Result<string>>;
+  /** @throws RemoteError `not_found` */
+  typeOf(table: string): Promise<string>;
 }
 
 interface Known {
@@ -17,58 +18,37 @@ interface Known {
 }
 
 export function createObjectTypes(api: Api): ObjectTypes {
-  let known: Promise<Result<Known>> | undefined;
+  let known: Promise<Known> | undefined;
 
-  const readFrom = async (place: string): Promise<Result<Known>> => {
-    const byTable = new Map<string, string>();
-    const names = new Set<string>();
-    for (let after = 0; ; ) {
-      const listed = await api.list(
-        place,
-        (pageSize) => new URLSearchParams({ id__gt: String(after), ordering: 'id', limit: String(pageSize) }),
-        PAGE,
-        'Reading the object types',
-      );
-      if (!listed.ok) return listed;
-      for (const { app_label: app, model, rest_api_endpoint: endpoint } of listed.value.rows) {
-        const name = `${String(app)}.${String(model)}`;
-        names.add(name);
-        const table = belowApi(endpoint);
-        if (table !== undefined) byTable.set(table, name);
-      }
-      const last = listed.value.rows.at(-1)?.id;
-      if (!listed.value.more || typeof last !== 'number' || last <= after) return done({ byTable, names });
-      after = last;
-    }
-  };
-
-  const read = async (): Promise<Result<Known>> => {
-    let last: Result<Known> | undefined;
-    for (const place of places) {
-      last = await readFrom(place);
-      if (last.ok || last.failure.code !== 'not_found') return last;
-    }
-    return last!;
+  const read = async (): Promise<Known> => {
+    const options = { limit: PAGE, doing: 'Reading the object types' };
+    const rows = await atFirstPlace(places, (place) => api.all(place, {}, options));
+    const types = rows.map((row) => ({
+      name: `${String(row.app_label)}.${String(row.model)}`,
+      table: belowApi(row.rest_api_endpoint),
+    }));
+    return {
+      byTable: new Map(types.flatMap(({ name, table }) => (table === undefined ? [] : [[table, name]]))),
+      names: new Set(types.map(({ name }) => name)),
+    };
   };
 
   return {
     async typeOf(table) {
-      if (!isTable(table)) return failed('not_found', `table ${table}`, `There is no table ${table}`);
-      known ??= read();
-      const found = await known;
-      if (!found.ok) {
+      if (!isTable(table)) throw new RemoteError('not_found', `table ${table}`, `There is no table ${table}`);
+      known ??= read().catch((error) => {
         known = undefined;
-        return found;
-      }
-      const { byTable, names } = found.value;
+        throw error;
+      });
+      const { byTable, names } = await known;
       const name = byTable.get(table) ?? guessesOf(table).find((guess) => names.has(guess));
-      if (name !== undefined) return done(name);
-      return failed('not_found', `table ${table}`, `The object type of ${table} is not known`);
+      if (name !== undefined) return name;
+      throw new RemoteError('not_found', `table ${table}`, `The object type of ${table} is not known`);
     },
   };
 }
 
-/** What the model behind an endpoint may be called: the endpoint is its plural, with hyphens. */
+/** Possible names of the model of an endpoint: the endpoint is its plural, with hyphens. */
 function guessesOf(table: string): string[] {
   const parts = table.split('/');
   const plural = parts.at(-1)!.replaceAll('-', '');

@@ -7,21 +7,21 @@ export type Row = Record<string, unknown>;
 const isObject = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Texts as one, in an order that does not depend on how they were given. */
+/** Texts joined by `;`, sorted. */
 const joined = (texts: string[]): string =>
   texts
     .map((text) => text.replaceAll(';', '\\;'))
     .sort()
     .join(';');
 
-/** Takes apart what is joined by `;`. */
+/** Splits texts that are joined by `;`. */
 export const listOf = (text: string): string[] =>
   text
     .split(/(?<!\\);/)
     .map((part) => part.replaceAll('\\;', ';').trim())
     .filter((part) => part !== '');
 
-/** A value as it is compared: choices by what is stored, objects by their id, lists as one text. */
+/** A value as it is compared: choices by their stored value, objects by their id, lists as one text. */
 export function fieldOf(value: unknown): RemoteField {
   if (Array.isArray(value)) {
     const fields = value.map((item) => (isTag(item) ? { value: item.slug } : fieldOf(item)));
@@ -45,7 +45,7 @@ export function fieldOf(value: unknown): RemoteField {
 const isTag = (value: unknown): value is { slug: string } =>
   isObject(value) && typeof value.slug === 'string' && 'color' in value;
 
-/** What a path such as `custom_fields.owner` or `primary_ip4.address` leads to; undefined where it leads nowhere. */
+/** The value at a path such as `custom_fields.owner` or `primary_ip4.address`; undefined if there is none. */
 export function valueAt(row: Row, path: string): unknown {
   let value: unknown = row;
   for (const part of path.split('.')) {
@@ -56,31 +56,31 @@ export function valueAt(row: Row, path: string): unknown {
   return value;
 }
 
-/** Microseconds since 1970 of a moment as NetBox tells it, or undefined; it counts in them. */
-export function microsOf(moment: unknown): number | undefined {
-  if (typeof moment !== 'string') return undefined;
-  const ms = Date.parse(moment);
+/** Microseconds since 1970 of a time as NetBox writes it; undefined for any other value. */
+export function microsOf(time: unknown): number | undefined {
+  if (typeof time !== 'string') return undefined;
+  const ms = Date.parse(time);
   if (Number.isNaN(ms)) return undefined;
-  const [, fraction = ''] = /\.(\d+)/.exec(moment) ?? [];
+  const [, fraction = ''] = /\.(\d+)/.exec(time) ?? [];
   return ms * 1000 + Number(fraction.padEnd(6, '0').slice(3, 6));
 }
 
 /** RFC 3339 with microseconds. */
-export function momentOf(micros: number): string {
+export function timeOf(micros: number): string {
   const ms = Math.floor(micros / 1000);
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
 }
 
 const SEEN = 'seen ';
 
-/** What tells an object that was looked at among others from what it is later: a list shows no versions. */
+/** The version of an object in a list, which shows no ETags: its time of update. */
 export const seenVersion = (row: Row): string => `${SEEN}${String(row.last_updated)}`;
 
-/** The time of change that such a version names; undefined for one that NetBox itself has told. */
+/** The time of update in such a version; undefined for an ETag. */
 export const timeSeen = (version: string): string | undefined =>
   version.startsWith(SEEN) ? version.slice(SEEN.length) : undefined;
 
-/** An object in our form; undefined for what is none. */
+/** An object as a record; undefined if it is none. */
 export function recordOf(
   table: string,
   row: unknown,
@@ -91,7 +91,7 @@ export function recordOf(
   const shown: Record<string, RemoteField> = {};
   for (const path of fields) {
     const value = valueAt(row, path);
-    // a column that is not in the answer is unknown, which is not the same as empty
+    // a missing column is unknown, which is not the same as empty
     if (value !== undefined) shown[path] = fieldOf(value);
   }
   const micros = microsOf(row.last_updated) ?? 0;

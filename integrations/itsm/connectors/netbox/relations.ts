@@ -1,6 +1,7 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError, unless } from '../../remote.errors.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../remote.types.ts';
 import type { Connector, RemoteRelation, RemoteRelationType } from '../connector.ts';
+import { pageOfLists } from '../paging.ts';
 import type { ChangeLog } from './changes.ts';
 import { idOf, isTable, keyOf } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';
@@ -9,20 +10,22 @@ import { fieldOf, type Row } from './records.ts';
 import { type ReferenceKind, referenceKinds } from './relations.catalogue.ts';
 import type { Writing } from './writing.ts';
 
-/** Cables join what they end at; they are drawn over there alone. */
+/** Cables connect the objects at their ends; they are read only. */
 const CABLES = 'dcim/cables';
 const cableFields = ['a_terminations', 'b_terminations'];
 
-/** A reference as a kind of relation: `dcim/devices:site`. */
+/** The relation type of a reference: `dcim/devices:site`. */
 const typeOf = ({ table, column }: Pick<ReferenceKind, 'table' | 'column'>): string => `${table}:${column}`;
 const relationId = (type: string, from: string, to: string): string => `${type}=${from}>${to}`;
 const idForm = /^([^=]+)=([^>]+)>(.+)$/;
 
-function partsOf(type: string): { table: string; column: string } | undefined {
+function partsOf(type: string): { table: string; column: string } {
+  if (type === CABLES)
+    throw new RemoteError('refused', CABLES, 'Cables are read only: they are drawn in NetBox');
   const [table = '', column = '', more] = type.split(':');
-  return isTable(table) && /^[a-z][a-z0-9_.]*$/.test(column) && more === undefined
-    ? { table, column }
-    : undefined;
+  if (isTable(table) && /^[a-z][a-z0-9_.]*$/.test(column) && more === undefined) return { table, column };
+  const what = `There is no kind of relation ${type}: it is named table:column`;
+  throw new RemoteError('not_found', `relation ${type}`, what);
 }
 
 type Relations = Pick<
@@ -36,60 +39,44 @@ export function createRelations(
   types: ObjectTypes,
   writing: Pick<Writing, 'update'>,
 ): Relations {
-  const noType = (type: string) =>
-    failed('not_found', `relation ${type}`, `There is no kind of relation ${type}: it is named table:column`);
-
   return {
     describeRelationTypes: async () => {
-      const told: RemoteRelationType[] = referenceKinds.map((one) => ({
+      const described: RemoteRelationType[] = referenceKinds.map((one) => ({
         id: typeOf(one),
         name: `${one.table} ${one.column}`,
         forward: one.forward,
         reverse: one.reverse,
       }));
-      told.push({ id: CABLES, name: CABLES, forward: 'is cabled to', reverse: 'is cabled from' });
-      return done(told.sort((a, b) => (a.id < b.id ? -1 : 1)));
+      described.push({ id: CABLES, name: CABLES, forward: 'is cabled to', reverse: 'is cabled from' });
+      return described.sort((a, b) => (a.id < b.id ? -1 : 1));
     },
 
-    async readRelations({ types: asked, since, limit, cursor }) {
-      const wanted = asked.length > 0 ? asked : [...referenceKinds.map(typeOf), CABLES];
-      const at = cursor === null ? { index: 0, page: null } : (JSON.parse(cursor) as Place);
-      const type = wanted[at.index];
-      if (type === undefined) return done({ relations: [], next: null, withheld: false });
-      const parts = type === CABLES ? { table: CABLES, column: '' } : partsOf(type);
-      if (!parts) return noType(type);
-      const request = {
-        table: parts.table,
-        fields: type === CABLES ? cableFields : [parts.column],
-        limit,
-        cursor: at.page,
-      };
-      const page =
-        since === null ? await reading.readPage(request) : await reading.readSince({ ...request, since });
-      if (!page.ok) return page;
-      const relations = page.value.records.flatMap((record) =>
-        type === CABLES ? cabled(record) : referred(type, parts.column, record),
-      );
-      const onward: Place =
-        page.value.next === null
-          ? { index: at.index + 1, page: null }
-          : { index: at.index, page: page.value.next };
-      const next = onward.index < wanted.length ? JSON.stringify(onward) : null;
-      return done({ relations, next, withheld: page.value.withheld });
+    async readRelations({ types: given, since, limit, cursor }) {
+      const wanted = given.length > 0 ? given : [...referenceKinds.map(typeOf), CABLES];
+      return await pageOfLists(wanted, cursor, async (type, within) => {
+        const { table, column } = type === CABLES ? { table: CABLES, column: '' } : partsOf(type);
+        const fields = type === CABLES ? cableFields : [column];
+        const request = { table, fields, limit, cursor: within };
+        const { records, next, withheld } = await (since === null
+          ? reading.readPage(request)
+          : reading.readSince({ ...request, since }));
+        const relations = records.flatMap((record) =>
+          type === CABLES ? cabled(record) : referred(type, column, record),
+        );
+        return { relations, next, withheld };
+      });
     },
 
     async relationDeletionsSince(since) {
       const byType = new Map<string, ReferenceKind[]>();
       for (const one of referenceKinds) {
-        const type = await types.typeOf(one.table);
-        if (type.ok) byType.set(type.value, [...(byType.get(type.value) ?? []), one]);
         // a version without that table has none of its relations
-        else if (type.failure.code !== 'not_found') return type;
+        const type = await unless(types.typeOf(one.table), ['not_found'], null);
+        if (type !== null) byType.set(type, [...(byType.get(type) ?? []), one]);
       }
       const found = await changes.since([...byType.keys()], ['update', 'delete'], since, true);
-      if (!found.ok) return found;
       const tombstones = new Map<string, RemoteTombstone>();
-      for (const { type, action, key, at, before, after } of found.value) {
+      for (const { type, action, key, at, before, after } of found) {
         for (const one of byType.get(type) ?? []) {
           const [was, is] = [before?.[one.column], action === 'update' ? after?.[one.column] : null];
           if (was === is) continue;
@@ -100,55 +87,47 @@ export function createRelations(
           if (typeof is === 'number') tombstones.delete(idTo(is));
         }
       }
-      return done([...tombstones.values()]);
+      return [...tombstones.values()];
     },
 
     async createRelation(type, from, to) {
-      const parts = partsOf(type);
-      if (!parts) return type === CABLES ? readOnly() : noType(type);
-      const { table, column } = parts;
+      const { table, column } = partsOf(type);
       const looked = await lookAt(table, column, from);
-      if (!looked.ok) return looked;
-      if (looked.value === null)
-        return failed('not_found', `table ${table}`, `The object ${from} that would refer to ${to} is gone`);
-      const { value, display } = looked.value.fields[column] ?? { value: null };
+      if (looked === null)
+        throw new RemoteError(
+          'not_found',
+          `table ${table}`,
+          `The object ${from} that would refer to ${to} is gone`,
+        );
+      const { value, display } = looked.fields[column] ?? { value: null };
       const id = relationId(type, from, to);
-      if (value === to) return done(id);
+      if (value === to) return id;
       if (value !== null) {
-        // one place: whoever filled it may not lose it to us
+        // a reference has one target, and the present one must not be replaced
         const what = `The ${column} of ${from} is ${display ?? String(value)} already, and can be one alone`;
-        return failed('refused', `table ${table}`, what);
+        throw new RemoteError('refused', `table ${table}`, what);
       }
-      const written = await writing.update(table, from, { [column]: to }, looked.value.version);
-      return written.ok ? done(id) : written;
+      await writing.update(table, from, { [column]: to }, looked.version);
+      return id;
     },
 
     async deleteRelation(id) {
       const [, type = '', from = '', to = ''] = idForm.exec(id) ?? [];
-      const parts = partsOf(type);
-      if (!parts) return type === CABLES ? readOnly() : noType(type);
-      const { table, column } = parts;
+      const { table, column } = partsOf(type);
       const looked = await lookAt(table, column, from);
-      if (!looked.ok) return looked;
-      if (looked.value?.fields[column]?.value !== to) return done(false);
-      const written = await writing.update(table, from, { [column]: null }, looked.value.version);
-      return written.ok ? done(true) : written;
+      if (looked?.fields[column]?.value !== to) return false;
+      await writing.update(table, from, { [column]: null }, looked.version);
+      return true;
     },
   };
 
-  async function lookAt(table: string, column: string, id: string): Promise<Result<RemoteRecord | null>> {
+  async function lookAt(table: string, column: string, id: string): Promise<RemoteRecord | null> {
     const key = keyOf(table, id);
-    if (key === undefined) return failed('refused', `table ${table}`, `${id} is no object of ${table}`);
+    if (key === undefined)
+      throw new RemoteError('refused', `table ${table}`, `${id} is no object of ${table}`);
     return reading.lookAt(table, key, [column]);
   }
 }
-
-interface Place {
-  index: number;
-  page: string | null;
-}
-
-const readOnly = () => failed('refused', CABLES, 'Cables are read only: they are drawn in NetBox');
 
 function referred(type: string, column: string, { id, fields, updatedAt }: RemoteRecord): RemoteRelation[] {
   const to = fields[column]?.value;
@@ -156,7 +135,7 @@ function referred(type: string, column: string, { id, fields, updatedAt }: Remot
   return [{ id: relationId(type, id, to), type, from: id, to, updatedAt }];
 }
 
-/** From each device at one end to each at the other. */
+/** Relations from each device at one end to each at the other. */
 function cabled({ id, fields, updatedAt }: RemoteRecord): RemoteRelation[] {
   const [froms, tos] = cableFields.map((name) => endsOf(fields[name]?.value));
   return froms!.flatMap((from) =>

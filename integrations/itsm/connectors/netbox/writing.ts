@@ -1,8 +1,9 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
+import { RemoteError, unless } from '../../remote.errors.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Connector, RemoteColumn, RemoteValues } from '../connector.ts';
-import type { Surely } from '../surely.ts';
-import { type Api, columnsOf, pathOf } from './api.ts';
+import { createSafeWrite } from '../safe-write.ts';
+import type { Transport } from '../transport.ts';
+import { type Api, fieldsParameter, pathOf } from './api.ts';
 import type { NetBoxConfig } from './config.ts';
 import type { Description } from './description.ts';
 import { isTable, keyOf } from './ids.ts';
@@ -12,94 +13,92 @@ import { listOf, recordOf, timeSeen, valueAt } from './records.ts';
 export type Writing = Pick<Connector, 'create' | 'findCreated' | 'update' | 'delete'>;
 
 export function createWriting(
-  api: Api,
-  reading: Pick<Reading, 'lookAt' | 'standOf'>,
-  description: Pick<Description, 'columns'>,
-  surely: Surely,
-  config: Pick<NetBoxConfig, 'correlationField'>,
+  transport: Transport,
+  { api, reading, description }: { api: Api; reading: Reading; description: Description },
+  config: Pick<NetBoxConfig, 'correlationField' | 'settleMs'>,
 ): Writing {
+  const safeWrite = createSafeWrite(transport, config.settleMs);
   const marker = `custom_fields.${config.correlationField}`;
-  const noId = (table: string, id: string) =>
-    failed('not_found', `table ${table}`, `${id} is no object of ${table}`);
-  /** Has NetBox write only while the object is what it was; older ones, that know no versions, are looked at once more. */
+  const keyIn = (table: string, id: string): number => {
+    const key = keyOf(table, id);
+    if (key !== undefined && isTable(table)) return key;
+    throw new RemoteError('not_found', `table ${table}`, `${id} is no object of ${table}`);
+  };
+
+  /** Headers that make NetBox write only an unchanged object; a version before ETags is compared here. */
   const ifMatch = async (
     table: string,
     key: number,
     version: string | undefined,
-  ): Promise<Result<Record<string, string>>> => {
-    if (version === undefined) return done({});
+  ): Promise<Record<string, string>> => {
+    if (version === undefined) return {};
     const seen = timeSeen(version);
-    if (seen === undefined) return done({ 'if-match': version });
-    const stand = await reading.standOf(table, key);
-    if (!stand.ok) return stand;
+    if (seen === undefined) return { 'if-match': version };
+    const now = await reading.versionOf(table, key);
     const where = pathOf(table, key);
-    if (stand.value === null) return failed('not_found', where, `The object of ${table} is gone`);
-    if (stand.value.changed !== seen)
-      return failed('changed_meanwhile', where, `The object of ${table} was changed since it was looked at`);
-    const headers: Record<string, string> = {};
-    if (stand.value.version !== undefined) headers['if-match'] = stand.value.version;
-    return done(headers);
+    if (now === null) throw new RemoteError('not_found', where, `The object of ${table} is gone`);
+    if (now.changed !== seen) {
+      const what = `The object of ${table} was changed since it was looked at`;
+      throw new RemoteError('changed_meanwhile', where, what);
+    }
+    return now.version === undefined ? {} : { 'if-match': now.version };
   };
-  const answerWith = (fields: string[]) => () => ({ fields: columnsOf(fields).join(',') });
+  const answerWith = (fields: string[]) => () => ({ fields: fieldsParameter(fields) });
 
   /** Values in the form in which NetBox takes them. */
-  const bodyOf = async (table: string, values: RemoteValues): Promise<Result<Record<string, unknown>>> => {
+  const bodyOf = async (table: string, values: RemoteValues): Promise<Record<string, unknown>> => {
     const columns = await description.columns(table);
-    if (!columns.ok) return columns;
     const body: Record<string, unknown> = {};
     for (const [path, value] of Object.entries(values)) {
       const [first = '', inner, more] = path.split('.');
-      if (inner === undefined) body[first] = written(columns.value.get(path), value);
+      if (inner === undefined) body[first] = written(columns.get(path), value);
       else if (first === 'custom_fields' && more === undefined) {
         const custom = (body.custom_fields ?? {}) as Record<string, unknown>;
-        const held = written(columns.value.get(path), value);
+        const held = written(columns.get(path), value);
         body.custom_fields = { ...custom, [inner]: held === '' ? null : held };
-      } else
-        return failed('refused', `table ${table}`, `${path} is of another object, and is not written here`);
+      } else throw refused(table, `${path} is of another object, and is not written here`);
     }
-    return done(body);
+    return body;
   };
 
   const recordFrom =
     (table: string, fields: string[]) =>
-    (result: unknown, headers: Record<string, string>): Result<RemoteRecord> => {
+    (result: unknown, headers: Record<string, string>): RemoteRecord => {
       const record = recordOf(table, result, fields, headers.etag);
-      return record
-        ? done(record)
-        : failed('answer_lost', `table ${table}`, 'The answer to the write shows no object');
+      if (record) return record;
+      throw new RemoteError('answer_lost', `table ${table}`, 'The answer to the write shows no object');
     };
 
   const findCreated = async (
     table: string,
     correlation: string,
     fields: string[],
-  ): Promise<Result<RemoteRecord | null>> => {
-    // an empty value would find every object that nobody made
+  ): Promise<RemoteRecord | null> => {
+    // an empty value would find every object that was not created here
     if (correlation === '') throw new Error('a correlation id must not be empty');
-    const listed = await api.list(
+    const { rows } = await api.list(
       table,
-      (pageSize) =>
-        new URLSearchParams({
-          [`cf_${config.correlationField}`]: correlation,
-          ordering: 'id',
-          limit: String(pageSize),
-          fields: columnsOf([marker, ...fields]).join(','),
-        }),
-      10,
-      `Looking up an object of ${table}`,
+      {
+        [`cf_${config.correlationField}`]: correlation,
+        ordering: 'id',
+        fields: fieldsParameter([marker, ...fields]),
+      },
+      { limit: 10, doing: `Looking up an object of ${table}` },
     );
-    if (!listed.ok) return listed;
-    const { rows } = listed.value;
     const marks = rows.map((row) => valueAt(row, marker));
-    // a condition on a custom field that is not there is passed over; one that is loose finds longer texts too
+    // NetBox ignores a condition on a missing custom field, and a loose one finds longer texts too
     if (marks.some((mark) => typeof mark !== 'string' || !mark.includes(correlation))) {
       const what = `The objects of ${table} cannot be looked up by the custom field ${config.correlationField}: it is missing there, or its filter is disabled`;
-      return failed('refused', `table ${table}`, what);
+      throw refused(table, what);
     }
     const own = rows.filter((_, at) => marks[at] === correlation);
     if (own.length > 1)
-      return failed('ambiguous', `table ${table}`, `Several objects of ${table} have the same ${marker}`);
-    return done(recordOf(table, own[0], fields) ?? null);
+      throw new RemoteError(
+        'ambiguous',
+        `table ${table}`,
+        `Several objects of ${table} have the same ${marker}`,
+      );
+    return recordOf(table, own[0], fields) ?? null;
   };
 
   return {
@@ -107,74 +106,58 @@ export function createWriting(
     async create(table, values, correlation) {
       const fields = Object.keys(values);
       const body = await bodyOf(table, { ...values, [marker]: correlation });
-      if (!body.ok) return body;
-      const made = await surely(
+      const { value: record, recovered } = await safeWrite(
         {
           method: 'POST',
           path: pathOf(table),
           doing: `Creating an object of ${table}`,
           query: answerWith(fields),
-          body: body.value,
+          body,
         },
         () => findCreated(table, correlation, fields),
         recordFrom(table, fields),
       );
-      return made.ok ? done({ record: made.value.value, recovered: made.value.recovered }) : made;
+      return { record, recovered };
     },
     async update(table, id, values, version) {
-      const key = keyOf(table, id);
-      if (key === undefined || !isTable(table)) return noId(table, id);
+      const key = keyIn(table, id);
+      const path = pathOf(table, key);
       const fields = Object.keys(values);
       const body = await bodyOf(table, values);
-      if (!body.ok) return body;
       const headers = await ifMatch(table, key, version);
-      if (!headers.ok) return headers;
-      const changed = await surely<RemoteRecord>(
-        {
-          method: 'PATCH',
-          path: pathOf(table, key),
-          doing: `Changing an object of ${table}`,
-          query: answerWith(fields),
-          headers: headers.value,
-          body: body.value,
-        },
+      const doing = `Changing an object of ${table}`;
+      const { value: record, recovered } = await safeWrite<RemoteRecord>(
+        { method: 'PATCH', path, doing, query: answerWith(fields), headers, body },
         async () => {
-          const looked = await reading.lookAt(table, key, fields);
-          if (!looked.ok) return looked;
-          if (looked.value === null) return failed('not_found', pathOf(table, key), `${id} is gone`);
-          const record = looked.value;
-          const stands = fields.every(
-            (name) => textOf(record.fields[name]?.value) === textOf(values[name] ?? null),
+          const found = await reading.lookAt(table, key, fields);
+          if (found === null) throw new RemoteError('not_found', path, `${id} is gone`);
+          const isWritten = fields.every(
+            (name) => textOf(found.fields[name]?.value) === textOf(values[name] ?? null),
           );
-          return done(stands ? record : null);
+          return isWritten ? found : null;
         },
         recordFrom(table, fields),
       );
-      return changed.ok ? done({ record: changed.value.value, recovered: changed.value.recovered }) : changed;
+      return { record, recovered };
     },
     async delete(table, id, version) {
-      const key = keyOf(table, id);
-      if (key === undefined || !isTable(table)) return noId(table, id);
-      const headers = await ifMatch(table, key, version);
-      if (!headers.ok) return headers.failure.code === 'not_found' ? done(false) : headers;
-      const removed = await surely<boolean>(
-        {
-          method: 'DELETE',
-          path: pathOf(table, key),
-          doing: `Deleting an object of ${table}`,
-          headers: headers.value,
-        },
-        async () => {
-          const looked = await reading.lookAt(table, key, []);
-          return looked.ok ? done(looked.value === null ? true : null) : looked;
-        },
-        () => done(true),
-      );
-      if (removed.ok) return done(removed.value.value);
-      return removed.failure.code === 'not_found' ? done(false) : removed;
+      const key = keyIn(table, id);
+      const remove = async () => {
+        const headers = await ifMatch(table, key, version);
+        const doing = `Deleting an object of ${table}`;
+        const removed = await safeWrite<boolean>(
+          { method: 'DELETE', path: pathOf(table, key), doing, headers },
+          async () => ((await reading.lookAt(table, key, [])) === null ? true : null),
+          () => true,
+        );
+        return removed.value;
+      };
+      return await unless(remove(), ['not_found'], false);
     },
   };
 }
+
+const refused = (table: string, what: string) => new RemoteError('refused', `table ${table}`, what);
 
 const textOf = (value: unknown): string =>
   value === null || value === undefined
@@ -190,7 +173,7 @@ function written(column: RemoteColumn | undefined, value: RemoteValues[string]):
     return column.name === 'tags' ? parts.map((slug) => ({ slug })) : parts;
   }
   if (column?.remoteKind === 'multiselect') return value === null ? null : listOf(String(value));
-  // texts of NetBox itself are empty, never null
+  // NetBox's own texts are empty, never null
   if (value === null) return column?.kind === 'text' && column.choices.length === 0 ? '' : null;
   if (column?.kind !== 'reference') return value;
   const [, key] = /\/(\d+)$/.exec(String(value)) ?? [];

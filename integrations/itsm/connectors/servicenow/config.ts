@@ -1,8 +1,8 @@
 import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.refresh.ts';
 import type { OutboundTls } from '../../../../platform/outbound.ts';
-import type { TransportConfig } from '../transport.ts';
+import { type TransportConfig, usualTransport } from '../transport.ts';
 
-/** How an account proves who it is. */
+/** How an account authenticates. */
 export type ServiceNowAuth =
   | { kind: 'basic'; username: string; password: string }
   | {
@@ -16,12 +16,12 @@ export type ServiceNowAuth =
   | { kind: 'oauth'; grant: 'refresh_token'; clientId: string; clientSecret: string; refreshToken: string }
   | { kind: 'oauth'; grant: 'client_credentials'; clientId: string; clientSecret: string };
 
-/** By which door new records go in; changes, deletions and relations go through their table. */
-export type WriteDoor =
+/** Which API creates records; updates, deletions and relations use the Table API. */
+export type CreateApi =
   | { kind: 'table' }
-  /** By table, the staging table whose map coalesces on the correlation column; other tables have no door of their own. */
+  /** The staging table of each table, whose transform map coalesces on the correlation column; other tables use the Table API. */
   | { kind: 'import_set'; staging: Readonly<Record<string, string>> }
-  /** Identification and reconciliation, under a data source that the instance knows. */
+  /** Identification and reconciliation, under a data source of the instance. */
   | { kind: 'reconcile'; source: string };
 
 export interface ServiceNowConfig extends TransportConfig {
@@ -29,24 +29,21 @@ export interface ServiceNowConfig extends TransportConfig {
   url: string;
   auth: ServiceNowAuth;
   tls?: OutboundTls;
-  /** Where a refresh token is kept that comes in place of a used one; nowhere unless given. */
+  /** Stores the refresh token that replaces a used one; it is not stored unless given. */
   refreshTokens?: RefreshTokens;
-  /** The column that keeps who made a record. */
+  /** The column that stores the correlation id. */
   correlationField: string;
-  door: WriteDoor;
-  /** How long a write that timed out may still be under way over there. */
+  createApi: CreateApi;
+  /** How long the remote may still be executing a write that timed out. */
   settleMs: number;
-  /** Roles of which one is known to give a right on configuration items. */
+  /** Roles that are known to give a right on configuration items. */
   roles: Record<'create' | 'update' | 'delete' | 'load' | 'reconcile', string[]>;
 }
 
 export const usualConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
+  ...usualTransport,
   correlationField: 'correlation_id',
-  door: { kind: 'table' },
-  timeoutMs: 60_000,
-  attempts: 6,
-  pauseMs: 500,
-  longestWaitMs: 300_000,
+  createApi: { kind: 'table' },
   settleMs: 30_000,
   roles: {
     create: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],

@@ -1,8 +1,12 @@
-/** `2026-01-31 23:59:59` in UTC, as the remote writes moments; RFC 3339 for us. */
+/** The path of a table's records in the Table API; of one of them if its key is given. */
+export const pathOf = (table: string, id?: string): string =>
+  `/api/now/v2/table/${encodeURIComponent(table)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+
+/** A time as the remote writes it: `2026-01-31 23:59:59` in UTC. */
 export const toRemoteTime = (moment: string | number): string =>
   new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
 
-/** @returns undefined where it is no moment. */
+/** A time of the remote as RFC 3339; undefined for any other text. */
 export function fromRemoteTime(text: string): string | undefined {
   const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
   return text === '' || Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
@@ -16,7 +20,7 @@ export const where = (field: string, operator: string, value = ''): string =>
 
 const orderPart = /^(ORDERBY|ORDERBYDESC|GROUPBY|TRENDBY)[a-z]|^EQ$/;
 
-/** The groups of a filter (joined by ^NQ), without what says nothing about which rows fit. */
+/** The groups of a filter (joined by ^NQ), without the parts that order or group rows. */
 function filterGroups(filter: string): string[] {
   const parts = filter.trim() === '' ? [] : splitCarets(filter.trim());
   const groups: string[][] = [[]];
@@ -37,7 +41,7 @@ function splitCarets(text: string): string[] {
     .map((part) => part.replaceAll('\u0000', '^^'));
 }
 
-/** Rows that fit the filter and the conditions, in an order: each group of the filter takes the conditions on. */
+/** Rows that fit the filter and the conditions, ordered by these columns. The conditions apply to each group of the filter. */
 export function encodedQuery(filter: string | undefined, conditions: string[], order: string[]): string {
   const groups = filterGroups(filter ?? '').map((group) =>
     [group, ...conditions].filter((part) => part !== '').join('^'),

@@ -3,8 +3,12 @@ import { fromRemoteTime } from './query.ts';
 
 /** Columns that every record is read with. */
 export const systemColumns = ['sys_id', 'sys_updated_on', 'sys_class_name'];
-/** Counts the changes of a record since it was made: its version, where it was asked for. */
+/** The column that counts the changes of a record: its version, if it was read. */
 export const CHANGES = 'sys_mod_count';
+
+/** The value of a column as text, empty if it has none. */
+export const textOf = ({ fields }: Pick<RemoteRecord, 'fields'>, name: string): string =>
+  String(fields[name]?.value ?? '');
 
 type Cell = string | { value?: string | null; display_value?: string | null } | null | undefined;
 
@@ -17,7 +21,7 @@ const cellOf = (cell: Cell): RemoteField => {
   return { value: cell ?? '' };
 };
 
-/** A row in our form; undefined for what is no row of a table. */
+/** A row as a record; undefined if it is not a row of a table. */
 export function recordOf(table: string, row: unknown, fields: string[]): RemoteRecord | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
   const cells = row as Record<string, Cell>;
@@ -37,7 +41,7 @@ export function recordOf(table: string, row: unknown, fields: string[]): RemoteR
   };
 }
 
-/** The rows of an answer, each id once: the later of two is the newer one. */
+/** The rows of a response as records, each id once: the later of two is the newer one. */
 export function recordsOf(table: string, rows: unknown, fields: string[]): RemoteRecord[] {
   const records = new Map<string, RemoteRecord>();
   for (const row of Array.isArray(rows) ? rows : []) {

@@ -1,27 +1,50 @@
 import type { Limiter } from '../../limiter/limiter.ts';
-import { done } from '../../remote.failures.ts';
+import { unless } from '../../remote.errors.ts';
 import type { Connector } from '../connector.ts';
-import { type ConnectorParts, openCalling } from '../parts.ts';
-import { createTransport } from '../transport.ts';
-import { readAnswer } from './answers.ts';
+import { foundBy } from '../paging.ts';
+import { type Dialect, type ResponseReader, readJson } from '../responses.ts';
+import { testRights } from '../rights.ts';
+import { type ConnectorParts, openTransport } from '../transport.ts';
+import { readDeletions } from './audit.ts';
 import { type ServiceNowAuth, type ServiceNowConfig, usualConfig } from './config.ts';
-import { readDeletions } from './deletions.ts';
 import { createDescription } from './description.ts';
 import { where } from './query.ts';
 import { createReading } from './reading.ts';
-import { testRights } from './rights.ts';
+import { textOf } from './records.ts';
+import { rightsTest } from './rights.ts';
 import { createSession } from './session.ts';
 import { createWriting } from './writing.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
-/** All configuration items, of whatever class. */
+/** The table of all configuration items, of any class. */
 const ITEMS = 'cmdb_ci';
 const CLASS = 'sys_class_name';
-const relationFields = ['parent', 'child', 'type'];
 
 export type ServiceNowParts = ConnectorParts<
   Pick<ServiceNowConfig, 'url' | 'auth'> & Partial<ServiceNowConfig>
 >;
+
+const dialect: Dialect = {
+  errorOf(document) {
+    const error = (document as { error?: unknown } | undefined)?.error;
+    if (error === undefined || error === null) return undefined;
+    if (typeof error === 'string') return error;
+    const { message, detail } = error as { message?: unknown; detail?: unknown };
+    return (
+      [message, detail].filter((part) => typeof part === 'string' && part !== '').join(': ') ||
+      'no reason given'
+    );
+  },
+  meaningOf: (status, message) =>
+    status === 400 && /^Invalid table/.test(message ?? '') ? 'not_found' : undefined,
+};
+
+/** Reads the `result` of a response of the REST APIs. */
+const readResponse: ResponseReader = (response, context) => {
+  const read = readJson(response, context, dialect);
+  if (read.kind !== 'done') return read;
+  return { kind: 'done', result: (read.result as { result?: unknown } | undefined)?.result };
+};
 
 /** Whose limits count: those of one account on one instance. */
 function accountOf(url: string, auth: ServiceNowAuth): string {
@@ -33,38 +56,31 @@ function accountOf(url: string, auth: ServiceNowAuth): string {
 export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter: Limiter } {
   const config: ServiceNowConfig = { ...usualConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  const { outbound, limiter, clock, random, ending } = openCalling(
-    parts,
-    accountOf(base, config.auth),
-    config.tls,
+  const transport = openTransport(
+    { ...parts, config },
+    {
+      base,
+      account: accountOf(base, config.auth),
+      read: readResponse,
+      session: (tools) =>
+        createSession(config.auth, {
+          ...tools,
+          base,
+          timeoutMs: config.timeoutMs,
+          store: config.refreshTokens,
+        }),
+    },
   );
-  const session = createSession(config.auth, base, {
-    outbound,
-    clock,
-    timeoutMs: config.timeoutMs,
-    ...(config.refreshTokens && { kept: config.refreshTokens }),
-    ...ending,
-  });
-  const transport = createTransport({
-    config,
-    base,
-    read: readAnswer,
-    outbound,
-    session,
-    limiter,
-    clock,
-    random,
-    ...ending,
-  });
   const reading = createReading(transport);
   const description = createDescription(reading);
+  const { limiter, clockAheadMs, calls, close } = transport;
 
   return {
     limiter,
     correlationColumn: config.correlationField,
     ...description,
     ...reading,
-    ...createWriting(transport, reading, { config, clock, ...ending }),
+    ...createWriting(transport, reading, config),
     async readRelations({ types, ends, since, limit, cursor }) {
       const conditions = [
         ...(types.length > 0 ? [where('type', 'IN', types.join(','))] : []),
@@ -74,50 +90,45 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
       ];
       const request = {
         table: RELATIONS,
-        fields: relationFields,
+        fields: ['parent', 'child', 'type'],
         limit,
         cursor,
         display: false,
         ...(conditions.length > 0 ? { filter: conditions.join('^') } : {}),
       };
-      const page =
-        since === null ? await reading.readPage(request) : await reading.readSince({ ...request, since });
-      if (!page.ok) return page;
-      const { records, next, withheld } = page.value;
-      const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-      const relations = records.map(({ id, fields, updatedAt }) => ({
-        id,
-        type: text(fields.type?.value),
-        from: text(fields.parent?.value),
-        to: text(fields.child?.value),
-        updatedAt,
+      const page = await (since === null
+        ? reading.readPage(request)
+        : reading.readSince({ ...request, since }));
+      const relations = page.records.map((record) => ({
+        id: record.id,
+        type: textOf(record, 'type'),
+        from: textOf(record, 'parent'),
+        to: textOf(record, 'child'),
+        updatedAt: record.updatedAt,
       }));
-      return done({ relations, next, withheld });
+      return { relations, next: page.next, withheld: page.withheld };
     },
     async reclassified(ids) {
-      const looks = await reading.readByIds(ITEMS, ids, [CLASS]);
       // an account that may not read the items as a whole sees no other class
-      if (!looks.ok) return ['forbidden', 'not_found'].includes(looks.failure.code) ? done(new Map()) : looks;
+      const looks = await unless(reading.readByIds(ITEMS, ids, [CLASS]), ['forbidden', 'not_found'], []);
       const classes = new Map<string, string>();
-      for (const [id, look] of looks.value) {
-        const name = look.kind === 'there' ? look.record.fields[CLASS]?.value : null;
-        if (typeof name === 'string' && name !== '') classes.set(id, name);
+      for (const [id, look] of looks) {
+        const record = foundBy(look);
+        const name = record ? textOf(record, CLASS) : '';
+        if (name !== '') classes.set(id, name);
       }
-      return done(classes);
+      return classes;
     },
-    async deletionsSince(table, since) {
-      const family = await description.familyOf(table);
-      return family.ok ? readDeletions(reading, table, family.value, since) : family;
-    },
+    deletionsSince: async (table, since) =>
+      readDeletions(reading, table, await description.familyOf(table), since),
     relationDeletionsSince: (since) => readDeletions(reading, RELATIONS, [RELATIONS], since),
     async relationsThere(ids) {
       const looks = await reading.readByIds(RELATIONS, ids, []);
-      if (!looks.ok) return looks;
-      return done(new Set(ids.filter((id) => looks.value.get(id)?.kind === 'there')));
+      return new Set(ids.filter((id) => looks.get(id)?.kind === 'there'));
     },
-    testRights: (needs) => testRights(transport, reading, config, needs),
-    clockAheadMs: transport.clockAheadMs,
-    calls: transport.calls,
-    close: () => outbound.close(),
+    testRights: (needs) => testRights(needs, rightsTest(transport, reading, config)),
+    clockAheadMs,
+    calls,
+    close,
   };
 }

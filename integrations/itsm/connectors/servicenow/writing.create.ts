@@ -1,83 +1,147 @@
-import { done, failed, type Result } from '../../remote.failures.ts';
-import type { Connector, RemoteValues, Written } from '../connector.ts';
-import { type Arrived, type Door, doorOf, entryBy } from './writing.doors.ts';
-import { lookUpCreated } from './writing.lookup.ts';
-import { answerWith, pathOf, recordFrom, textsOf, type WritingParts } from './writing.parts.ts';
+import { RemoteError } from '../../remote.errors.ts';
+import type { Connector } from '../connector.ts';
+import { foundBy } from '../paging.ts';
+import { inBrackets } from '../responses.ts';
+import type { Call } from '../transport.ts';
+import type { CreateApi, ServiceNowConfig } from './config.ts';
+import { pathOf } from './query.ts';
+import { answerWith, findOne, recordFrom, textsOf, type WritingParts } from './writing.lookup.ts';
 
-/** What is to be made, under an id of ours. */
-interface New {
-  table: string;
-  values: RemoteValues;
-  correlation: string;
-}
-
-/** Makes records, each once, and finds them again by the id that they carry in the correlation column. */
+/** Creates records, each once, and finds them again by the correlation id. */
 export function createCreating(
   parts: WritingParts,
 ): Pick<Connector, 'create' | 'findCreated'> & Required<Pick<Connector, 'adopted'>> {
-  const { config, reading } = parts;
+  const { config, reading, transport, safeWrite } = parts;
+  const findCreated = async (table: string, correlation: string, fields: string[] = []) => {
+    // an empty value would find every record that was not created here
+    if (correlation === '') throw new Error('a correlation id must not be empty');
+    return await findOne(parts, table, { [config.correlationField]: correlation }, fields);
+  };
   return {
-    async create(table, values, correlation) {
-      const door = doorOf(config, table);
-      const made = { table, values, correlation };
-      return door ? await createByDoor(parts, made, door) : await createByTable(parts, made);
+    findCreated: (table, correlation) => findCreated(table, correlation),
+
+    async create(table, given, correlation) {
+      const fields = Object.keys(given);
+      const values = { ...textsOf(given), [config.correlationField]: correlation };
+      const request = createRequest(config, { table, values, correlation });
+      if (!request) {
+        const doing = `Creating a record of ${table}`;
+        const { value: record, recovered } = await safeWrite(
+          { method: 'POST', path: pathOf(table), doing, query: answerWith(fields), body: values },
+          () => findCreated(table, correlation, fields),
+          recordFrom(table, fields),
+        );
+        return { record, recovered };
+      }
+      const { call, read } = request;
+      const { value, recovered } = await safeWrite<Created>(
+        call,
+        async () => {
+          const found = await findCreated(table, correlation, fields);
+          return found && { id: found.id };
+        },
+        (result) =>
+          read(result, (code, why, message) => {
+            const said = message === undefined ? '' : inBrackets(transport, String(message));
+            return new RemoteError(code, call.path, `${call.doing} ${why}${said}`);
+          }),
+      );
+      const { id, ...adopted } = value;
+      const record = foundBy((await reading.readByIds(table, [id], fields)).get(id));
+      if (record) return { record, recovered, ...adopted };
+      const what = `${call.doing} was done, but the record is not shown to the account`;
+      throw new RemoteError('not_found', call.path, what);
     },
-    findCreated: (table, correlation) => lookUpCreated(parts, table, correlation, []),
+
     async adopted(table, id) {
-      if (!doorOf(config, table)) return done(false);
-      const looks = await reading.readByIds(table, [id], []);
-      if (!looks.ok) return looks;
-      const look = looks.value.get(id);
-      // a record that was there has at least been given the correlation id; where it is not told, it is not ours to remove
-      return done(look?.kind !== 'there' || look.record.version !== '0');
+      if (!identifyingApi(config, table)) return false;
+      const record = foundBy((await reading.readByIds(table, [id], [])).get(id));
+      // an existing record has at least been given the correlation id; a hidden one is not ours to delete
+      return record?.version !== '0';
     },
   };
 }
 
-async function createByTable(
-  parts: WritingParts,
-  { table, values, correlation }: New,
-): Promise<Result<Written>> {
-  const fields = Object.keys(values);
-  const written = await parts.surely(
-    {
-      method: 'POST',
-      path: pathOf(table),
-      doing: `Creating a record of ${table}`,
-      query: answerWith(fields),
-      body: { ...textsOf(values), [parts.config.correlationField]: correlation },
-    },
-    () => lookUpCreated(parts, table, correlation, fields),
-    recordFrom(table, fields),
-  );
-  return written.ok ? done({ record: written.value.value, recovered: written.value.recovered }) : written;
+/** An API that identifies records by itself, and may take an existing one for the new one. */
+type IdentifyingApi = { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string };
+
+/** The record that the API created or adopted. */
+interface Created {
+  id: string;
+  /** It existed before; missing if the response does not tell. */
+  adopted?: boolean;
 }
 
-/** Doors find a record again by themselves: sending twice does nothing twice. */
-async function createByDoor(
-  parts: WritingParts,
-  { table, values, correlation }: New,
-  door: Door,
-): Promise<Result<Written>> {
-  const texts = { ...textsOf(values), [parts.config.correlationField]: correlation };
-  const { call, read } = entryBy(door, { table, values: texts, correlation, mask: parts.transport.mask });
-  const fields = Object.keys(values);
-  const written = await parts.surely<Arrived>(
-    call,
-    async () => {
-      const found = await lookUpCreated(parts, table, correlation, fields);
-      return found.ok ? done(found.value ? { id: found.value.id } : null) : found;
-    },
-    read,
-  );
-  if (!written.ok) return written;
-  const { id, ...arrived } = written.value.value;
-  const looks = await parts.reading.readByIds(table, [id], fields);
-  if (!looks.ok) return looks;
-  const look = looks.value.get(id);
-  if (look?.kind !== 'there') {
-    const what = `${call.doing} was done, but the record is not shown to the account`;
-    return failed('not_found', call.path, what);
+type Refuse = (code: 'refused' | 'ambiguous' | 'answer_lost', why: string, message?: unknown) => RemoteError;
+
+/** The API that creates records of a table, if it is not the Table API. */
+function identifyingApi(
+  { createApi: api }: Pick<ServiceNowConfig, 'createApi'>,
+  table: string,
+): IdentifyingApi | undefined {
+  if (api.kind === 'reconcile') return api;
+  if (api.kind !== 'import_set' || !Object.hasOwn(api.staging, table)) return undefined;
+  return { kind: 'import_set', staging: api.staging[table]! };
+}
+
+/** The request to an identifying API, and how its response is read; undefined for the Table API. */
+function createRequest(
+  config: { createApi: CreateApi },
+  { table, values, correlation }: { table: string; values: Record<string, string>; correlation: string },
+): { call: Call; read: (result: unknown, refuse: Refuse) => Created } | undefined {
+  const api = identifyingApi(config, table);
+  const doing = `Creating a record of ${table}`;
+  switch (api?.kind) {
+    case 'import_set': {
+      const path = `/api/now/import/${encodeURIComponent(api.staging)}`;
+      return { call: { method: 'POST', path, doing, body: values }, read: imported };
+    }
+    case 'reconcile': {
+      const { source } = api;
+      const item = {
+        className: table,
+        values,
+        sys_object_source_info: { source_name: source, source_native_key: correlation },
+      };
+      return {
+        call: {
+          method: 'POST',
+          path: '/api/now/identifyreconcile',
+          doing,
+          query: () => ({ sysparm_data_source: source }),
+          body: { items: [item], relations: [] },
+        },
+        read: reconciled,
+      };
+    }
+    default:
+      return undefined;
   }
-  return done({ record: look.record, recovered: written.value.recovered, ...arrived });
+}
+
+function imported(result: unknown, refuse: Refuse): Created {
+  // the `result` of the response is the list of transformed rows
+  const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : [];
+  if (row?.status === 'error') {
+    const message = row.error_message ?? row.status_message ?? 'no reason given';
+    throw refuse('refused', 'was refused by the transform map', message);
+  }
+  if (typeof row?.sys_id === 'string') return { id: row.sys_id, adopted: row.status !== 'inserted' };
+  if (row?.status === undefined) throw refuse('answer_lost', 'was answered without a record');
+  throw refuse('refused', 'was passed over by the transform map', row.status_message ?? row.status);
+}
+
+function reconciled(result: unknown, refuse: Refuse): Created {
+  const { items } = (result ?? {}) as {
+    items?: { sysId?: string; operation?: string; errors?: { error?: string; message?: string }[] }[];
+  };
+  const [item] = items ?? [];
+  const error = item?.errors?.[0];
+  if (error) {
+    const code = error.error === 'MULTIPLE_DUPLICATE_RECORDS' ? 'ambiguous' : 'refused';
+    throw refuse(code, 'was refused by identification', error.message ?? error.error);
+  }
+  if (item?.sysId && item.sysId !== 'Unknown')
+    return { id: item.sysId, adopted: item.operation !== 'INSERT' };
+  throw refuse('answer_lost', 'was answered without a record');
 }

@@ -1,5 +1,5 @@
 import type { Connector } from '../../../../integrations/itsm/connectors/connector.ts';
-import { failed } from '../../../../integrations/itsm/remote.failures.ts';
+import { RemoteError } from '../../../../integrations/itsm/remote.errors.ts';
 import { Killed } from './memory.port.ts';
 import type { PersonAct, Trouble } from './steps.ts';
 
@@ -43,7 +43,7 @@ export function troubled(
       if (lost?.kind === 'lost') {
         troubles.splice(troubles.indexOf(lost), 1);
         if (lost.done) await original(...args);
-        return failed('answer_lost', 'the remote', 'The answer was lost');
+        throw new RemoteError('answer_lost', 'the remote', 'The answer was lost');
       }
       const answer = await original(...args);
       if (ends) throw new Killed();

@@ -18,7 +18,7 @@ import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { loadBook, loadBookPart, storeBook } from '../../../../integrations/itsm/port/book.rows.ts';
 import { planRowOf } from '../../../../integrations/itsm/port/plan.rows.ts';
-import { RemoteFailed } from '../../../../integrations/itsm/remote.failed.ts';
+import { isRemoteError } from '../../../../integrations/itsm/remote.errors.ts';
 import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
 import { finishRun } from '../../../../integrations/itsm/runs/run.finish.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
@@ -224,9 +224,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
         mapping: JSON.stringify({ ...kept, ...more, mappingDirection: mapping.direction }),
       })
       .returning('id');
-    const told = setting.tombstones
-      ? remote
-      : { ...remote, deletionsSince: async () => ({ ok: true as const, value: [] }) };
+    const told = setting.tombstones ? remote : { ...remote, deletionsSince: async () => [] };
     const work = await workOf(jobOf(id), await loadRun(db, id), told);
     await readForRun(work);
     if (step.between) await act(step.between);
@@ -251,7 +249,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       });
     } catch (error) {
       if (error instanceof Killed) return false;
-      if (error instanceof RemoteFailed && error.failure.code === 'answer_lost') return false;
+      if (isRemoteError(error, 'answer_lost')) return false;
       throw error;
     }
     await finishRun(jobOf(open), open, { remoteCalls: 0, seconds: {}, findings: 0 });

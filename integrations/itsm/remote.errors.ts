@@ -1,7 +1,7 @@
-/** Why a call on a remote came to nothing. */
-export type FailureCode = keyof typeof advice;
+/** Why a call to a remote failed. */
+export type RemoteErrorCode = keyof typeof advice;
 
-/** What a person can do about each kind of failure. */
+/** What a person can do about each kind of error. */
 export const advice = {
   address_refused: 'Correct the address of the connection, or have OUTBOUND_ALLOW name its host and port.',
   unreachable:
@@ -33,36 +33,49 @@ export const advice = {
   stopped: 'The run was stopped; it goes on where it stood when it is started again.',
 } as const;
 
-/** A failed call: what failed, where, and what to do. */
-export interface RemoteFailure {
-  code: FailureCode;
-  /** What was tried, and how it ended, in words. */
-  what: string;
-  /** The address and the table, without anything secret. */
-  where: string;
-  advice: string;
-  /** The status of the answer, where there was one. */
-  status?: number;
-  /** When to come again, where the remote says so; milliseconds from now. */
-  retryAfterMs?: number;
-  /** The remote may still be at it. */
-  underWay?: true;
+/** A call to a remote failed: what was tried, where, and what a person can do about it. */
+export class RemoteError extends Error {
+  override readonly name = 'RemoteError';
+  readonly code: RemoteErrorCode;
+  /** What was tried, and how it ended. */
+  readonly what: string;
+  /** The address or the table, without secrets. */
+  readonly where: string;
+  /** HTTP status of the response, if there was one. */
+  readonly status?: number;
+  /** Milliseconds after which the remote accepts the next request, if it says so. */
+  readonly retryAfterMs?: number;
+  /** The remote may still be executing the request. */
+  readonly mayBeRunning?: true;
+
+  constructor(
+    code: RemoteErrorCode,
+    where: string,
+    what: string,
+    more: Pick<RemoteError, 'status' | 'retryAfterMs' | 'mayBeRunning'> = {},
+  ) {
+    super(`${where}: ${what}. ${advice[code]}`);
+    this.code = code;
+    this.what = what;
+    this.where = where;
+    Object.assign(this, more);
+  }
+
+  get advice(): string {
+    return advice[this.code];
+  }
 }
 
-/** What came of a call. */
-export type Result<T> = { ok: true; value: T } | { ok: false; failure: RemoteFailure };
+/** Whether an error is a RemoteError with one of these codes; with any code if none is named. */
+export const isRemoteError = (error: unknown, ...codes: RemoteErrorCode[]): error is RemoteError =>
+  error instanceof RemoteError && (codes.length === 0 || codes.includes(error.code));
 
-export const done = <T>(value: T): Result<T> => ({ ok: true, value });
-
-export function failed(
-  code: FailureCode,
-  where: string,
-  what: string,
-  more: Pick<RemoteFailure, 'status' | 'retryAfterMs' | 'underWay'> = {},
-): { ok: false; failure: RemoteFailure } {
-  return { ok: false, failure: { code, what, where, advice: advice[code], ...more } };
+/** The value of a call, or `instead` if it fails with one of these codes. @throws RemoteError with any other code. */
+export async function unless<T, U>(call: Promise<T>, codes: RemoteErrorCode[], instead: U): Promise<T | U> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isRemoteError(error, ...codes)) return instead;
+    throw error;
+  }
 }
-
-/** A failure as one sentence for a log or an error row. */
-export const failureText = ({ what, where, advice: todo }: RemoteFailure): string =>
-  `${where}: ${what}. ${todo}`;

@@ -10,51 +10,47 @@ import type { JsonText, ListParams, ListSpec } from '../../../domain/kernel/list
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Connector, Right, RightFound } from '../connectors/connector.ts';
-import { failed, type RemoteFailure, type Result } from '../remote.failures.ts';
-import type { Tested } from './connections.kind.types.ts';
-import { remoteKinds } from './connections.kinds.ts';
+import { isRemoteError, RemoteError, unless } from '../remote.errors.ts';
+import { remoteKinds, type Tested } from './connections.kinds.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
-/** What asking a remote within a request needs. */
-export type AskTools = RemoteTools;
+/** How long a request waits for a remote. */
+const MAX_MS = 10_000;
+/** A test reads many tables, and the remote may be slow. */
+const MAX_TEST_MS = 30_000;
 
-/** Whoever waits for an answer of ours waits no longer for one of the remote. */
-const LONGEST_MS = 10_000;
-/** A test asks for many tables, of a remote that may be slow. */
-const LONGEST_TEST_MS = 30_000;
-
-/** A right that was looked at. */
+/** A right that was tested. */
 interface TestedRight extends Omit<RightFound, 'blocks'> {
-  /** Without it nothing can be read. */
+  /** Nothing can be read without it. */
   needed: boolean;
 }
 
-/** What a test of a connection says. */
+/** The result of a connection test. */
 export interface ConnectionTest {
   success: boolean;
   message: string;
-  /** Why the remote could not be asked; null when it could. */
-  failure: RemoteFailure['code'] | null;
+  /** Why the remote could not be called; null if it could. */
+  failure: RemoteError['code'] | null;
   rights: TestedRight[];
 }
 
 /**
- * Logs in and looks at the account's rights, table by table, without writing anything over there; keeps what came of it.
+ * Logs in and tests the account's rights table by table, without writing to the remote; stores the result.
  * @throws EstateError `forbidden`, `not_found`, `conflict`.
  */
-export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Promise<ConnectionTest> {
+export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): Promise<ConnectionTest> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const kind = remoteKinds[connection.settings.kind];
-  const usual = typeof kind.tested === 'function' ? kind.tested(connection) : kind.tested;
-  const tested = withMapped(usual, await loadMappingRows(ctx.db, id));
-  const found = await ask(
-    tools,
-    connection,
-    (remote) => remote.testRights(tested.map(({ table, rights }) => ({ table, rights }))),
-    LONGEST_TEST_MS,
+  const tested = withMapped(kind.tested(connection), await loadMappingRows(ctx.db, id));
+  const needs = tested.map(({ table, rights }) => ({ table, rights }));
+  const test = await callWithin(tools, connection, (remote) => remote.testRights(needs), MAX_TEST_MS).then(
+    (found) => judge(found, tested),
+    (error) => {
+      if (!isRemoteError(error)) throw error;
+      return { success: false, message: sentence(error), failure: error.code, rights: [] };
+    },
   );
-  const test = found.ok ? judged(found.value, tested) : fallen(found.failure);
   await keepTest(ctx, connection, {
     test_status: test.success ? 'passed' : 'failed',
     test_message: test.message,
@@ -62,14 +58,14 @@ export async function testConnection(ctx: Ctx, tools: AskTools, id: string): Pro
   return test;
 }
 
-/** Tables of mappings that are tested besides the usual ones: an answer is waited for. */
-const MOST_MAPPED = 10;
+/** Tables of mappings that are tested at most, since a request waits for the test. */
+const MAX_MAPPED = 10;
 
-/** The usual tables, and those of the connection's mappings with what these do there. */
+/** The usual tables, and those of the connection's mappings with the rights that these need. */
 function withMapped(usual: readonly Tested[], mappings: readonly MappingRow[]): Tested[] {
   const tested = new Map(usual.map((one) => [one.table, one]));
   for (const { remote_table: table, sync_direction, sync_mode } of mappings) {
-    if (!tested.has(table) && tested.size >= usual.length + MOST_MAPPED) continue;
+    if (!tested.has(table) && tested.size >= usual.length + MAX_MAPPED) continue;
     const writes = sync_direction !== 'pull';
     const { rights, needed } = tested.get(table) ?? { rights: [], needed: [] };
     const more: Right[] = ['read'];
@@ -84,7 +80,7 @@ function withMapped(usual: readonly Tested[], mappings: readonly MappingRow[]): 
   return [...tested.values()];
 }
 
-function judged(found: RightFound[], tested: readonly Tested[]): ConnectionTest {
+function judge(found: RightFound[], tested: readonly Tested[]): ConnectionTest {
   const rights = found.map(({ blocks = false, ...one }) => ({
     ...one,
     needed: blocks || tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
@@ -101,41 +97,55 @@ function judged(found: RightFound[], tested: readonly Tested[]): ConnectionTest 
   return { success: missing.length === 0, message, failure: null, rights };
 }
 
-const fallen = (failure: RemoteFailure): ConnectionTest => ({
-  success: false,
-  message: sentence(failure),
-  failure: failure.code,
-  rights: [],
-});
+const sentence = ({ what, advice }: RemoteError): string => `${what}. ${advice}`;
 
-const sentence = ({ what, advice }: RemoteFailure): string => `${what}. ${advice}`;
-
-const byName = { name: { sql: 'r.name', type: 'text', filled: true } } as const;
+/** A list of what a remote has, by name. */
+async function listFound(
+  ctx: Ctx,
+  found: unknown[],
+  {
+    columns,
+    params,
+    ...list
+  }: Pick<ListSpec, 'name' | 'id' | 'members' | 'search'> & {
+    /** Names and types of the columns of `found`. */
+    columns: string;
+    params: ListParams;
+    asked: unknown[];
+  },
+): Promise<JsonText> {
+  const { asked, ...rest } = list;
+  const spec: ListSpec = {
+    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(found))}::jsonb) as r(${columns})`,
+    idType: 'text',
+    sorts: { name: { sql: 'r.name', type: 'text', filled: true } },
+    defaultSort: 'name',
+    defaultDir: 'asc',
+    ...rest,
+  };
+  return await runList(ctx.db, spec, [], params, { owner: ctx.caller.userId, asked });
+}
 
 /**
- * The tables of the remote whose name or label holds the words.
+ * The tables of the remote whose name or label contains the search text.
  * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
  */
 export async function listRemoteTables(
   ctx: Ctx,
-  tools: AskTools,
+  tools: RemoteTools,
   id: string,
   { search = '', ...params }: ListParams,
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
-  const found = await ask(tools, connection, (remote) => remote.describeTables(search));
-  const tables = found.ok ? found.value : refuse(found.failure);
-  const list: ListSpec = {
+  const tables = await callRemote(tools, connection, (remote) => remote.describeTables(search));
+  return await listFound(ctx, tables, {
     name: 'itsm-remote-tables',
-    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(tables))}::jsonb) as r(name text, label text, parent text)`,
     id: 'r.name',
-    idType: 'text',
-    sorts: byName,
-    defaultSort: 'name',
-    defaultDir: 'asc',
+    columns: 'name text, label text, parent text',
     members: { name: 'r.name', label: 'r.label', parent: 'r.parent' },
-  };
-  return await runList(ctx.db, list, [], params, { owner: ctx.caller.userId, asked: [id, search] });
+    params,
+    asked: [id, search],
+  });
 }
 
 /**
@@ -144,24 +154,21 @@ export async function listRemoteTables(
  */
 export async function listRemoteFields(
   ctx: Ctx,
-  tools: AskTools,
+  tools: RemoteTools,
   id: string,
   table: string,
   params: ListParams,
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
-  const found = await ask(tools, connection, (remote) => remote.describeFields(table));
-  if (!found.ok && found.failure.code === 'not_found') throw notFound('table at the remote', table);
-  const fields = found.ok ? found.value : refuse(found.failure);
-  const list: ListSpec = {
+  const fields = await callRemote(tools, connection, (remote) =>
+    unless(remote.describeFields(table), ['not_found'], null),
+  );
+  if (fields === null) throw notFound('table at the remote', table);
+  return await listFound(ctx, fields, {
     name: 'itsm-remote-fields',
-    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(fields))}::jsonb) as r(name text, label text, kind text,
-      "remoteKind" text, reference text, "maxLength" int, mandatory boolean, choices jsonb)`,
     id: 'r.name',
-    idType: 'text',
-    sorts: byName,
-    defaultSort: 'name',
-    defaultDir: 'asc',
+    columns: `name text, label text, kind text, "remoteKind" text, reference text, "maxLength" int, mandatory boolean,
+      choices jsonb`,
     members: {
       name: 'r.name',
       label: 'r.label',
@@ -173,79 +180,77 @@ export async function listRemoteFields(
       choices: 'r.choices',
     },
     search: `fold(r.name || ' ' || r.label)`,
-  };
-  return await runList(ctx.db, list, [], params, {
-    owner: ctx.caller.userId,
+    params,
     asked: [id, table, params.search],
   });
 }
 
 /**
- * The kinds of relations that the remote knows.
+ * The relation types of the remote.
  * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
  */
 export async function listRemoteRelationTypes(
   ctx: Ctx,
-  tools: AskTools,
+  tools: RemoteTools,
   id: string,
   params: ListParams,
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
-  const found = await ask(tools, connection, (remote) => remote.describeRelationTypes());
-  const types = found.ok ? found.value : refuse(found.failure);
-  const list: ListSpec = {
+  const types = await callRemote(tools, connection, (remote) => remote.describeRelationTypes());
+  return await listFound(ctx, types, {
     name: 'itsm-remote-relation-types',
-    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(types))}::jsonb) as r(id text, name text, forward text,
-      reverse text)`,
     id: 'r.id',
-    idType: 'text',
-    sorts: byName,
-    defaultSort: 'name',
-    defaultDir: 'asc',
+    columns: 'id text, name text, forward text, reverse text',
     members: { id: 'r.id', name: 'r.name', forward: 'r.forward', reverse: 'r.reverse' },
     search: `fold(r.name || ' ' || r.forward || ' ' || r.reverse)`,
-  };
-  return await runList(ctx.db, list, [], params, { owner: ctx.caller.userId, asked: [id, params.search] });
+    params,
+    asked: [id, params.search],
+  });
 }
 
-/** A connection that may be called. @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is paused. */
-export async function loadActive(ctx: Ctx, tools: AskTools, id: string): Promise<LoadedConnection> {
+/** Loads a connection that may be called. @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is paused. */
+export async function loadActive(ctx: Ctx, tools: RemoteTools, id: string): Promise<LoadedConnection> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   if (connection.settings.is_active) return connection;
   throw new EstateError('wrong_state', 'The connection is paused; set is_active to true.');
 }
 
-/** Asks within the time that a request has: fewer tries, shorter waits. */
-export async function ask<T>(
+/** Calls a remote within the time of a request: with fewer attempts and shorter waits. @throws RemoteError */
+async function callWithin<T>(
   tools: RemoteTools,
   connection: LoadedConnection,
-  question: (remote: Connector) => Promise<Result<T>>,
-  longestMs = LONGEST_MS,
-): Promise<Result<T>> {
-  const signal = AbortSignal.timeout(longestMs);
+  call: (remote: Connector) => Promise<T>,
+  maxMs: number,
+): Promise<T> {
   const remote = openConnection(tools, connection, {
-    signal,
-    patience: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
+    signal: AbortSignal.timeout(maxMs),
+    transport: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
   });
   try {
-    const answer = await question(remote);
-    if (answer.ok || answer.failure.code !== 'stopped') return answer;
-    return failed(
-      'timed_out',
-      answer.failure.where,
-      `The remote did not answer within ${longestMs / 1000} s`,
-    );
+    return await call(remote);
+  } catch (error) {
+    if (!isRemoteError(error, 'stopped')) throw error;
+    throw new RemoteError('timed_out', error.where, `The remote did not answer within ${maxMs / 1000} s`);
   } finally {
     await remote.close();
   }
 }
 
-/** @throws EstateError `upstream_failed`, with what to do. */
-export function refuse(failure: RemoteFailure): never {
-  const { code, retryAfterMs } = failure;
-  const headers: Record<string, string> = retryAfterMs
-    ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
-    : {};
-  throw new EstateError('upstream_failed', sentence(failure), { extra: { failure: code }, headers });
+/** Calls a remote within a request. @throws EstateError `upstream_failed`, with what to do. */
+export async function callRemote<T>(
+  tools: RemoteTools,
+  connection: LoadedConnection,
+  call: (remote: Connector) => Promise<T>,
+): Promise<T> {
+  try {
+    return await callWithin(tools, connection, call, MAX_MS);
+  } catch (error) {
+    if (!isRemoteError(error)) throw error;
+    const { code, retryAfterMs } = error;
+    const headers: Record<string, string> = retryAfterMs
+      ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+      : {};
+    throw new EstateError('upstream_failed', sentence(error), { extra: { failure: code }, headers });
+  }
 }

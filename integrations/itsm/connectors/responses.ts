@@ -1,0 +1,180 @@
+import { type OutboundAnswer, OutboundOverflow, OutboundRefusal } from '../../../platform/outbound.ts';
+import { DeadlinePassed } from '../clock.ts';
+import { RemoteError, type RemoteErrorCode } from '../remote.errors.ts';
+import type { Mask } from './masking.ts';
+
+/** What a response means, and what follows from it. */
+export type ReadResponse =
+  | { kind: 'done'; result: unknown }
+  | {
+      /** `final`: another attempt would end the same way. */
+      kind: 'limited' | 'unauthenticated' | 'incomplete' | 'outage' | 'final';
+      error: RemoteError;
+    };
+
+/** Decides what a response of one kind of remote means. */
+export type ResponseReader = (response: OutboundAnswer, context: ResponseContext) => ReadResponse;
+
+/** What a response belongs to. */
+export interface ResponseContext {
+  where: string;
+  doing: string;
+  isRead: boolean;
+  /** By the clock of the remote, milliseconds. */
+  now: number;
+  /** Removes our secrets from messages of the remote. */
+  mask: Mask;
+}
+
+/** How one kind of remote reports errors. */
+export interface Dialect {
+  /** The message of an error document; undefined if the document is none. */
+  errorOf(document: unknown, status: number): string | undefined;
+  /** The meaning of a status from 400 to 499, if it is not the usual one. */
+  meaningOf?(status: number, message: string | undefined): RemoteErrorCode | undefined;
+}
+
+/** Reads a JSON response. */
+export function readJson(response: OutboundAnswer, context: ResponseContext, dialect: Dialect): ReadResponse {
+  const { status, headers, body } = response;
+  const document = status === 204 ? undefined : parse(body);
+  const refused = readRefusal(response, context, dialect, document);
+  if (refused) return refused;
+  if (status === 204) return { kind: 'done', result: undefined };
+  if (document === undefined) {
+    const html = /text\/html/i.test(headers['content-type'] ?? '');
+    if (html) {
+      const what = 'was answered with a web page instead of data';
+      return unclear(context, status, 'outage', 'unreadable_answer', what);
+    }
+    return unclear(context, status, 'incomplete', 'incomplete_answer', 'got an answer that breaks off');
+  }
+  // a remote may send the status 200 before it finds that it cannot go on
+  const message = dialect.errorOf(document, status);
+  if (message === undefined) return { kind: 'done', result: document };
+  const what = `got a part of the answer only${inBrackets(context, message)}`;
+  return unclear(context, status, 'incomplete', 'incomplete_answer', what);
+}
+
+/** What the status of an unsuccessful response means; undefined for a successful one. */
+export function readRefusal(
+  { status, headers }: OutboundAnswer,
+  context: ResponseContext,
+  dialect: Dialect,
+  document: unknown,
+): ReadResponse | undefined {
+  if (status < 300) return undefined;
+  const { where, doing, now } = context;
+  const final = (code: RemoteErrorCode, what: string): ReadResponse => ({
+    kind: code === 'credentials_refused' ? 'unauthenticated' : 'final',
+    error: new RemoteError(code, where, `${doing} ${what}`, { status }),
+  });
+  if (status === 429) {
+    const wait = retryAfterMs(headers['retry-after'], now);
+    const more = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+    const what = `${doing} was refused: too many requests`;
+    return { kind: 'limited', error: new RemoteError('limited', where, what, more) };
+  }
+  const message = dialect.errorOf(document, status);
+  const said = inBrackets(context, message);
+  if (status >= 500)
+    return unclear(context, status, 'outage', 'outage', `was answered with the status ${status}${said}`);
+  if (status < 400) return final('unreadable_answer', `was sent elsewhere with the status ${status}`);
+  const code = dialect.meaningOf?.(status, message) ?? usualMeanings[status] ?? 'refused';
+  switch (code) {
+    case 'credentials_refused':
+      return final(code, 'was refused: the credentials do not count');
+    case 'forbidden':
+      return final(code, `was refused${said}`);
+    case 'not_found':
+      return final(code, `found nothing${said}`);
+    default:
+      return final(code, `was refused with the status ${status}${said}`);
+  }
+}
+
+const usualMeanings: Record<number, RemoteErrorCode> = {
+  401: 'credentials_refused',
+  403: 'forbidden',
+  404: 'not_found',
+};
+
+/** A response after which a write may have been executed. */
+export const unclear = (
+  { where, doing, isRead }: ResponseContext,
+  status: number,
+  kind: 'incomplete' | 'outage',
+  code: RemoteErrorCode,
+  what: string,
+): ReadResponse => ({
+  kind,
+  error: new RemoteError(isRead ? code : 'answer_lost', where, `${doing} ${what}`, { status }),
+});
+
+/** A message of the remote in brackets. Secrets are removed before the text is cut, so that no part of one remains. */
+export const inBrackets = ({ mask }: Pick<ResponseContext, 'mask'>, message: string | undefined): string =>
+  message ? ` (${mask(message).slice(0, 200)})` : '';
+
+function parse(body: Buffer): unknown {
+  try {
+    const document: unknown = JSON.parse(body.toString('utf8'));
+    return typeof document === 'object' && document !== null ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 9110, 10.2.3: seconds, or a date. */
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined || header === '') return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** The request was not sent: no connection was made. */
+const notConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const certificate = /CERT|SSL|TLS|SELF_SIGNED/;
+
+/**
+ * What a call without a response means.
+ * @returns canRetry: another attempt may succeed and cannot execute a write twice; isTooSlow: too much was requested at once.
+ */
+export function connectionError(
+  { doing, isRead, where }: Pick<ResponseContext, 'doing' | 'isRead' | 'where'>,
+  error: Error & { code?: unknown },
+): { error: RemoteError; canRetry: boolean; isTooSlow: boolean } {
+  const of = (
+    code: RemoteErrorCode,
+    what: string,
+    {
+      canRetry = false,
+      isTooSlow = false,
+      ...more
+    }: { canRetry?: boolean; isTooSlow?: boolean; mayBeRunning?: true } = {},
+  ) => ({ error: new RemoteError(code, where, what, more), canRetry, isTooSlow });
+  if (error instanceof OutboundRefusal) return of('address_refused', error.message);
+  if (error instanceof OutboundOverflow) {
+    const what = `${doing} got an answer that is too long`;
+    return of(isRead ? 'incomplete_answer' : 'answer_lost', what, { canRetry: isRead, isTooSlow: true });
+  }
+  const { code: causeCode, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
+  // ports that no client calls (Fetch standard, port blocking)
+  if (message === 'bad port') return of('address_refused', `${doing} would go to a port that is not called`);
+  const code = String(causeCode ?? error.code ?? '');
+  const isCertificate = certificate.test(code);
+  const isTooSlow = error instanceof DeadlinePassed || error.name === 'TimeoutError';
+  // closed and filtered ports read the same; an error of a certificate has to be named to be corrected
+  const named = isCertificate ? ` (${code})` : '';
+  const what = isTooSlow ? `${doing} had no answer in time` : `${doing} lost its connection${named}`;
+  if (!isRead && !isCertificate && !notConnected.has(code))
+    return of('answer_lost', what, { isTooSlow, ...(isTooSlow ? { mayBeRunning: true } : {}) });
+  return of(isTooSlow ? 'timed_out' : 'unreachable', what, { canRetry: !isCertificate, isTooSlow });
+}
