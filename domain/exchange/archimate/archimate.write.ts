@@ -4,13 +4,11 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { applyBatch } from '../imports/imports.apply-batches.ts';
-import { planCards } from '../imports/imports.cards.plan.ts';
-import { createCardStager } from '../imports/imports.cards.stage.ts';
+import { planStaged } from '../imports/imports.plan.ts';
 import { dropPlan } from '../imports/imports.planning.ts';
-import { planRelations } from '../imports/imports.relations.plan.ts';
-import { stageRelations } from '../imports/imports.relations.stage.ts';
-import type { ImportKind, ImportRow } from '../imports/imports.row.ts';
+import type { ImportKind } from '../imports/imports.row.ts';
 import { readSource } from '../imports/imports.source.ts';
+import { createStager } from '../imports/imports.stage.ts';
 import { removeStaged, storeOutcomes, storeRows } from '../imports/imports.staging.ts';
 import type { RowOutcome } from '../imports/imports.types.ts';
 import type { ArchimateImport } from './archimate.jobs.ts';
@@ -28,7 +26,7 @@ export interface Importing {
 }
 
 /**
- * Imports rows of one kind in the caller's transaction, by the very stages of an import of a file; row `n` is line `n`.
+ * Imports rows of one kind in the caller's transaction, by the stages of the import of a file; row `n` is line `n`.
  * @param id under which they are staged.
  */
 export async function importRows(
@@ -40,15 +38,8 @@ export async function importRows(
   const { work, job, searchTaken, flush } = importing;
   const { sql } = work;
   await stage(importing, kind, id, rows);
-  const planning = {
-    sql,
-    ctx: job.ctx,
-    jobId: id,
-    mode: job.payload.mode,
-    batchRows: BATCH_ROWS,
-    pulse: () => job.signal.throwIfAborted(),
-  };
-  const { batches } = await (kind === 'cards' ? planCards(planning) : planRelations(planning));
+  const options = { kind, mode: job.payload.mode, batchRows: BATCH_ROWS };
+  const { batches } = await planStaged(job, sql, id, options);
   const known = new Map<number, FieldError>();
   for (let batch = 0; batch < batches; batch += 1) {
     job.signal.throwIfAborted();
@@ -70,13 +61,10 @@ async function stage({ work, job }: Importing, kind: ImportKind, id: string, row
   };
   const source = Readable.from(lines());
   const options = { kind, format: 'ndjson', empty: 'leave' } as const;
-  const cards = kind === 'cards' ? await createCardStager(ctx, sql) : undefined;
+  const stageRows = await createStager(ctx, sql, kind);
   for await (const read of readSource(source, ctx.metamodel, kind, options, BATCH_ROWS)) {
     job.signal.throwIfAborted();
-    const staged = cards
-      ? await cards.stage(sql, read as ImportRow<'cards'>[])
-      : await stageRelations(ctx, sql, read as ImportRow<'relations'>[]);
-    await storeRows(sql, id, kind, staged);
+    await storeRows(sql, id, kind, await stageRows(sql, read));
   }
 }
 

@@ -2,11 +2,6 @@ import { MACRO } from '../../inventory/cards/rules/capability.ts';
 import { parentField, siblingOf } from './imports.cards.plan-parents.ts';
 import { type Planning, refuse } from './imports.planning.ts';
 
-export interface CardPlanning extends Planning {
-  /** Keys of the types whose cards carry levels. */
-  leveled: string[];
-}
-
 /** Whether the row `p` makes its existing root card a Macro, or takes that away. */
 export const turnsMacro = `(not p.is_new and p.parent is null
   and (coalesce(p.level, p.stored_level) is not distinct from '${MACRO}')
@@ -22,7 +17,7 @@ const DEEPEST_LEVEL = 100;
  * cards below archived ones, siblings of one name. A failed row leaves its card where it was, which may fail others,
  * so it goes on until nothing fails any more. Leaves the depth of each card in `plan_depths`.
  */
-export async function settleStructure(planning: CardPlanning): Promise<void> {
+export async function settleStructure(planning: Planning): Promise<void> {
   const { sql } = planning;
   await sql.raw(
     'create temp table plan_nodes (id uuid, parent uuid, macro boolean, line integer) on commit drop',
@@ -134,7 +129,7 @@ function membersOfLoops(cards: Unreached[]): Unreached[] {
 }
 
 /** Fails capabilities that would lie too deep, with all that lies below them, and a Macro that is no root. */
-async function refuseLevels(planning: CardPlanning): Promise<number> {
+async function refuseLevels(planning: Planning): Promise<number> {
   const { leveled } = planning;
   if (leveled.length === 0) return 0;
   const placed = `p.type = any(?::text[]) and not p.failed and (p.is_new or ${moves} or ${turnsMacro} or p.level = '${MACRO}')`;

@@ -1,4 +1,3 @@
-import type { Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../../inventory/cards/rules/capability.ts';
 import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
@@ -7,55 +6,26 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
-import {
-  readTagCatalogue,
-  readUserIds,
-  resolveHolders,
-  resolveTags,
-  type TagCatalogue,
-} from './imports.people.ts';
+import { resolveHolders, resolveTags, type TagCatalogue } from './imports.people.ts';
+import { typeErrors, typeOfRow } from './imports.relations.stage.ts';
 import { lacking, refusedCosts } from './imports.rights.ts';
 import type { CardRowValues, ImportRow } from './imports.row.ts';
 
-/** Turns rows as read into rows as staged: everything is checked that does not depend on other cards. */
-export interface CardStager {
-  stage(sql: Sql, rows: ImportRow<'cards'>[]): Promise<StagedCard[]>;
-}
-
-export async function createCardStager(ctx: Ctx, sql: Sql): Promise<CardStager> {
-  const catalogue = await readTagCatalogue(sql);
-  return {
-    async stage(connection, rows) {
-      const types = await typesOfIds(connection, rows);
-      const users = await readUserIds(
-        connection,
-        rows.flatMap(({ values }) => (values.stakeholders ?? []).map(({ email }) => email)),
-      );
-      return rows.map((row) => stageRow(ctx, row, { catalogue, users, types }));
-    },
-  };
-}
-
-interface Surroundings {
+/** What rows of cards are staged with. */
+export interface Surroundings {
   catalogue: TagCatalogue;
   users: ReadonlyMap<string, string>;
-  /** The types of the cards that are named by nothing but their id. */
+  /** The types of cards that rows identify by id only. */
   types: ReadonlyMap<string, string>;
 }
 
-async function typesOfIds(sql: Sql, rows: ImportRow<'cards'>[]): Promise<Map<string, string>> {
-  const ids = rows.flatMap(({ values }) => (values.id && values.type === undefined ? [values.id] : []));
-  if (ids.length === 0) return new Map();
-  const found: { id: string; type: string }[] = await sql('cards').whereIn('id', ids).select('id', 'type');
-  return new Map(found.map(({ id, type }) => [id, type]));
-}
-
-function stageRow(ctx: Ctx, row: ImportRow<'cards'>, around: Surroundings): StagedCard {
+/** Converts a row as read into a row as staged. */
+export function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: Surroundings): StagedCard {
   const { values } = row;
   const errors = [...row.errors];
   const staged: StagedCard = {
     line: row.line,
-    type: values.type ?? (values.id ? around.types.get(values.id) : undefined) ?? null,
+    type: typeOfRow(values, around.types),
     id: values.id ?? null,
     external_id: values.external_id?.trim() || null,
     name: values.name?.trim() || null,
@@ -71,11 +41,7 @@ function stageRow(ctx: Ctx, row: ImportRow<'cards'>, around: Surroundings): Stag
   if (type && !type.is_hidden) {
     const newErrors = check(ctx, type, values, staged, errors, around);
     staged.new_errors = newErrors.length > 0 ? newErrors : null;
-  } else if (staged.type !== null) {
-    errors.push({ field: 'type', code: 'unknown_type', message: 'is no card type' });
-  } else if (values.id && !errors.some(({ field }) => field === 'type')) {
-    errors.push({ field: 'id', code: 'unknown_id', message: 'is no card' });
-  }
+  } else errors.push(...typeErrors(staged.type, values, errors, 'card'));
   if (errors.length > 0) {
     staged.errors = errors;
     staged.payload = null;
@@ -102,8 +68,8 @@ export function parentColumn(by: StagedCard['parent_by']): string {
 }
 
 /**
- * Checks the row for its type, notes faults in `errors` and completes `staged`.
- * @returns the faults that count only when the row makes a new card.
+ * Checks the row for its type, adds to `errors` and completes `staged`.
+ * @returns the errors that only apply if the row creates a card.
  */
 function check(
   ctx: Ctx,
@@ -133,12 +99,12 @@ function check(
   if (values.tags !== undefined) {
     const { ids, faults } = resolveTags(around.catalogue, type, values.tags ?? []);
     payload.tags = ids;
-    for (const fault of faults) errors.push(fault);
+    errors.push(...faults);
   }
   if (values.stakeholders !== undefined) {
     const { holders, faults } = resolveHolders(around.users, type, values.stakeholders ?? []);
     payload.holders = holders;
-    for (const fault of faults) errors.push(fault);
+    errors.push(...faults);
   }
   takeLevel(type, input, staged);
   staged.payload = payload;
@@ -146,7 +112,7 @@ function check(
   return later;
 }
 
-/** An exported row tells computed values as well; they follow from the others, whatever it says. */
+/** Removes calculated values, which exported rows contain. */
 function withoutCalculated(type: CardType, input: CardInput): CardInput {
   if (!input.attributes) return input;
   const own = Object.entries(input.attributes).filter(([key]) => !type.fields.get(key)?.calculated);
@@ -154,8 +120,7 @@ function withoutCalculated(type: CardType, input: CardInput): CardInput {
 }
 
 /**
- * Takes the capability level out of the input: it follows from the place, whatever an exported row says. Only that
- * a root is a Macro, or no longer one, is set by a row.
+ * Removes the capability level from the input: it follows from the hierarchy. A row only sets whether a root is a Macro.
  */
 function takeLevel(type: CardType, input: CardInput, staged: StagedCard): void {
   if (!hasLevels(type) || !input.attributes) return;
@@ -164,15 +129,14 @@ function takeLevel(type: CardType, input: CardInput, staged: StagedCard): void {
   input.attributes = attributes;
 }
 
-/** What the row writes into the card, apart from its place. */
+/** The values of the row, without parent and level. */
 function inputOf(type: CardType, values: CardRowValues): CardInput {
-  const input: CardInput = {};
-  for (const field of ['subtype', 'name', 'alias', 'description', 'external_id', 'lifecycle'] as const) {
-    if (values[field] !== undefined) input[field] = values[field] as never;
-  }
+  const { subtype, name, alias, description, external_id, lifecycle } = values;
+  const given = Object.entries({ subtype, name, alias, description, external_id, lifecycle });
+  const input: CardInput = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   if (values.attributes !== undefined) {
     const attributes = values.attributes && { ...values.attributes };
-    // what the type does not have is already clear
+    // nothing to clear in fields that the type does not have
     for (const [key, value] of Object.entries(attributes ?? {})) {
       if (value === null && !type.fields.has(key)) delete attributes![key];
     }

@@ -1,60 +1,61 @@
 import type { Knex } from 'knex';
 import type { Ctx } from '../../kernel/context.ts';
 
-/** What a plan is made with: one transaction, which holds the temporary tables `plan_rows` and `plan_faults`. */
+/** What a plan is created with: one transaction, with the temporary tables `plan_rows` and `plan_errors`. */
 export interface Planning {
   sql: Knex.Transaction;
   ctx: Ctx;
   jobId: string;
   mode: 'create' | 'upsert';
-  /** Rows of one batch, at most. */
+  /** Maximum rows of one batch. */
   batchRows: number;
-  /** Throws when the job is to stop; called between statements. */
+  /** Keys of the card types whose cards have capability levels. */
+  leveled: string[];
+  /** Throws if the job has to stop; called between statements. */
   pulse(): void;
 }
 
-/** What a plan comes to. */
-export interface Planned {
-  /** How many batches there are, numbered from 0. */
-  batches: number;
-  /** How many rows are to be carried out. */
-  rows: number;
-  /** How many rows have failed before anything was written. */
-  failed: number;
+/** How rows of one kind are planned. Queries can use the bindings `:mode`, `:jobId` and `:leveled`. */
+export interface PlanSpec {
+  rowsTable: string;
+  planTable: string;
+  /** The query of `plan_rows`: at least `line`, `bytes`, `is_new`, `failed`, `repeated` and `yields_to`. */
+  rows: string;
+  /** Indexes of `plan_rows` besides the one of `line`. */
+  indexes: string[];
+  /** Fails rows that cannot be written. */
+  settle(planning: Planning): Promise<void>;
+  /** SQL of the errors that a staged row `r` of the plan's row `p` has from reading. */
+  readErrors: string;
+  /** The query of what is stored in the plan, with `bytes`, and its order. */
+  planned: string;
+  order: string;
+  columns: string;
 }
 
-/** About how many bytes of rows make a batch, however few rows they are. */
-export const BATCH_BYTES = 8 * 1024 * 1024;
+/** The approximate maximum size of the rows of a batch. */
+const BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Makes the table of faults; rows of `plan_rows` have a `line` and say whether they `failed`. */
-export async function openFaults({ sql }: Pick<Planning, 'sql'>): Promise<void> {
-  await sql.raw(
-    `create temp table plan_faults (
-       n integer generated always as identity, line integer, field text, code text, message text
-     ) on commit drop`,
-  );
-}
-
-/** Notes faults and fails their rows. `select` yields `line, field, code, message`. @returns how many rows. */
+/** Stores errors and fails their rows. `select` returns `line, field, code, message`. @returns how many rows. */
 export async function refuse(
   { sql, pulse }: Pick<Planning, 'sql' | 'pulse'>,
   select: string,
-  bindings: unknown[] = [],
+  bindings: readonly unknown[] = [],
 ): Promise<number> {
   pulse();
   const { rowCount } = await sql.raw(
     `with found (line, field, code, message) as (${select}),
-     noted as (insert into plan_faults (line, field, code, message) select line, field, code, message from found)
+     stored as (insert into plan_errors (line, field, code, message) select line, field, code, message from found)
      update plan_rows p set failed = true from found where p.line = found.line`,
-    bindings as never,
+    bindings,
   );
-  return rowCount as number;
+  return rowCount;
 }
 
-/** The faults of each row of `plan_rows` as JSON, in the order in which they were noted. */
-export const notedFaults = `(
+/** SQL of the errors of each row as JSON, in the order in which they were stored. */
+const storedErrors = `(
   select line, jsonb_agg(jsonb_build_object('field', field, 'code', code, 'message', message) order by n) as errors
-  from plan_faults group by line
+  from plan_errors group by line
 )`;
 
 /**
@@ -65,8 +66,8 @@ export const representative = (key: string): string =>
   `coalesce(min(line) filter (where not failed) over (partition by ${key}), min(line) over (partition by ${key}))`;
 
 /**
- * Fails the later of rows that have a key in common, and keeps every row but the first from being found by that key.
- * @param select yields `line`, `field` and `first`, the line that represents the key.
+ * Fails the later of rows with the same key, and excludes all but the first from look-ups by that key.
+ * @param select returns `line`, `field` and `first`, the line that represents the key.
  */
 export async function refuseDuplicates(planning: Planning, select: string): Promise<void> {
   const { sql } = planning;
@@ -87,47 +88,93 @@ export async function refuseDuplicates(planning: Planning, select: string): Prom
   );
 }
 
-/** How often a plan is made anew for rows that take the place of one that failed. */
-const MOST_REPLANS = 10;
+/** Maximum repetitions of a plan for rows that replace one that failed. */
+const MAX_REPLANS = 10;
 
 /**
- * Makes a plan, and makes it anew as long as a row was refused for the sake of a row with the same key that failed later on:
- * so one sound row of several with one key is carried out. `prepare` makes `plan_rows`, whose rows in `plan_excluded` must
- * be failed from the beginning; `settle` fails rows.
+ * Decides for each staged row what to write, set by set, and stores the plan in batches and the outcomes of rows that failed.
+ * The plan is repeated while a row was refused because of another with the same key that failed later on: so one valid row
+ * of several with one key is written. Rows of `plan_excluded` fail from the beginning.
  */
-export async function planAnew(
-  planning: Planning,
-  prepare: () => Promise<void>,
-  settle: () => Promise<void>,
-): Promise<void> {
-  const { sql, pulse } = planning;
-  await sql.raw('create temp table plan_excluded (line integer, faults jsonb) on commit drop');
+export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Planned> {
+  const { sql, pulse, mode, jobId, leveled } = planning;
+  await sql.raw('create temp table plan_excluded (line integer, errors jsonb) on commit drop');
   for (let replans = 0; ; replans += 1) {
-    await prepare();
-    await settle();
+    await sql.raw(
+      `create temp table plan_errors (
+         n integer generated always as identity, line integer, field text, code text, message text
+       ) on commit drop`,
+    );
+    pulse();
+    await sql.raw(`create temp table plan_rows on commit drop as ${spec.rows}`, { mode, jobId, leveled });
+    await sql.raw('create unique index on plan_rows (line)');
+    for (const columns of spec.indexes) await sql.raw(`create index on plan_rows (${columns})`);
+    await sql.raw('analyze plan_rows');
+    await spec.settle(planning);
     pulse();
     const { rowCount } = await sql.raw(
-      `insert into plan_excluded (line, faults)
-       select p.line, coalesce((select errors from ${notedFaults} f where f.line = p.line), '[]')
+      `insert into plan_excluded (line, errors)
+       select p.line, coalesce((select errors from ${storedErrors} f where f.line = p.line), '[]')
        from plan_rows p where p.failed and p.line in (select yields_to from plan_rows)`,
     );
-    if (rowCount === 0 || replans === MOST_REPLANS) break;
+    if (rowCount === 0 || replans === MAX_REPLANS) break;
     await dropPlan(sql, ['plan_excluded']);
   }
   await sql.raw(
-    `delete from plan_faults where line in (select line from plan_excluded);
-     insert into plan_faults (line, field, code, message)
+    `delete from plan_errors where line in (select line from plan_excluded);
+     insert into plan_errors (line, field, code, message)
      select x.line, f.field, f.code, f.message
-     from plan_excluded x cross join jsonb_to_recordset(x.faults) as f(field text, code text, message text)`,
+     from plan_excluded x cross join jsonb_to_recordset(x.errors) as f(field text, code text, message text)`,
   );
+  return await storePlan(planning, spec);
 }
 
-/** Drops the tables of a plan, so that another one can be made in the same transaction. */
-export async function dropPlan(sql: Knex.Transaction, kept: string[] = []): Promise<void> {
+/** The size of a stored plan. */
+export interface Planned {
+  /** Batches, numbered from 0. */
+  batches: number;
+  /** Rows that will be written. */
+  rows: number;
+  /** Rows that failed in planning. */
+  failed: number;
+}
+
+async function storePlan(
+  { sql, jobId, leveled, mode, batchRows, pulse }: Planning,
+  { rowsTable, planTable, readErrors, planned, order, columns }: PlanSpec,
+): Promise<Planned> {
+  pulse();
+  const { rowCount: failed } = await sql.raw(
+    `insert into import_outcomes (job_id, line, outcome, errors)
+     select r.job_id, r.line, 'failed', ${readErrors} || coalesce(f.errors, '[]')
+     from plan_rows p
+     join ${rowsTable} r on r.job_id = ? and r.line = p.line
+     left join ${storedErrors} f on f.line = p.line
+     where p.failed`,
+    [jobId],
+  );
+  pulse();
+  const { rows } = await sql.raw(
+    `with planned as (${planned}), batched as (
+       select *, floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES}) over (
+         order by ${order} rows between unbounded preceding and 1 preceding))::int as batch
+       from planned
+     ), stored as (
+       insert into ${planTable} (job_id, batch, ${columns})
+       select cast(:jobId as uuid), coalesce(batch, 0), ${columns} from batched
+       returning batch
+     ) select count(*)::int as rows, coalesce(max(batch) + 1, 0) as batches from stored`,
+    { jobId, leveled, mode },
+  );
+  return { ...rows[0], failed };
+}
+
+/** Drops the tables of a plan, so that another one can be created in the same transaction. */
+export async function dropPlan(sql: Knex.Transaction, except: string[] = []): Promise<void> {
   const { rows } = await sql.raw(
     `select relname as name from pg_class
      where relnamespace = pg_my_temp_schema() and relkind = 'r' and relname ~ '^plan_' and relname <> all(?::text[])`,
-    [kept],
+    [except],
   );
   for (const { name } of rows) await sql.raw('drop table ??', [name]);
 }

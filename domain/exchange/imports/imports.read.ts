@@ -2,12 +2,9 @@ import { inTransaction } from '../../../platform/database.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { createCardStager } from './imports.cards.stage.ts';
-import type { StagedCard } from './imports.cards.types.ts';
 import type { ImportPayload } from './imports.job.ts';
-import { type StagedRelation, stageRelations } from './imports.relations.stage.ts';
-import type { ImportRow } from './imports.row.ts';
 import { readSource } from './imports.source.ts';
+import { createStager } from './imports.stage.ts';
 import { storeRows } from './imports.staging.ts';
 import { type ImportProgress, shares } from './imports.types.ts';
 
@@ -28,14 +25,14 @@ export async function readFile(
       yield chunk as Buffer;
     }
   }
-  const stage = await stagerOf(job, db);
+  const stage = await createStager(ctx, db, payload.kind);
   let total = job.counts.total ?? 0;
   let pending: Promise<void> = Promise.resolve();
   for await (const rows of readSource(metered(), ctx.metamodel, payload.kind, payload, readRows)) {
     signal.throwIfAborted();
     const fresh = rows.filter(({ line }) => line > from.line);
     if (fresh.length === 0) continue;
-    const staged = await stage(fresh);
+    const staged = await stage(db, fresh);
     total += fresh.length;
     const step = {
       progress: Math.min(1, bytes / Math.max(1, Number(file?.size))) * shares.read,
@@ -53,14 +50,4 @@ export async function readFile(
   }
   await pending;
   return { stage: 'plan' };
-}
-
-type Stage = (rows: ImportRow[]) => Promise<(StagedCard | StagedRelation)[]>;
-
-async function stagerOf({ ctx, payload }: RunningJob<ImportPayload>, db: Services['db']): Promise<Stage> {
-  if (payload.kind === 'relations') {
-    return (rows) => stageRelations(ctx, db, rows as ImportRow<'relations'>[]);
-  }
-  const stager = await createCardStager(ctx, db);
-  return (rows) => stager.stage(db, rows as ImportRow<'cards'>[]);
 }

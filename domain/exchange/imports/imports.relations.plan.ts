@@ -1,68 +1,52 @@
 import { limitedSides } from '../../inventory/relations/relations.rules.ts';
 import {
-  BATCH_BYTES,
-  notedFaults,
-  openFaults,
-  type Planned,
   type Planning,
-  planAnew,
+  type PlanSpec,
   refuse,
   refuseDuplicates,
   representative,
 } from './imports.planning.ts';
 
 /**
- * Decides what is to be done with each staged row, set by set: which cards it relates, whether that relation is
- * there already, and which rows cannot be carried out. An end may be archived: the file tells of relations that were
- * made before their card was archived. The plan and the outcomes of failed rows are stored with the caller's
- * transaction.
+ * Plans rows of relations: which cards they relate, and whether the relation exists. An end may be archived: the file may
+ * contain relations that were created before their card was archived.
  */
-export async function planRelations(planning: Planning): Promise<Planned> {
-  await planAnew(
-    planning,
-    () => gather(planning),
-    async () => {
-      await checkEnds(planning);
-      await checkIdentity(planning);
-      await checkCardinality(planning);
-    },
-  );
-  return await store(planning);
-}
+export const relationPlan: PlanSpec = {
+  rowsTable: 'import_relation_rows',
+  planTable: 'import_relation_plan',
+  rows: `select r.line, r.type, r.id as given_id, r.errors is not null or x.line is not null as failed,
+     x.line is not null as repeated, null::integer as yields_to, r.bytes, t.source_type_key,
+     t.target_type_key, t.cardinality,
+     r.source_id is not null or r.source_external_id is not null as names_source,
+     r.target_id is not null or r.target_external_id is not null as names_target,
+     coalesce(si.id, se.id) as source_id, si.type as source_type,
+     coalesce(ti.id, te.id) as target_id, ti.type as target_type,
+     case when r.source_id is not null then 'source_id' else 'source_external_id' end as source_field,
+     case when r.target_id is not null then 'target_id' else 'target_external_id' end as target_field,
+     coalesce(case when :mode = 'create' then r.id end, uuidv7()) as relation_id, true as is_new
+   from import_relation_rows r
+   left join relation_types t on t.key = r.type
+   left join cards si on si.id = r.source_id
+   left join cards se on r.source_id is null and se.type = t.source_type_key
+     and se.external_id = r.source_external_id
+   left join cards ti on ti.id = r.target_id
+   left join cards te on r.target_id is null and te.type = t.target_type_key
+     and te.external_id = r.target_external_id
+   left join plan_excluded x on x.line = r.line
+   where r.job_id = :jobId`,
+  indexes: [],
+  async settle(planning) {
+    await checkEnds(planning);
+    await checkIdentity(planning);
+    await checkCardinality(planning);
+  },
+  readErrors: `coalesce(r.errors, '[]')`,
+  planned: 'select * from plan_rows where not failed',
+  order: 'line',
+  columns: 'line, relation_id, is_new, type, source_id, target_id',
+};
 
-/** Puts each row beside its ends and the relation that it means. */
-async function gather({ sql, jobId, mode, pulse }: Planning): Promise<void> {
-  await openFaults({ sql });
-  pulse();
-  await sql.raw(
-    `create temp table plan_rows on commit drop as
-     select r.line, r.type, r.id as given_id, r.errors is not null or x.line is not null as failed,
-       x.line is not null as repeated, null::integer as yields_to, r.bytes, t.source_type_key,
-       t.target_type_key, t.cardinality,
-       r.source_id is not null or r.source_external_id is not null as names_source,
-       r.target_id is not null or r.target_external_id is not null as names_target,
-       coalesce(si.id, se.id) as source_id, si.type as source_type,
-       coalesce(ti.id, te.id) as target_id, ti.type as target_type,
-       case when r.source_id is not null then 'source_id' else 'source_external_id' end as source_field,
-       case when r.target_id is not null then 'target_id' else 'target_external_id' end as target_field,
-       coalesce(case when ? = 'create' then r.id end, uuidv7()) as relation_id, true as is_new
-     from import_relation_rows r
-     left join relation_types t on t.key = r.type
-     left join cards si on si.id = r.source_id
-     left join cards se on r.source_id is null and se.type = t.source_type_key
-       and se.external_id = r.source_external_id
-     left join cards ti on ti.id = r.target_id
-     left join cards te on r.target_id is null and te.type = t.target_type_key
-       and te.external_id = r.target_external_id
-     left join plan_excluded x on x.line = r.line
-     where r.job_id = ?`,
-    [mode, jobId],
-  );
-  await sql.raw('create unique index on plan_rows (line)');
-  await sql.raw('analyze plan_rows');
-}
-
-/** Refuses rows whose ends are not there or do not fit the type. Ends of a relation named by its id are fixed. */
+/** Refuses rows whose ends do not exist or have other types. The ends of a relation with an id cannot change. */
 async function checkEnds(planning: Planning): Promise<void> {
   const { sql, pulse } = planning;
   for (const side of ['source', 'target']) {
@@ -167,7 +151,7 @@ async function checkCardinality(planning: Planning): Promise<void> {
   if (onBoth.length > 0) await refuseSecondPartners(planning, onBoth);
 }
 
-/** Takes rows of types with one partner on either side in the order of the file: those that fail take no place. */
+/** Checks types that allow one relation on either side in the order of the file: failed rows take no place. */
 async function refuseSecondPartners(planning: Planning, types: string[]): Promise<void> {
   const taken = new Set<string>();
   for (let line = 0; ; ) {
@@ -193,31 +177,4 @@ async function refuseSecondPartners(planning: Planning, types: string[]): Promis
       [JSON.stringify(refused)],
     );
   }
-}
-
-async function store({ sql, jobId, batchRows, pulse }: Planning): Promise<Planned> {
-  pulse();
-  const { rowCount: failed } = await sql.raw(
-    `insert into import_outcomes (job_id, line, outcome, errors)
-     select r.job_id, r.line, 'failed', coalesce(r.errors, '[]') || coalesce(f.errors, '[]')
-     from plan_rows p
-     join import_relation_rows r on r.job_id = ? and r.line = p.line
-     left join ${notedFaults} f on f.line = p.line
-     where p.failed`,
-    [jobId],
-  );
-  pulse();
-  const { rows } = await sql.raw(
-    `with batched as (
-       select *, floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES})
-         over (order by line rows between unbounded preceding and 1 preceding))::int as batch
-       from plan_rows where not failed
-     ), stored as (
-       insert into import_relation_plan (job_id, batch, line, relation_id, is_new, type, source_id, target_id)
-       select ?::uuid, coalesce(batch, 0), line, relation_id, is_new, type, source_id, target_id from batched
-       returning batch
-     ) select count(*)::int as rows, coalesce(max(batch) + 1, 0) as batches from stored`,
-    [jobId],
-  );
-  return { ...rows[0], failed };
 }

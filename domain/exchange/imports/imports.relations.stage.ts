@@ -1,4 +1,3 @@
-import type { Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
 import type { RelationInput } from '../../inventory/relations/relations.types.ts';
@@ -20,48 +19,51 @@ export interface StagedRelation {
   payload: RelationInput | null;
 }
 
-/** Turns rows as read into rows as staged: everything is checked that does not depend on cards and relations. */
-export async function stageRelations(
+/** Converts a row as read into a row as staged. @param types the types of relations that rows identify by id only. */
+export function stageRelation(
   ctx: Ctx,
-  sql: Sql,
-  rows: ImportRow<'relations'>[],
-): Promise<StagedRelation[]> {
-  const types = await typesOfIds(sql, rows);
-  const visible = new Set(ctx.metamodel.visibleRelationTypes);
-  return rows.map(({ line, values, errors: read }) => {
-    const errors = [...read];
-    const key = values.type ?? (values.id ? types.get(values.id) : undefined) ?? null;
-    const type = key !== null && visible.has(key) ? ctx.metamodel.relationTypes.get(key) : undefined;
-    const input: RelationInput = {};
-    if (values.description !== undefined) input.description = values.description;
-    if (values.attributes !== undefined) input.attributes = values.attributes;
-    if (type) {
-      for (const fault of validateRelationInput(type, input)) errors.push(fault);
-    } else if (key !== null) {
-      errors.push({ field: 'type', code: 'unknown_type', message: 'is no relation type' });
-    } else if (values.id && !errors.some(({ field }) => field === 'type')) {
-      errors.push({ field: 'id', code: 'unknown_id', message: 'is no relation' });
-    }
-    return {
-      line,
-      type: key,
-      id: values.id ?? null,
-      source_id: values.source_id ?? null,
-      source_external_id: values.source_external_id ?? null,
-      target_id: values.target_id ?? null,
-      target_external_id: values.target_external_id ?? null,
-      errors: errors.length > 0 ? errors : null,
-      bytes: JSON.stringify(input).length,
-      payload: errors.length > 0 ? null : input,
-    };
-  });
+  { line, values, errors: read }: ImportRow<'relations'>,
+  types: ReadonlyMap<string, string>,
+): StagedRelation {
+  const errors = [...read];
+  const key = typeOfRow(values, types);
+  const isVisible = key !== null && ctx.metamodel.visibleRelationTypes.includes(key);
+  const type = isVisible ? ctx.metamodel.relationTypes.get(key) : undefined;
+  const input: RelationInput = {};
+  if (values.description !== undefined) input.description = values.description;
+  if (values.attributes !== undefined) input.attributes = values.attributes;
+  if (type) errors.push(...validateRelationInput(type, input));
+  else errors.push(...typeErrors(key, values, errors, 'relation'));
+  return {
+    line,
+    type: key,
+    id: values.id ?? null,
+    source_id: values.source_id ?? null,
+    source_external_id: values.source_external_id ?? null,
+    target_id: values.target_id ?? null,
+    target_external_id: values.target_external_id ?? null,
+    errors: errors.length > 0 ? errors : null,
+    bytes: JSON.stringify(input).length,
+    payload: errors.length > 0 ? null : input,
+  };
 }
 
-async function typesOfIds(sql: Sql, rows: ImportRow<'relations'>[]): Promise<Map<string, string>> {
-  const ids = rows.flatMap(({ values }) => (values.id && values.type === undefined ? [values.id] : []));
-  if (ids.length === 0) return new Map();
-  const found: { id: string; type: string }[] = await sql('relations')
-    .whereIn('id', ids)
-    .select('id', 'type');
-  return new Map(found.map(({ id, type }) => [id, type]));
+/** The type that a row names, or that the card or relation with its id has. */
+export function typeOfRow(
+  { type, id }: { type?: string; id?: string },
+  types: ReadonlyMap<string, string>,
+): string | null {
+  return type ?? (id ? types.get(id) : undefined) ?? null;
+}
+
+/** Why a row has no usable type, unless reading it has failed there already. */
+export function typeErrors(
+  key: string | null,
+  { id }: { id?: string },
+  read: readonly FieldError[],
+  noun: 'card' | 'relation',
+): FieldError[] {
+  if (key !== null) return [{ field: 'type', code: 'unknown_type', message: `is no ${noun} type` }];
+  const isReported = !id || read.some(({ field }) => field === 'type');
+  return isReported ? [] : [{ field: 'id', code: 'unknown_id', message: `is no ${noun}` }];
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import type { CommentRow, DocumentRow } from '../../collaboration/collaboration.model.ts';
 import { commentEvent } from '../../collaboration/comments/comments.events.ts';
 import { documentEvent } from '../../collaboration/documents/documents.events.ts';
@@ -6,73 +7,108 @@ import type { Work } from '../../kernel/context.ts';
 
 const PAGE = 500;
 
-/** A link or comment to be made, with its card, which is held. */
+interface Card {
+  id: string;
+  type: string;
+  name: string;
+}
+
+/** The record of a link or comment, with its locked card. */
 interface Attachment {
   line: number;
   entity_kind: 'document' | 'comment';
   payload: Record<string, unknown>;
   id: string;
-  /** Null: it could not be written, or was deleted meanwhile. */
-  card: { id: string; type: string; name: string } | null;
-  /** Of a comment: its author, where the account is still there. */
+  card_id: string | null;
+  /** Of a comment: its author if the account still exists. */
   author: string | null;
-  /** Of a reply: the line of the record of what it answers, and that comment. */
+  /** Of a reply: the line of the record of its parent comment, and the id of that comment. */
   target_line: number | null;
-  answers: string | null;
+  parent: string | null;
 }
 
 /**
- * Writes the next links and comments behind the line, each with its event, and notes them at their records.
- * @param byDefault writes comments whose authors have no account.
- * @returns the last line; the same one where there are none.
+ * Writes the next links and comments after a line, each with its event, and stores the outcomes in their records.
+ * @param defaultAuthor writes comments whose authors have no account.
+ * @returns the last line; the same one if there are none.
  */
 export async function writeAttached(
   work: Work,
   migrationId: string,
   line: number,
-  byDefault: string,
+  defaultAuthor: string,
 ): Promise<number> {
-  const attachments = await attachmentsBehind(work, migrationId, line);
+  const { sql } = work;
+  const attachments = await readAttachments(sql, migrationId, line);
   if (attachments.length === 0) return line;
+  // locked in the order of ids, so that concurrent writers cannot deadlock
+  const locked = await queryRows<Card>(
+    sql,
+    'select c.id, c.type, c.name from cards c where c.id = any(?::uuid[]) order by c.id for key share',
+    [attachments.map(({ card_id }) => card_id).filter(Boolean)],
+  );
+  const threads = await queryRows<{ id: string }>(
+    sql,
+    'select id from comments where id = any(?::uuid[]) and deleted_at is null order by id for update',
+    [attachments.map(({ parent }) => parent).filter(Boolean)],
+  );
   const hidden = new Set(work.metamodel.hiddenTypes);
-  const made = new Map(attachments.map((one) => [one.line, one.id]));
-  const failed: { line: number; message: string }[] = [];
-  const documents: Record<string, unknown>[] = [];
-  const comments: Record<string, unknown>[] = [];
-  const cards = new Map<string, NonNullable<Attachment['card']>>();
-  for (const { line: own, entity_kind, payload, id, card, author, target_line, answers } of attachments) {
-    const thread = target_line === null ? id : (made.get(target_line) ?? answers);
-    if (!card || hidden.has(card.type) || thread === null) {
-      made.delete(own);
-      failed.push({ line: own, message: card ? 'what it answers is gone' : 'its card is not there' });
-      continue;
+  const cards = new Map(locked.filter(({ type }) => !hidden.has(type)).map((card) => [card.id, card]));
+  const open = new Set(threads.map(({ id }) => id));
+  const made = new Map<number, string>();
+  const documents: object[] = [];
+  const comments: object[] = [];
+  const outcomes = attachments.map(({ line, entity_kind, payload, id, author, target_line, ...of }) => {
+    const card = cards.get(of.card_id ?? '');
+    const parent_id =
+      target_line === null ? null : (made.get(target_line) ?? (open.has(of.parent ?? '') && of.parent));
+    if (!card || parent_id === false) {
+      const message = card
+        ? 'the comment that it replies to was deleted'
+        : 'its card was not written or was deleted';
+      return { line, status: 'error', id: null, message };
     }
-    cards.set(card.id, card);
+    made.set(line, id);
     if (entity_kind === 'document')
-      documents.push({ ...payload, id, card_id: card.id, created_by: byDefault });
+      documents.push({ ...payload, id, card_id: card.id, created_by: defaultAuthor });
     else {
-      const parent_id = target_line === null ? null : thread;
       const { content, created_at } = payload;
       comments.push({
-        ...{ id, card_id: card.id, content, user_id: author ?? byDefault, parent_id, thread_id: thread },
+        ...{
+          id,
+          card_id: card.id,
+          content,
+          user_id: author ?? defaultAuthor,
+          parent_id,
+          thread_id: parent_id ?? id,
+        },
         ...{ depth: parent_id === null ? 0 : 1, created_at },
       });
     }
-  }
-  for (const row of await insertDocuments(work.sql, documents)) {
+    return { line, status: 'applied', id, message: null };
+  });
+  for (const row of await insertDocuments(sql, documents))
     work.emit(documentEvent(cards.get(row.card_id)!, row));
-  }
-  for (const row of await insertComments(work.sql, comments)) {
+  for (const row of await insertComments(sql, comments))
     work.emit(commentEvent(cards.get(row.card_id)!, null, row));
-  }
-  await note(work.sql, migrationId, [...made], failed);
+  await sql.raw(
+    `update migration_records r set status = v.status, target_id = v.id, error_message = v.message
+     from jsonb_to_recordset(?::jsonb) as v(line integer, status text, id uuid, message text)
+     where r.migration_id = ? and r.line = v.line`,
+    [JSON.stringify(outcomes), migrationId],
+  );
   return attachments.at(-1)!.line;
 }
 
-async function attachmentsBehind(work: Work, migrationId: string, line: number): Promise<Attachment[]> {
-  const { rows } = await work.sql.raw(
+async function readAttachments(
+  sql: Knex.Transaction,
+  migrationId: string,
+  line: number,
+): Promise<Attachment[]> {
+  return await queryRows(
+    sql,
     `select r.line, r.entity_kind, r.payload, uuidv7() as id, coalesce(r.source_card, o.target_id) as card_id,
-       r.target_line, p.target_id as answers, u.id as author
+       r.target_line, p.target_id as parent, u.id as author
      from migration_records r
      left join users u on u.id = (r.payload ->> 'user_id')::uuid
      left join migration_records o on o.migration_id = r.migration_id and o.line = r.source_line
@@ -82,64 +118,28 @@ async function attachmentsBehind(work: Work, migrationId: string, line: number):
      order by r.line limit ${PAGE}`,
     [migrationId, line],
   );
-  // held in one order, so that others who hold several never wait for one another
-  const { rows: held } = await work.sql.raw(
-    `select c.id, c.type, c.name from cards c where c.id = any(?::uuid[]) order by c.id for key share`,
-    [rows.map(({ card_id }: { card_id: string | null }) => card_id).filter(Boolean)],
-  );
-  const { rows: threads } = await work.sql.raw(
-    'select id from comments where id = any(?::uuid[]) and deleted_at is null order by id for update',
-    [rows.map(({ answers }: Attachment) => answers).filter(Boolean)],
-  );
-  const cards = new Map(held.map((card: NonNullable<Attachment['card']>) => [card.id, card]));
-  const answered = new Set(threads.map(({ id }: { id: string }) => id));
-  return rows.map(({ card_id, ...row }: Attachment & { card_id: string | null }) => ({
-    ...row,
-    card: cards.get(card_id ?? '') ?? null,
-    answers: answered.has(row.answers) ? row.answers : null,
-  }));
 }
 
 async function insertDocuments(sql: Knex.Transaction, rows: object[]): Promise<DocumentRow[]> {
-  if (rows.length === 0) return [];
-  const { rows: made } = await sql.raw(
+  const made = await queryRows<{ row: DocumentRow }>(
+    sql,
     `insert into documents as d (id, card_id, name, url, type, created_by)
-     select id, card_id, name, url, type, created_by from jsonb_to_recordset(?::jsonb)
-       as v(id uuid, card_id uuid, name text, url text, type text, created_by uuid)
+     select id, card_id, name, url, type, created_by from jsonb_populate_recordset(null::documents, ?::jsonb)
      returning to_jsonb(d) as row`,
     [JSON.stringify(rows)],
   );
-  return made.map(({ row }: { row: DocumentRow }) => row);
+  return made.map(({ row }) => row);
 }
 
 async function insertComments(sql: Knex.Transaction, rows: object[]): Promise<CommentRow[]> {
-  if (rows.length === 0) return [];
-  const { rows: made } = await sql.raw(
+  const made = await queryRows<{ row: CommentRow }>(
+    sql,
     `insert into comments as c (id, card_id, user_id, parent_id, thread_id, depth, content, created_at, updated_at)
      select id, card_id, user_id, parent_id, thread_id, depth, content, coalesce(created_at, now()),
        coalesce(created_at, now())
-     from jsonb_to_recordset(?::jsonb) as v(id uuid, card_id uuid, user_id uuid, parent_id uuid, thread_id uuid,
-       depth smallint, content text, created_at timestamptz)
+     from jsonb_populate_recordset(null::comments, ?::jsonb)
      returning to_jsonb(c) as row`,
     [JSON.stringify(rows)],
   );
-  return made.map(({ row }: { row: CommentRow }) => row);
-}
-
-async function note(
-  sql: Knex.Transaction,
-  migrationId: string,
-  made: [line: number, id: string][],
-  failed: { line: number; message: string }[],
-): Promise<void> {
-  const notes = [
-    ...made.map(([line, id]) => ({ line, status: 'applied', id, message: null })),
-    ...failed.map(({ line, message }) => ({ line, status: 'error', id: null, message })),
-  ];
-  await sql.raw(
-    `update migration_records r set status = v.status, target_id = v.id, error_message = v.message
-     from jsonb_to_recordset(?::jsonb) as v(line integer, status text, id uuid, message text)
-     where r.migration_id = ? and r.line = v.line`,
-    [JSON.stringify(notes), migrationId],
-  );
+  return made.map(({ row }) => row);
 }

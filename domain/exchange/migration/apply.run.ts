@@ -5,27 +5,24 @@ import { EstateError } from '../../../platform/errors.ts';
 import { createMissingTags, type WantedTag } from '../../inventory/tags/tags.missing.ts';
 import { command } from '../../kernel/command.ts';
 import { outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
-import type { JobResult, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { attemptBatch } from '../imports/imports.apply-batches.ts';
-import { planCards } from '../imports/imports.cards.plan.ts';
-import { createCardStager } from '../imports/imports.cards.stage.ts';
-import { readTagCatalogue } from '../imports/imports.people.ts';
-import { planRelations } from '../imports/imports.relations.plan.ts';
+import { planImport } from '../imports/imports.plan.ts';
 import type { ImportKind } from '../imports/imports.row.ts';
 import { countRows, removeStaged } from '../imports/imports.staging.ts';
 import { writeAttached } from './apply.attached.ts';
-import { noteCards, noteFollowers, noteRelations, stageRelationRows } from './apply.records.ts';
-import { cardsBehind, handOver } from './import.rows.ts';
+import { createCardWriter, readCardRecords } from './import.cards.ts';
 import { requireRights } from './migration.commands.ts';
 import { endedEvent, failureOf, migrationEvent, recipientsOf } from './migration.events.ts';
 import type { MigrationPayload } from './migration.jobs.ts';
 import { Migration, type MigrationRow } from './migration.model.ts';
+import { recordOutcomes } from './stage.judge.ts';
+import { countRecords } from './stage.report.ts';
 import { migrationOf } from './stage.run.ts';
-import { countRecords } from './stage.told.ts';
 
-/** How far writing a migration has come; stored with what was written. */
+/** The checkpoint of applying a migration. */
 type ApplyProgress =
   | { stage: 'tags' }
   | { stage: 'rows'; line: number }
@@ -35,34 +32,42 @@ type ApplyProgress =
   | { stage: 'attached'; line: number }
   | { stage: 'end' };
 
-const PATIENCE = 12;
-const PAUSE_MS = 5_000;
-/** About which part of the time the cards are done at, and the relations. */
+const TAG_ATTEMPTS = 12;
+const TAG_PAUSE_MS = 5_000;
+/** The approximate shares of the time at which writing cards and relations begins and ends. */
 const shares = { cards: [0.1, 0.6], relations: [0.65, 0.98] } as const;
 
+interface Applying {
+  job: RunningJob<MigrationPayload>;
+  services: Services;
+  migration: MigrationRow;
+  /** Maximum rows of one read, and of one batch of writes. */
+  tuning: { readRows: number; batchRows: number };
+}
+
 /**
- * Writes what a migration would make and change: tags first, then cards with their tags and people, then relations, each
- * by the stages of an import, then links and comments; each from where an earlier run was.
+ * Writes a migration into the inventory: missing tags, cards with their tags and stakeholders, relations, and last links
+ * and comments. Cards and relations are written by the stages of an import. Resumes from the checkpoint.
  */
 export async function runApply(
   job: RunningJob<MigrationPayload>,
   services: Services,
-  tuning: Tuning = { readRows: 500, batchRows: 1_000 },
+  tuning: Applying['tuning'] = { readRows: 500, batchRows: 1_000 },
 ): Promise<JobResult> {
   const migration = await migrationOf(job, services);
   await requireRights(services.db, job.ctx, migration.id);
   job.ctx.batch.rowCount = (await countsOf(services.db, migration.id)).total;
-  let progress = await whereItWas(job, services);
   const applying: Applying = { job, services, migration, tuning };
+  let progress = await resumeFrom(applying);
   while (progress.stage !== 'end') {
     job.signal.throwIfAborted();
-    progress = await steps[progress.stage](applying, progress as never);
+    progress = await advance(applying, progress);
   }
   return await finish(applying);
 }
 
-/** Where to go on: what was handed over and has been cleaned away since is handed over again. */
-async function whereItWas(job: RunningJob<MigrationPayload>, { db }: Services): Promise<ApplyProgress> {
+/** The stage to continue with. Staged rows that were cleaned up meanwhile are staged again. */
+async function resumeFrom({ job, services: { db } }: Applying): Promise<ApplyProgress> {
   const at = (job.resume as ApplyProgress | null) ?? { stage: 'tags' };
   if (at.stage === 'plan' || at.stage === 'apply') {
     if ((await countRows(db, job.id, at.kind)) > 0) return at;
@@ -72,123 +77,109 @@ async function whereItWas(job: RunningJob<MigrationPayload>, { db }: Services): 
   return at;
 }
 
-interface Applying {
-  job: RunningJob<MigrationPayload>;
-  services: Services;
-  migration: MigrationRow;
-  tuning: Tuning;
-}
-
-/** Rows that are handed over at once, and that are written. */
-interface Tuning {
-  readRows: number;
-  batchRows: number;
-}
-
-type Step<S extends ApplyProgress['stage']> = (
+/** Executes one stage, or one batch of it. @returns the next one, which is stored in the same transaction. */
+async function advance(
   applying: Applying,
-  at: Extract<ApplyProgress, { stage: S }>,
-) => Promise<ApplyProgress>;
-
-const steps: { [S in Exclude<ApplyProgress['stage'], 'end'>]: Step<S> } = {
-  tags: makeTags,
-  rows: stageCardRows,
-  plan: makePlan,
-  apply: applyBatch,
-  relations: async (applying) =>
-    await next(
-      applying,
-      { stage: 'plan', kind: 'relations' },
-      { progress: 0.62, message: 'Relating' },
-      (sql) => stageRelationRows(sql, applying.migration.id, applying.job.id),
-    ),
-  attached: attach,
-};
-
-/** Does a part in a transaction that also stores where to go on. */
-async function next(
-  { job, services }: Applying,
-  progress: ApplyProgress,
-  told: Omit<JobStep, 'checkpoint'>,
-  act: (sql: Knex.Transaction) => Promise<void>,
+  at: Exclude<ApplyProgress, { stage: 'end' }>,
 ): Promise<ApplyProgress> {
-  await inTransaction(services.db, async (sql) => {
-    await act(sql);
-    await job.checkpoint({ sql }, { ...told, checkpoint: progress });
-  });
-  return progress;
+  switch (at.stage) {
+    case 'tags':
+      return await writeTags(applying);
+    case 'rows':
+      return await stageCardRows(applying, at.line);
+    case 'plan':
+      return await plan(applying, at.kind);
+    case 'apply':
+      return await applyBatch(applying, at);
+    case 'relations':
+      return await stageRelationRows(applying);
+    case 'attached':
+      return await attach(applying, at.line);
+  }
 }
 
-async function makeTags(applying: Applying): Promise<ApplyProgress> {
-  const { job, services, migration } = applying;
-  const wanted: WantedTag[] = await services
-    .db('migration_records')
+async function writeTags({ job, services: { db }, migration }: Applying): Promise<ApplyProgress> {
+  const wanted: WantedTag[] = await db('migration_records')
     .where({ migration_id: migration.id, entity_kind: 'tag', action: 'create' })
     .orderBy('line')
     .pluck('payload');
   for (let attempt = 1; wanted.length > 0; attempt += 1) {
     try {
-      // at once, beside no other write; whoever comes again finds the tags there
+      // in one transaction, which excludes all other writes; tags of an earlier attempt exist
       await createMissingTags(job.ctx, wanted, (work) => job.hold(work));
       break;
     } catch (error) {
-      const busy = error instanceof EstateError && error.code === 'metamodel_busy';
-      if (!busy || attempt === PATIENCE) throw error;
-      await delay(PAUSE_MS, undefined, { signal: job.signal });
+      const isBusy = error instanceof EstateError && error.code === 'metamodel_busy';
+      if (!isBusy || attempt === TAG_ATTEMPTS) throw error;
+      await delay(TAG_PAUSE_MS, undefined, { signal: job.signal });
     }
   }
-  return await next(
-    applying,
-    { stage: 'rows', line: 0 },
-    { progress: 0.02, message: 'Writing' },
-    async (sql) => {
-      await removeStaged(sql, job.id);
-      await sql('migration_records')
-        .where({ migration_id: migration.id, action: 'create' })
-        .whereIn('entity_kind', ['tag', 'tag_group'])
-        .update({ status: 'applied' });
-    },
-  );
+  const next: ApplyProgress = { stage: 'rows', line: 0 };
+  await inTransaction(db, async (sql) => {
+    await removeStaged(sql, job.id);
+    await sql('migration_records')
+      .where({ migration_id: migration.id, action: 'create' })
+      .whereIn('entity_kind', ['tag', 'tag_group'])
+      .update({ status: 'applied' });
+    await job.checkpoint({ sql }, { progress: 0.02, message: 'Writing', checkpoint: next });
+  });
+  return next;
 }
 
-async function stageCardRows(applying: Applying, { line }: { line: number }): Promise<ApplyProgress> {
+async function stageCardRows(applying: Applying, line: number): Promise<ApplyProgress> {
   const { job, services, migration, tuning } = applying;
-  const { db } = services;
-  const around = { stager: await createCardStager(job.ctx, db), catalogue: await readTagCatalogue(db) };
+  const write = await createCardWriter(job.ctx, services.db, job.id);
   for (let last = line; ; ) {
     job.signal.throwIfAborted();
     const from = last;
-    await inTransaction(db, async (sql) => {
-      const records = await cardsBehind(sql, migration.id, from, ['create', 'update'], tuning.readRows);
-      if (records.length > 0) await handOver(job.ctx, sql, job.id, around, records);
+    await inTransaction(services.db, async (sql) => {
+      const actions = ['create', 'update'];
+      const records = await readCardRecords(sql, migration.id, from, actions, tuning.readRows);
+      await write(sql, records);
       last = records.at(-1)?.line ?? from;
-      const checkpoint: ApplyProgress = { stage: 'rows', line: last };
-      await job.checkpoint({ sql }, { checkpoint });
+      await job.checkpoint({ sql }, { checkpoint: { stage: 'rows', line: last } satisfies ApplyProgress });
     });
     if (last === from) return { stage: 'plan', kind: 'cards' };
   }
 }
 
-async function makePlan(applying: Applying, { kind }: { kind: ImportKind }): Promise<ApplyProgress> {
-  const { job, services, migration } = applying;
-  const { ctx, id: jobId, signal } = job;
-  return await inTransaction(services.db, async (sql) => {
-    const planning = {
-      sql,
-      ctx,
-      jobId,
-      mode: 'upsert' as const,
-      batchRows: applying.tuning.batchRows,
-      pulse: () => signal.throwIfAborted(),
-    };
-    const { batches } = await (kind === 'cards' ? planCards(planning) : planRelations(planning));
-    // what cannot be carried out is known by now
-    await note(sql, applying, kind, null);
-    const progress: ApplyProgress = { stage: 'apply', kind, batch: 0, batches };
-    const counts = await countsOf(sql, migration.id);
-    await job.checkpoint({ sql }, { progress: shares[kind][0], counts, checkpoint: progress });
-    return progress;
+/** Stages the relations whose cards exist; the others have failed. */
+async function stageRelationRows({ job, services, migration: { id } }: Applying): Promise<ApplyProgress> {
+  const next: ApplyProgress = { stage: 'plan', kind: 'relations' };
+  await inTransaction(services.db, async (sql) => {
+    await sql.raw(
+      `with ends as (
+         select r.line, r.relation_type, coalesce(r.payload, '{}') as payload,
+           coalesce(r.source_card, s.target_id) as source, coalesce(r.target_card, t.target_id) as target
+         from migration_records r
+         left join migration_records s on s.migration_id = r.migration_id and s.line = r.source_line
+         left join migration_records t on t.migration_id = r.migration_id and t.line = r.target_line
+         where r.migration_id = ? and r.entity_kind = 'relation' and r.action in ('create', 'update')
+       ), failed as (
+         update migration_records r set status = 'error', error_message = 'one of its cards was not written'
+         from ends e where r.migration_id = ? and r.line = e.line and (e.source is null or e.target is null)
+       )
+       insert into import_relation_rows (job_id, line, type, source_id, target_id, bytes, payload)
+       select ?::uuid, line, relation_type, source, target, octet_length(payload::text), payload
+       from ends where source is not null and target is not null`,
+      [id, id, job.id],
+    );
+    await job.checkpoint({ sql }, { progress: 0.62, message: 'Relating', checkpoint: next });
   });
+  return next;
+}
+
+async function plan(applying: Applying, kind: ImportKind): Promise<ApplyProgress> {
+  const { job, services, migration, tuning } = applying;
+  const options = { kind, mode: 'upsert', batchRows: tuning.batchRows } as const;
+  const next = (batches: number): ApplyProgress => ({ stage: 'apply', kind, batch: 0, batches });
+  const { batches } = await planImport(job, services.db, options, async (sql, planned) => {
+    // rows that failed in planning have their outcomes now
+    await storeOutcomes(sql, applying, kind, null);
+    const counts = await countsOf(sql, migration.id);
+    await job.checkpoint({ sql }, { progress: shares[kind][0], counts, checkpoint: next(planned.batches) });
+  });
+  return next(batches);
 }
 
 async function applyBatch(
@@ -198,43 +189,50 @@ async function applyBatch(
   const { job, migration } = applying;
   const { kind, batch, batches } = at;
   if (batch >= batches) return kind === 'cards' ? { stage: 'relations' } : { stage: 'attached', line: 0 };
-  const progress: ApplyProgress = { ...at, batch: batch + 1 };
+  const next: ApplyProgress = { ...at, batch: batch + 1 };
   const [from, to] = shares[kind];
   const planned = { ctx: job.ctx, kind, jobId: job.id, batch, dryRun: false };
   await attemptBatch(planned, async (work) => {
-    await note(work.sql, applying, kind, batch);
+    await storeOutcomes(work.sql, applying, kind, batch);
     await job.checkpoint(work, {
       progress: from + ((to - from) * (batch + 1)) / batches,
       message: `Writing ${kind}: ${batch + 1} of ${batches}`,
       counts: await countsOf(work.sql, migration.id),
-      checkpoint: progress,
+      checkpoint: next,
     });
   });
-  return progress;
+  return next;
 }
 
-/** Writes some of the links and comments, which hang on cards that are there by now. */
-async function attach({ job, migration }: Applying, { line }: { line: number }): Promise<ApplyProgress> {
+/** Writes some of the links and comments, whose cards exist by now. */
+async function attach({ job, migration }: Applying, line: number): Promise<ApplyProgress> {
   return await command(job.ctx, async (work) => {
     const last = await writeAttached(work, migration.id, line, job.ctx.caller.userId!);
-    const progress: ApplyProgress = last === line ? { stage: 'end' } : { stage: 'attached', line: last };
+    const next: ApplyProgress = last === line ? { stage: 'end' } : { stage: 'attached', line: last };
     const counts = await countsOf(work.sql, migration.id);
-    await job.checkpoint(work, { message: 'Writing links and comments', counts, checkpoint: progress });
-    return progress;
+    await job.checkpoint(work, { message: 'Writing links and comments', counts, checkpoint: next });
+    return next;
   });
 }
 
-/** Notes at the records what became of a batch of rows, or of those that the plan has failed. */
-async function note(
+/** Stores the outcomes of one batch of rows, or if null of those that failed in planning, in their records. */
+async function storeOutcomes(
   sql: Knex.Transaction,
-  { job, migration }: Applying,
+  { job, migration: { id: migrationId } }: Applying,
   kind: ImportKind,
   batch: number | null,
 ): Promise<void> {
-  const place = { migrationId: migration.id, jobId: job.id, batch };
-  if (kind === 'relations') return await noteRelations(sql, place);
-  await noteCards(sql, place);
-  await noteFollowers(sql, migration.id);
+  await recordOutcomes(sql, kind, { migrationId, jobId: job.id, batch });
+  if (kind === 'relations') return;
+  // tags and stakeholders are written with their cards
+  await sql.raw(
+    `update migration_records r set status = c.status,
+       error_message = case when c.status = 'error' then 'its card was not written' end
+     from migration_records c
+     where r.migration_id = ? and r.entity_kind in ('card_tag', 'subscription') and r.action = 'create'
+       and r.status = 'pending' and c.migration_id = r.migration_id and c.line = r.source_line and c.status <> 'pending'`,
+    [migrationId],
+  );
 }
 
 async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, number>> {
@@ -253,35 +251,33 @@ async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, n
 }
 
 async function finish({ job, migration }: Applying): Promise<JobResult> {
+  const { id } = migration;
+  const { userId } = job.ctx.caller;
   return await command(job.ctx, async (work) => {
     const { sql } = work;
     await removeStaged(sql, job.id);
-    const stats = await countRecords(sql, migration.id);
-    const counts = await countsOf(sql, migration.id);
+    const stats = await countRecords(sql, id);
+    const counts = await countsOf(sql, id);
     const { error } = outcomeOf({ counts });
     if (error) {
       // the migration is shown as failed while its job is, and can be corrected and applied again
-      await updateRow(sql, Migration, { id: migration.id }, { stats, error_message: error.message });
-      work.emit(endedEvent('migration.failed', migration, job.ctx.caller.userId, failureOf(error)));
+      await updateRow(sql, Migration, { id }, { stats, error_message: error.message });
+      work.emit(endedEvent('migration.failed', migration, userId, failureOf(error)));
     } else {
-      const after = await updateRow(
-        sql,
-        Migration,
-        { id: migration.id },
-        {
-          status: 'applied',
-          stats,
-          applied_at: new Date().toISOString(),
-          error_message: null,
-        },
-      );
-      const recipients = recipientsOf(migration, job.ctx.caller.userId);
+      const values = {
+        status: 'applied',
+        stats,
+        applied_at: new Date().toISOString(),
+        error_message: null,
+      } as const;
+      const after = await updateRow(sql, Migration, { id }, values);
+      const recipients = recipientsOf(migration, userId);
       work.emit(migrationEvent('migration.applied', migration, after, { counts, recipients }));
     }
     const result: JobResult = {
       message: `${counts.applied} of ${counts.total} records applied, ${counts.failed} failed, ${counts.left_out} left out`,
       counts,
-      result: { migration_id: migration.id },
+      result: { migration_id: id },
     };
     await job.finish({ sql }, result);
     return result;

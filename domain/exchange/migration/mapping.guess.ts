@@ -1,10 +1,10 @@
-import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { fold } from './fold.ts';
 import { REVERSED, relationOf, takesMany } from './mapping.targets.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
-/** Kinds of LeanIX that are called otherwise here, folded. */
+/** Types of LeanIX that have another name here, folded. */
 const renamedTypes: Record<string, string> = {
   process: 'BusinessProcess',
   usergroup: 'Organization',
@@ -14,41 +14,32 @@ const renamedTypes: Record<string, string> = {
   organisation: 'Organization',
 };
 
-/** Columns that mean a field under another name, folded. */
+/** Columns of fields that have another name here, folded. */
 const renamedFields: Record<string, string> = {
   lxtimeclassification: 'timeModel',
   timeclassification: 'timeModel',
   lxhostingtype: 'hostingType',
 };
 
-const ids = new Set(['id', 'externalid', 'key', 'uuid']);
-const parents = new Set(['reltoparent', 'parent', 'parentid', 'parentname', 'parentexternalid']);
-const names = new Map([
-  ['name', 'name'],
-  ['displayname', 'display_name'],
-  ['description', 'description'],
-  ['alias', 'alias'],
-  ['subtype', 'subtype'],
-  ['status', 'status'],
-]);
+const ids = ['id', 'externalid', 'key', 'uuid'];
+const parents = ['reltoparent', 'parent', 'parentid', 'parentname', 'parentexternalid'];
+const names = ['name', 'display_name', 'description', 'alias', 'subtype', 'status'];
 
-/** The card type that a native type stands for by its name; undefined where none does. */
+/** The card type with the name of a native type; undefined if there is none. */
 export function guessType(metamodel: Metamodel, native: string): string | undefined {
   const wanted = fold(native);
   const types = metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
   const byName = (name: string) =>
     types.find((type) => fold(type.key) === name || fold(type.label) === name)?.key;
-  const found = byName(wanted) ?? byName(singular(wanted));
-  if (found) return found;
   const renamed = renamedTypes[wanted] ?? renamedTypes[singular(wanted)];
-  return types.find(({ key }) => key === renamed)?.key;
+  return byName(wanted) ?? byName(singular(wanted)) ?? types.find(({ key }) => key === renamed)?.key;
 }
 
 const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
 
 /**
- * What each column of a block means by its name, in the order of the columns: no target but tags, people and relations
- * comes twice. Columns that no rule knows are not in it.
+ * Maps the columns of a block of cards by their names, in the order of the columns. A target is used once, except tags,
+ * stakeholders and relations; columns whose name no rule knows are not in the result.
  * @param types the card types of all blocks by native type.
  */
 export function guessColumns(
@@ -82,10 +73,11 @@ interface Guessing {
 function guessColumn(guessing: Guessing, column: SourceColumn): string | undefined {
   const { type, source } = guessing;
   const name = fold(column.key);
-  if (source === 'leanix' ? column.key === 'id' : ids.has(name)) return 'external_id';
-  if (names.has(name)) return names.get(name);
+  if (source === 'leanix' ? column.key === 'id' : ids.includes(name)) return 'external_id';
+  const own = names.find((one) => fold(one) === name);
+  if (own) return own;
   if (source === 'leanix' && name === 'category' && type.subtypes.length > 0) return 'subtype';
-  if (parents.has(name)) return type.has_hierarchy ? 'parent' : undefined;
+  if (parents.includes(name)) return type.has_hierarchy ? 'parent' : undefined;
   const phase = lifecyclePhases.find((one) => name === fold(`lifecycle${one}`) || name === fold(one));
   if (phase) return `lifecycle.${phase}`;
   if (/^tags?(:|$)/i.test(column.key.trim())) return 'tags';
@@ -95,7 +87,7 @@ function guessColumn(guessing: Guessing, column: SourceColumn): string | undefin
   return fieldOf(type, column) ?? guessRelation(guessing, column.key);
 }
 
-/** The role of a name, or of `RESPONSIBLE:Owner` the role called so, else that of the one or the other part. */
+/** The stakeholder role with the name, or with one part of a name such as `RESPONSIBLE:Owner`. */
 export function roleOf(type: CardType, name: string): string | undefined {
   const [first, ...rest] = name.split(':');
   for (const part of [name, rest.join(':'), first ?? '']) {
@@ -122,7 +114,7 @@ function fieldOf(type: CardType, { key, label }: SourceColumn): string | undefin
   return undefined;
 }
 
-/** A column such as `relApplicationToITComponent`: the one relation type that joins the two, on its proper side. */
+/** The relation type of a column such as `relApplicationToITComponent`, if only one relates the two types. */
 function guessRelation(guessing: Guessing, column: string): string | undefined {
   const { metamodel, block, types, type } = guessing;
   const own = metamodel.visibleRelationTypes.find((key) => key === column);
@@ -133,16 +125,13 @@ function guessRelation(guessing: Guessing, column: string): string | undefined {
     const key = metamodel.visibleRelationTypes.find(
       (one) => /successor$/i.test(one) && metamodel.relationTypes.get(one)!.source_type_key === type.key,
     );
-    // the successor succeeds: it is the source
+    // the successor is the source
     return key && `relations.${key}${/successor/i.test(column) ? REVERSED : ''}`;
   }
   const other = otherEnd(metamodel, column.slice(3), block.native_type, types);
   if (!other) return undefined;
-  const joining = metamodel.visibleRelationTypes.filter((key) => {
-    const { source_type_key: from, target_type_key: to } = metamodel.relationTypes.get(key)!;
-    return (from === type.key && to === other) || (from === other && to === type.key);
-  });
-  return joining.length === 1 ? sideOf(metamodel, joining[0]!, type) : undefined;
+  const joining = relationTypesBetween(metamodel, type.key, other);
+  return joining.length === 1 ? sideOf(metamodel, joining[0]!.key, type) : undefined;
 }
 
 /** A column such as `relApplicationToITComponent:costTotalAnnual`: a value of that relation, or its other end. */
@@ -175,14 +164,28 @@ function otherEnd(
   const longestFirst = [...types].sort(([a], [b]) => b.length - a.length);
   for (const cut of name.matchAll(/To/g)) {
     const [left, right] = [name.slice(0, cut.index), name.slice(cut.index + 2)];
-    if (left.endsWith(native)) {
-      const found = longestFirst.find(([key]) => right.startsWith(key))?.[1] ?? guessType(metamodel, right);
-      if (found) return found;
-    }
-    if (right.startsWith(native)) {
-      const found = longestFirst.find(([key]) => left.endsWith(key))?.[1] ?? guessType(metamodel, left);
-      if (found) return found;
-    }
+    const found =
+      (left.endsWith(native) &&
+        (longestFirst.find(([key]) => right.startsWith(key))?.[1] ?? guessType(metamodel, right))) ||
+      (right.startsWith(native) &&
+        (longestFirst.find(([key]) => left.endsWith(key))?.[1] ?? guessType(metamodel, left)));
+    if (found) return found;
   }
   return undefined;
+}
+
+/** The card type of a native type: the one that a block of the file is mapped to, else the one with its name. */
+export const cardTypeFinder =
+  (metamodel: Metamodel, types: ReadonlyMap<string, string>) =>
+  (native: string): string | undefined =>
+    types.get(native) ?? guessType(metamodel, native);
+
+/** The visible relation types that relate two card types, in either direction. */
+export function relationTypesBetween(metamodel: Metamodel, one: string, other: string): RelationType[] {
+  return metamodel.visibleRelationTypes
+    .map((key) => metamodel.relationTypes.get(key)!)
+    .filter(
+      ({ source_type_key: from, target_type_key: to }) =>
+        (from === one && to === other) || (from === other && to === one),
+    );
 }

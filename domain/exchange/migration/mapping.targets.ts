@@ -1,11 +1,11 @@
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 
-/** The key under which a block's mapping names its card type. */
+/** The key under which the mapping of a block names what its rows become. */
 export const TYPE_COLUMN = '$type';
-/** What a column is mapped to that shall be left out. */
+/** The mapping target of a column that is left out. */
 export const LEFT_OUT = '';
-/** The end of a relation's target that stands for the other direction. */
+/** The suffix of a relation target whose row is the target of the relation. */
 export const REVERSED = '.reverse';
 
 /** Something that a column can be mapped to. */
@@ -17,67 +17,69 @@ export interface TargetOption {
   section: string | null;
 }
 
-const general: TargetOption[] = [
-  { key: 'external_id', label: 'External id', type: 'text', section: null },
-  { key: 'name', label: 'Name', type: 'text', section: null },
-  { key: 'display_name', label: 'Name with those above it', type: 'text', section: null },
-  { key: 'alias', label: 'Alias', type: 'text', section: null },
-  { key: 'description', label: 'Description', type: 'text', section: null },
-  { key: 'subtype', label: 'Subtype', type: 'single_select', section: null },
-  { key: 'status', label: 'Active or archived', type: 'single_select', section: null },
+const option = (key: string, label: string, type: string, section: string | null = null): TargetOption => ({
+  key,
+  label,
+  type,
+  section,
+});
+
+const general = [
+  option('external_id', 'External id', 'text'),
+  option('name', 'Name', 'text'),
+  option('display_name', 'Name with the names of all parents', 'text'),
+  option('alias', 'Alias', 'text'),
+  option('description', 'Description', 'text'),
+  option('subtype', 'Subtype', 'single_select'),
+  option('status', 'Active or archived', 'single_select'),
 ];
 
 /** What columns of a block of cards can be mapped to. */
 export function cardTargets(metamodel: Metamodel, type: CardType): TargetOption[] {
-  const targets = [...general];
-  if (type.has_hierarchy) targets.push({ key: 'parent', label: 'Parent', type: 'reference', section: null });
-  for (const phase of lifecyclePhases) {
-    targets.push({ key: `lifecycle.${phase}`, label: phase, type: 'date', section: 'Lifecycle' });
-  }
-  for (const { section, fields } of type.fields_schema) {
-    for (const { key } of fields) {
-      const field = type.fields.get(key);
-      if (!field || field.readonly) continue;
-      targets.push({ key: `attributes.${key}`, label: field.label, type: field.type, section });
-    }
-  }
-  targets.push({ key: 'tags', label: 'Tags', type: 'tags', section: 'Tags' });
-  for (const { key, label } of type.stakeholderRoles) {
-    targets.push({ key: `stakeholders.${key}`, label, type: 'people', section: 'Stakeholders' });
-  }
-  for (const key of metamodel.visibleRelationTypes) {
+  const sides = metamodel.visibleRelationTypes.flatMap((key) => {
     const relation = metamodel.relationTypes.get(key)!;
-    const end = (other: string) => metamodel.cardTypes.get(other)?.label ?? other;
-    if (relation.source_type_key === type.key) {
-      const label = `${relation.label}: ${end(relation.target_type_key)}`;
-      targets.push(...relationTargets(relation, `relations.${key}`, label));
-    }
-    if (relation.target_type_key === type.key) {
-      const label = `${relation.reverse_label ?? relation.label}: ${end(relation.source_type_key)}`;
-      targets.push(...relationTargets(relation, `relations.${key}${REVERSED}`, label));
-    }
-  }
-  return targets;
+    const { label, reverse_label, source_type_key: source, target_type_key: target } = relation;
+    const side = (suffix: string, own: string, other: string) =>
+      relationTargets(
+        relation,
+        `relations.${key}${suffix}`,
+        `${own}: ${metamodel.cardTypes.get(other)?.label ?? other}`,
+      );
+    return [
+      ...(source === type.key ? side('', label, target) : []),
+      ...(target === type.key ? side(REVERSED, reverse_label ?? label, source) : []),
+    ];
+  });
+  return [
+    ...general,
+    ...(type.has_hierarchy ? [option('parent', 'Parent', 'reference')] : []),
+    ...lifecyclePhases.map((phase) => option(`lifecycle.${phase}`, phase, 'date', 'Lifecycle')),
+    ...type.fields_schema.flatMap(({ section, fields }) =>
+      fields.flatMap(({ key }) => {
+        const field = type.fields.get(key);
+        return field && !field.readonly ? option(`attributes.${key}`, field.label, field.type, section) : [];
+      }),
+    ),
+    option('tags', 'Tags', 'tags', 'Tags'),
+    ...type.stakeholderRoles.map(({ key, label }) =>
+      option(`stakeholders.${key}`, label, 'people', 'Stakeholders'),
+    ),
+    ...sides,
+  ];
 }
 
 /** A relation by its other end, and its own values. */
 function relationTargets({ fields }: RelationType, base: string, label: string): TargetOption[] {
-  const section = 'Relations';
   return [
-    { key: base, label, type: 'relation', section },
-    { key: `${base}:description`, label: `${label}: Description`, type: 'text', section },
+    option(base, label, 'relation', 'Relations'),
+    option(`${base}:description`, `${label}: Description`, 'text', 'Relations'),
     ...[...fields.values()]
       .filter(({ readonly }) => !readonly)
-      .map((field) => ({
-        key: `${base}:attributes.${field.key}`,
-        label: `${label}: ${field.label}`,
-        type: field.type,
-        section,
-      })),
+      .map((one) => option(`${base}:attributes.${one.key}`, `${label}: ${one.label}`, one.type, 'Relations')),
   ];
 }
 
-/** Characters of the name of a tag or of a tag group, at most. */
+/** The maximum length of the name of a tag or of a tag group. */
 export const MAX_TAG = 200;
 
 const TAGS_OF = 'tags:';
@@ -85,39 +87,34 @@ const TAGS_OF = 'tags:';
 /** Whether a column holds tags, of any group or of one. */
 export const isTags = (target: string): boolean => target === 'tags' || tagGroupOf(target) !== undefined;
 
-/** The tag group that a target names, such as `tags:Region`, or undefined. */
+/** The tag group that a target such as `tags:Region` names, or undefined. */
 export function tagGroupOf(target: string): string | undefined {
-  const group = target.startsWith(TAGS_OF) ? target.slice(TAGS_OF.length).trim() : '';
-  return group === '' ? undefined : group;
+  return (target.startsWith(TAGS_OF) && target.slice(TAGS_OF.length).trim()) || undefined;
 }
 
 /** The target of a column that holds tags of a group. */
-export const tagGroupTarget = (group: string): TargetOption => ({
-  key: `${TAGS_OF}${group}`,
-  label: `Tags of ${group}`,
-  type: 'tags',
-  section: 'Tags',
-});
+export const tagGroupTarget = (group: string): TargetOption =>
+  option(`${TAGS_OF}${group}`, `Tags of ${group}`, 'tags', 'Tags');
 
-/** Targets of cards under which several columns may stand. */
+/** Whether several columns of cards can be mapped to the target. */
 export function takesMany(target: string): boolean {
   return isTags(target) || /^(stakeholders\.|relations\.)/.test(target);
 }
 
-/** What a target says of relations. */
+/** A mapping target that is a relation, or a value of one. */
 export interface RelationTarget {
   type: string;
   /** Whether the row's card is the target. */
   reversed: boolean;
-  /** `description` or `attributes.<key>` where the column holds a value of the relation and not its other end. */
+  /** `description` or `attributes.<key>` if the column holds a value of the relation instead of its other end. */
   part?: string;
 }
 
-/** The relation type of a target, and whether the row's card is its target; undefined for any other. */
+/** Parses a target such as `relations.relAppToITC.reverse:description`; undefined if it is no relation. */
 export function relationOf(target: string): RelationTarget | undefined {
   if (!target.startsWith('relations.')) return undefined;
   const [base = '', part] = target.split(':');
   const reversed = base.endsWith(REVERSED);
   const type = base.slice('relations.'.length, reversed ? -REVERSED.length : undefined);
-  return { type, reversed, ...(part === undefined ? {} : { part }) };
+  return { type, reversed, ...(part !== undefined && { part }) };
 }

@@ -1,45 +1,45 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { fold } from './fold.ts';
-import { guessColumns, guessType } from './mapping.guess.ts';
+import { cardTypeFinder, guessColumns, guessType } from './mapping.guess.ts';
 import {
-  blockOptions,
-  guessOther,
-  guessStands,
-  keyOf,
-  nativeTypes,
-  otherTargets,
-  type Stands,
-  standsFor,
-} from './mapping.stands.ts';
-import {
-  cardTargets,
+  isTags,
   LEFT_OUT,
   MAX_TAG,
   type TargetOption,
   TYPE_COLUMN,
   tagGroupOf,
+  tagGroupTarget,
   takesMany,
 } from './mapping.targets.ts';
 import type { FieldMappings } from './migration.model.ts';
+import {
+  blockOptions,
+  columnTargets,
+  describeTarget,
+  guessRecordColumn,
+  guessRowTarget,
+  type RowTarget,
+  rowTarget,
+} from './record-kinds.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
-/** A block with what it is mapped to. */
+/** A block with its mapping. */
 export interface MappedBlock {
   block: SourceBlock;
-  /** Undefined: the block is left out, since nobody has said what it is. */
-  stands: Stands | undefined;
+  /** Undefined: the block is left out, on request or because its target is unknown. */
+  target: RowTarget | undefined;
   /** The card type of a block of cards. */
   type: CardType | undefined;
-  /** Somebody has said that it shall be left out, or it tells of the other tool alone. */
+  /** Whether the block is left out on request, or describes the other tool only. */
   leftOut: boolean;
-  /** Targets by column; what is to be left out is {@link LEFT_OUT}. */
+  /** Targets by column; {@link LEFT_OUT} for a column that is left out. */
   columns: ReadonlyMap<string, string>;
-  /** Columns whose target was found by their name. */
+  /** Columns whose target was derived from their name. */
   guessed: ReadonlySet<string>;
 }
 
-/** What all blocks are mapped to: as saved, and by the names of columns where nothing was. */
+/** Maps all blocks: as saved, and by the names of columns that have no saved mapping. */
 export function mapBlocks(
   metamodel: Metamodel,
   source: SourceType,
@@ -47,36 +47,34 @@ export function mapBlocks(
   saved: FieldMappings | null,
 ): MappedBlock[] {
   const types = cardTypesOf(metamodel, blocks, saved);
-  const typeOf = nativeTypes(metamodel, types);
   return blocks.map((block) => {
+    const own = saved?.[block.native_type] ?? {};
+    const chosen = own[TYPE_COLUMN];
+    const leftOut = chosen === LEFT_OUT || (block.kind === 'about' && !chosen);
+    const key = leftOut ? '' : (chosen ?? types.get(block.native_type));
+    const target =
+      key === undefined
+        ? guessRowTarget(metamodel, block, cardTypeFinder(metamodel, types))
+        : rowTarget(metamodel, key);
+    const type = target?.kind === 'card' ? target.type : undefined;
     const columns = new Map<string, string>();
     const guessed = new Set<string>();
-    const own = saved?.[block.native_type] ?? {};
-    const leftOut = own[TYPE_COLUMN] === LEFT_OUT || (block.kind === 'about' && !own[TYPE_COLUMN]);
-    const card = types.get(block.native_type);
-    const stands =
-      leftOut || own[TYPE_COLUMN] !== undefined
-        ? standsFor(metamodel, own[TYPE_COLUMN] ?? '')
-        : card
-          ? standsFor(metamodel, card)
-          : guessStands(metamodel, block, typeOf);
-    const type = stands?.kind === 'card' ? stands.type : undefined;
-    if (!stands) return { block, stands, type, leftOut, columns, guessed };
-    const targets = columnTargets(metamodel, stands);
-    const known = new Set(targets.map(({ key }) => key));
-    for (const [column, target] of Object.entries(own)) {
+    if (!target) return { block, target, type, leftOut, columns, guessed };
+
+    const targets = columnTargets(metamodel, target);
+    const known = new Set(targets.map((one) => one.key));
+    for (const [column, to] of Object.entries(own)) {
       if (column === TYPE_COLUMN) continue;
-      if (target === LEFT_OUT || known.has(target) || isTagGroup(stands, target)) columns.set(column, target);
+      if (to === LEFT_OUT || known.has(to) || isTagGroup(target, to)) columns.set(column, to);
     }
     const taken = new Set(columns.values());
-    const many = (target: string) => type !== undefined && takesMany(target);
-    for (const [column, target] of guessBlock(metamodel, source, block, stands, types, targets)) {
-      if (columns.has(column) || (taken.has(target) && !many(target))) continue;
-      taken.add(target);
-      columns.set(column, target);
+    for (const [column, to] of guessBlock({ metamodel, source, types, block, target, targets })) {
+      if (columns.has(column) || (taken.has(to) && !(type && takesMany(to)))) continue;
+      taken.add(to);
+      columns.set(column, to);
       guessed.add(column);
     }
-    return { block, stands, type, leftOut, columns, guessed };
+    return { block, target, type, leftOut, columns, guessed };
   });
 }
 
@@ -88,124 +86,167 @@ export function cardTypesOf(
 ): Map<string, string> {
   const types = new Map<string, string>();
   for (const { native_type, kind = 'card' } of blocks) {
-    const chosen = saved?.[native_type]?.[TYPE_COLUMN];
-    const key = chosen ?? (kind === 'card' ? guessType(metamodel, native_type) : undefined);
+    const key =
+      saved?.[native_type]?.[TYPE_COLUMN] ??
+      (kind === 'card' ? guessType(metamodel, native_type) : undefined);
     if (key && metamodel.visibleTypes.includes(key)) types.set(native_type, key);
   }
   return types;
 }
 
-function guessBlock(
-  metamodel: Metamodel,
-  source: SourceType,
-  block: SourceBlock,
-  stands: Stands,
-  types: ReadonlyMap<string, string>,
-  targets: readonly TargetOption[],
-): Map<string, string> {
-  if (stands.kind === 'card') return guessColumns(metamodel, source, block, types);
+interface Guessing {
+  metamodel: Metamodel;
+  source: SourceType;
+  types: ReadonlyMap<string, string>;
+  block: SourceBlock;
+  target: RowTarget;
+  targets: readonly TargetOption[];
+}
+
+function guessBlock({ metamodel, source, types, block, target, targets }: Guessing): Map<string, string> {
+  if (target.kind === 'card') return guessColumns(metamodel, source, block, types);
   const heads = block.columns.map(({ key }) => key);
-  const found = heads.map((key) => [key, guessOther(source, stands, key, targets, heads)] as const);
-  return new Map(found.filter((one): one is readonly [string, string] => one[1] !== undefined));
-}
-
-/** What the columns of a block can be mapped to, and the block itself; the latter alone where nobody has said what it is. */
-export function targetsOf(metamodel: Metamodel, stands: Stands | undefined): TargetOption[] {
-  const own = columnTargets(metamodel, stands);
-  const taken = new Set(own.map(({ key }) => key));
-  return [...own, ...blockOptions(metamodel).filter(({ key }) => !taken.has(key))];
-}
-
-/** What the columns of a block can be mapped to. */
-function columnTargets(metamodel: Metamodel, stands: Stands | undefined): TargetOption[] {
-  if (!stands) return [];
-  return stands.kind === 'card' ? cardTargets(metamodel, stands.type) : otherTargets(metamodel, stands);
+  return new Map(
+    heads.flatMap((head): [string, string][] => {
+      const found = guessRecordColumn(source, target, head, targets, heads);
+      return found === undefined ? [] : [[head, found]];
+    }),
+  );
 }
 
 /**
- * Columns that carry values and that nobody has said anything about. The type of a row has told its block already, and
- * rows that are no cards are found by what they hang on, and not by ids of their own.
+ * Columns with values that have no mapping. The column `type` of a snapshot has determined the block, and the ids of rows
+ * that are no cards are not needed.
  */
-export function unmapped({ block, columns, stands }: MappedBlock, source: SourceType): SourceColumn[] {
+export function unmapped({ block, columns, target }: MappedBlock, source: SourceType): SourceColumn[] {
   return block.columns.filter(({ key, values }) => {
     if (values === 0 || columns.has(key)) return false;
     if (source === 'leanix' && key === 'type') return false;
-    return stands?.kind === 'card' || fold(key) !== 'id';
+    return target?.kind === 'card' || fold(key) !== 'id';
   });
 }
 
 /**
- * A mapping as it is to be saved, and what is wrong with it. Fields may be named without `attributes.`.
- * @param standing what a block stands for where nothing is saved.
+ * Validates a mapping, and adds the prefix `attributes.` to fields that are named without it.
+ * @param defaultTarget the target of a block for which nothing is saved.
  */
 export function checkMappings(
   metamodel: Metamodel,
   blocks: readonly SourceBlock[],
   given: FieldMappings,
-  standing: (native: string) => Stands | undefined,
+  defaultTarget: (native: string) => RowTarget | undefined,
 ): { mappings: FieldMappings; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const mappings: FieldMappings = {};
   const refuse = (path: string[], code: string, message: string) =>
     errors.push({ field: ['field_mappings', ...path].join('.'), code, message });
   for (const [name, columns] of Object.entries(given)) {
-    const block = blockNamed(blocks, name, standing);
+    const block = blockNamed(blocks, name, defaultTarget);
     if (!block) {
       refuse([name], 'unknown_type', 'is no kind of thing in the file');
       continue;
     }
-    const checked: [string, string][] = [];
     const chosen = columns[TYPE_COLUMN];
-    const leavesOut = chosen === LEFT_OUT;
-    const stands = chosen === undefined ? standing(block.native_type) : standsFor(metamodel, chosen);
-    if (chosen !== undefined && !leavesOut && !stands) {
+    const target = chosen === undefined ? defaultTarget(block.native_type) : rowTarget(metamodel, chosen);
+    if (chosen && !target) {
       refuse([name, TYPE_COLUMN], 'unknown_type', 'is no card type, nor anything else that rows can become');
     }
-    const known = new Set(columnTargets(metamodel, stands).map(({ key }) => key));
+    const known = new Set(columnTargets(metamodel, target).map(({ key }) => key));
     const used = new Map<string, string>();
-    for (const [column, target] of Object.entries(columns)) {
+    const checked = new Map(Object.entries(mappings[block.native_type] ?? {}));
+    for (const [column, sent] of Object.entries(columns)) {
+      const to = known.has(`attributes.${sent}`) && !known.has(sent) ? `attributes.${sent}` : sent;
       if (column === TYPE_COLUMN) {
-        checked.push([column, target]);
-        continue;
-      }
-      const full = known.has(`attributes.${target}`) && !known.has(target) ? `attributes.${target}` : target;
-      if (!block.columns.some(({ key }) => key === column)) {
+        checked.set(column, sent);
+      } else if (!block.columns.some(({ key }) => key === column)) {
         refuse([name, column], 'unknown_column', 'is no column of it');
-      } else if (full !== LEFT_OUT && !known.has(full) && !isTagGroup(stands, full)) {
-        refuse(
-          [name, column],
-          'unknown_target',
-          stands ? `${keyOf(stands)} has no such field` : 'name first what it stands for, as $type',
-        );
-      } else if (full !== LEFT_OUT && !(stands?.kind === 'card' && takesMany(full)) && used.has(full)) {
-        refuse([name, column], 'duplicate_target', `the column ${used.get(full)} is mapped to it as well`);
+      } else if (to !== LEFT_OUT && !known.has(to) && !isTagGroup(target, to)) {
+        const message = target ? `${describeTarget(target).key} has no such field` : 'set $type first';
+        refuse([name, column], 'unknown_target', message);
+      } else if (to !== LEFT_OUT && !(target?.kind === 'card' && takesMany(to)) && used.has(to)) {
+        refuse([name, column], 'duplicate_target', `the column ${used.get(to)} is mapped to it as well`);
       } else {
-        used.set(full, column);
-        checked.push([column, full]);
+        used.set(to, column);
+        checked.set(column, to);
       }
     }
-    mappings[block.native_type] = Object.fromEntries([
-      ...Object.entries(mappings[block.native_type] ?? {}),
-      ...checked,
-    ]);
+    mappings[block.native_type] = Object.fromEntries(checked);
   }
   return { mappings, errors };
 }
 
-/** Whether a target puts the tags of a column of cards into a group; one that is missing is made. */
-function isTagGroup(stands: Stands | undefined, target: string): boolean {
-  const group = stands?.kind === 'card' ? tagGroupOf(target) : undefined;
+/** Whether a target puts the tags of a column of cards into a group, which is created if it is missing. */
+function isTagGroup(target: RowTarget | undefined, to: string): boolean {
+  const group = target?.kind === 'card' ? tagGroupOf(to) : undefined;
   return group !== undefined && group.length <= MAX_TAG;
 }
 
-/** The block of the name, or the only one that becomes what is called so. */
+/** The block with the name, or the only one with this target. */
 function blockNamed(
   blocks: readonly SourceBlock[],
   name: string,
-  standing: (native: string) => Stands | undefined,
+  defaultTarget: (native: string) => RowTarget | undefined,
 ): SourceBlock | undefined {
   const named = blocks.find(({ native_type }) => native_type === name);
   if (named) return named;
-  const targeted = blocks.filter(({ native_type }) => keyOf(standing(native_type)) === name);
+  const targeted = blocks.filter(
+    ({ native_type }) => describeTarget(defaultTarget(native_type)).key === name,
+  );
   return targeted.length === 1 ? targeted[0] : undefined;
+}
+
+/** What the columns of mapped blocks can be mapped to, and what they are mapped to; the first row of a block is its type. */
+export function mappingOptions(
+  metamodel: Metamodel,
+  mapped: readonly MappedBlock[],
+  tagGroups: readonly string[],
+) {
+  const auto = new Map<string, { source_column: string; card_target: string }>();
+  const blocks = mapped.map(({ block, target, type, columns, guessed }) => {
+    const own = columnTargets(metamodel, target);
+    const taken = new Set(own.map(({ key }) => key));
+    const targets = [
+      ...own,
+      ...blockOptions(metamodel).filter(({ key }) => !taken.has(key)),
+      ...(type ? tagGroups.map(tagGroupTarget) : []),
+    ];
+    const { key, label } = describeTarget(target);
+    const target_card_type = type?.key ?? '';
+    for (const column of guessed) {
+      const card_target = columns.get(column)!;
+      auto.set(JSON.stringify([column, card_target]), { source_column: column, card_target });
+    }
+    // tags also if their group does not exist yet
+    const typeOf = (to: string) =>
+      isTags(to) ? 'tags' : (targets.find((one) => one.key === to)?.type ?? null);
+    const itself = {
+      source_field_key: TYPE_COLUMN,
+      label: 'What a row is' as string | null,
+      native_data_type: 'text',
+      field_type: 'card_type' as string | null,
+      target_card_type,
+      mapped_to: key,
+      values: block.rows,
+    };
+    const fields = block.columns.map((column): typeof itself => {
+      const mapped_to = columns.get(column.key) ?? null;
+      return {
+        source_field_key: column.key,
+        label: column.label,
+        native_data_type: column.data_type,
+        field_type: mapped_to === null ? null : typeOf(mapped_to),
+        target_card_type,
+        mapped_to,
+        values: column.values,
+      };
+    });
+    return {
+      native_type: block.native_type,
+      target_card_type,
+      target_type_label: label,
+      source_fields: [itself, ...fields],
+      available_targets: targets,
+    };
+  });
+  return { blocks, auto_mapped_columns: [...auto.values()] };
 }

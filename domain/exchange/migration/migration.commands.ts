@@ -6,18 +6,23 @@ import { checkIfMatch } from '../../kernel/etag.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { requireImportRights } from '../imports/imports.rights.ts';
-import { type MappingOptions, mappingOptions } from './mapping.options.ts';
-import { checkMappings, mapBlocks } from './mapping.ts';
+import { checkMappings, mapBlocks, mappingOptions } from './mapping.ts';
 import { migrationEvent } from './migration.events.ts';
 import { migrationApplyJob, migrationStageJob } from './migration.jobs.ts';
 import { migrationText, shownStatus } from './migration.list.ts';
-import { type FieldMappings, Migration, type MigrationRow, type MigrationStatus } from './migration.model.ts';
+import {
+  type EntityKind,
+  type FieldMappings,
+  Migration,
+  type MigrationRow,
+  type MigrationStatus,
+} from './migration.model.ts';
 import type { SourceType } from './source.types.ts';
 
-/** What comes with an uploaded file. */
+/** The properties of an uploaded file. */
 export interface MigrationInput {
   source: SourceType;
   name: string;
@@ -32,8 +37,8 @@ const mediaTypes: Record<string, string> = {
 };
 
 /**
- * Starts a migration from an uploaded file, which a job reads.
- * @throws EstateError `forbidden`, `validation_failed`; `conflict`, naming the migration, for a file that was uploaded before.
+ * Creates a migration from an uploaded file, and starts the job that reads it.
+ * @throws EstateError `forbidden`, `validation_failed`; `conflict`, with the id of the other migration, if the file was uploaded before.
  */
 export async function createMigration(
   ctx: Ctx,
@@ -74,18 +79,13 @@ export async function createMigration(
     const [other] = await findRows(ctx.db, Migration, (query) =>
       query.where({ source_type: source, file_hash: content.sha256 }),
     );
-    throw new EstateError(
-      'conflict',
-      'The file was uploaded already: continue that migration, or delete it.',
-      {
-        extra: { migration_id: other?.id ?? null },
-      },
-    );
+    const message = 'The file was uploaded already: continue that migration, or delete it.';
+    throw new EstateError('conflict', message, { extra: { migration_id: other?.id ?? null } });
   }
 }
 
 /** What the columns of the file can be mapped to, and what they are mapped to. @throws EstateError `forbidden`, `not_found`. */
-export async function readMappings(ctx: Ctx, id: string): Promise<MappingOptions> {
+export async function readMappings(ctx: Ctx, id: string): Promise<ReturnType<typeof mappingOptions>> {
   requirePermission(ctx.caller, 'admin.migrate');
   const [row] = await findRows(ctx.db, Migration, (query) => query.where({ id }));
   if (!row) throw notFound('migration', id);
@@ -97,35 +97,30 @@ export async function readMappings(ctx: Ctx, id: string): Promise<MappingOptions
 }
 
 /**
- * Saves what the columns of the file are mapped to, and starts the job that makes its records again.
+ * Saves the mapping of the columns of the file, and starts the job that creates its records again.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed` naming each error; `wrong_state`
  * before the file was read, while a job runs, and after it was applied.
  */
 export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   return await command(ctx, async (work) => {
-    const before = await locked(work, ctx, id);
+    const before = await lockMigration(work, ctx, id);
     const status = await statusOf(work.sql, id);
     if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
       throw wrongState(status);
     const mapped = mapBlocks(work.metamodel, before.source_type, before.blocks, null);
-    const defaults = new Map(mapped.map(({ block, stands }) => [block.native_type, stands]));
+    const defaults = new Map(mapped.map(({ block, target }) => [block.native_type, target]));
     const { mappings, errors } = checkMappings(work.metamodel, before.blocks, given, (name) =>
       defaults.get(name),
     );
     if (errors.length > 0) throw invalidFields(errors);
     const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: before.id });
+    const reset = { status: 'parsed', previewed_at: null, error_message: null, job_id } as const;
     const after = await updateRow(
       work.sql,
       Migration,
       { id: before.id },
-      {
-        field_mappings: mappings,
-        status: 'parsed',
-        previewed_at: null,
-        error_message: null,
-        job_id,
-      },
+      { ...reset, field_mappings: mappings },
     );
     work.emit(migrationEvent('migration.mapped', before, after));
     return await migrationText(work.sql, id);
@@ -140,7 +135,7 @@ export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): 
 export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   return await command(ctx, async (work) => {
-    const before = await locked(work, ctx, id);
+    const before = await lockMigration(work, ctx, id);
     const status = await statusOf(work.sql, id);
     if (before.previewed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
       throw wrongState(status);
@@ -157,6 +152,19 @@ export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
   });
 }
 
+/** The permissions that applying records of a kind needs, besides `admin.migrate`. */
+const permissionsByKind: { [K in EntityKind]?: readonly AppPermission[] } = {
+  card: ['inventory.create', 'inventory.edit'],
+  relation: ['relations.manage'],
+  tag: ['tags.manage'],
+  tag_group: ['tags.manage'],
+  // stakeholder roles show the costs of their cards
+  subscription: ['stakeholders.manage', 'costs.view'],
+  document: ['documents.manage'],
+  // comments are written under the names of their authors
+  comment: ['comments.manage'],
+};
+
 /** Checks the permissions needed besides `admin.migrate` by the records of a migration. @throws EstateError `forbidden`. */
 export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<void> {
   const kinds: string[] = await sql('migration_records')
@@ -164,27 +172,19 @@ export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<voi
     .whereIn('action', ['create', 'update'])
     .distinct()
     .pluck('entity_kind');
-  if (kinds.includes('card')) requireImportRights(ctx, { kind: 'cards', mode: 'upsert' });
-  if (kinds.includes('relation')) requireImportRights(ctx, { kind: 'relations', mode: 'upsert' });
-  if (kinds.includes('tag') || kinds.includes('tag_group')) requirePermission(ctx.caller, 'tags.manage');
-  if (kinds.includes('subscription')) {
-    requirePermission(ctx.caller, 'stakeholders.manage');
-    // roles on cards show their costs
-    requirePermission(ctx.caller, 'costs.view');
+  for (const [kind, permissions] of Object.entries(permissionsByKind)) {
+    if (kinds.includes(kind)) for (const permission of permissions) requirePermission(ctx.caller, permission);
   }
-  if (kinds.includes('document')) requirePermission(ctx.caller, 'documents.manage');
-  // comments are written under the names of their authors
-  if (kinds.includes('comment')) requirePermission(ctx.caller, 'comments.manage');
 }
 
 /**
- * Deletes a migration with its records; what it has written stays.
+ * Deletes a migration with its file and records. Cards and relations that it has written are unchanged.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` while a job runs.
  */
 export async function deleteMigration(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.migrate');
   await command(ctx, async (work) => {
-    const before = await locked(work, ctx, id);
+    const before = await lockMigration(work, ctx, id);
     const status = await statusOf(work.sql, id);
     if (['uploaded', 'parsed', 'applying'].includes(status)) throw wrongState(status);
     await deleteRows(work.sql, Migration, (query) => query.where({ id: before.id }));
@@ -193,7 +193,7 @@ export async function deleteMigration(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-async function locked(work: Work, ctx: Ctx, id: string): Promise<MigrationRow> {
+async function lockMigration(work: Work, ctx: Ctx, id: string): Promise<MigrationRow> {
   const row = await lockRow(work.sql, Migration, { id: id.toLowerCase() });
   if (!row) throw notFound('migration', id);
   if (ctx.ifMatch) checkIfMatch(ctx, await migrationText(work.sql, id));

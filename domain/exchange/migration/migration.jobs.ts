@@ -10,30 +10,26 @@ const payload = Type.Object(
 /** Which migration a job works on. */
 export type MigrationPayload = Static<typeof payload>;
 
-/** Why a job of a migration must not run again; null where it may. */
-async function whyMigrationIsOver(sql: Sql, id: string, jobId: string): Promise<string | null> {
+/** Why a job of a migration must not run again; null if it may. */
+async function whyNotContinue(sql: Sql, id: string, jobId: string): Promise<string | null> {
   const row = await sql('migrations').where({ id }).first('job_id', 'status');
   if (!row) return 'The migration was deleted.';
   if (row.job_id === jobId && ['uploaded', 'parsed', 'applying'].includes(row.status)) return null;
   return 'Another job has continued the migration.';
 }
 
-/** Reads the file of a migration, unless that is done, and makes its records again. */
-export const migrationStageJob = defineJob({
-  kind: 'migration_stage',
-  queue: 'bulk',
-  payload,
-  attempts: 3,
-  resumable: true,
-  whyNotAgain: (sql, { id, payload: { migration_id } }) => whyMigrationIsOver(sql, migration_id, id),
-});
+const defineMigrationJob = (kind: 'migration_stage' | 'migration_apply') =>
+  defineJob({
+    kind,
+    queue: 'bulk',
+    payload,
+    attempts: 3,
+    resumable: true,
+    whyNotAgain: (sql, { id, payload: { migration_id } }) => whyNotContinue(sql, migration_id, id),
+  });
 
-/** Writes what a migration holds into the inventory. */
-export const migrationApplyJob = defineJob({
-  kind: 'migration_apply',
-  queue: 'bulk',
-  payload,
-  attempts: 3,
-  resumable: true,
-  whyNotAgain: (sql, { id, payload: { migration_id } }) => whyMigrationIsOver(sql, migration_id, id),
-});
+/** Reads the file of a migration, unless that is done, and creates its records. */
+export const migrationStageJob = defineMigrationJob('migration_stage');
+
+/** Writes a migration into the inventory. */
+export const migrationApplyJob = defineMigrationJob('migration_apply');

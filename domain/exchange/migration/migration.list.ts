@@ -8,7 +8,13 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
-import { entityKinds, Migration, MigrationRecord, recordActions } from './migration.model.ts';
+import {
+  type EntityKind,
+  entityKinds,
+  Migration,
+  MigrationRecord,
+  recordActions,
+} from './migration.model.ts';
 
 /** The status of the migration `m`, which its job `j` may have failed or cancelled. */
 export const shownStatus = `case when m.status in ('uploaded', 'parsed', 'applying')
@@ -71,7 +77,7 @@ export async function migrationText(sql: Sql, id: string): Promise<JsonText> {
 }
 
 export const recordFilters = {
-  entity_kind: Type.Unsafe<(typeof entityKinds)[number]>({
+  entity_kind: Type.Unsafe<EntityKind>({
     ...Choice(entityKinds, 'Which kind of record'),
     default: 'card',
   }),

@@ -13,7 +13,7 @@ export const FieldMappings = Type.Record(
   Type.Record(Type.String({ maxLength: 220 }), Type.String({ maxLength: 250 })),
   {
     description:
-      'By native type in the file: targets by column. `$type` names the card type, or what else its rows are; an empty text leaves out a column, or all rows of the type.',
+      'By native type in the file: targets by column. `$type` is the card type, or another kind of row; an empty text leaves out a column, or all rows of the type.',
     examples: [{ Application: { $type: 'Application', Owner: 'attributes.owner' } }],
   },
 );
@@ -70,10 +70,12 @@ export const entityKinds = [
   'card_tag',
 ] as const;
 
+export type EntityKind = (typeof entityKinds)[number];
+
 /** What applying a record would do. */
 export const recordActions = ['create', 'update', 'skip', 'conflict'] as const;
 
-/** What a migration would write, or has written. */
+/** A record that a migration would write, or has written. */
 export class MigrationRecord extends rowModel(
   'migration_records',
   {

@@ -1,6 +1,6 @@
 import { isDay } from '../../kernel/dates.ts';
 import { readBoolean, readNumber } from '../../kernel/transfer/csv-cells.ts';
-import { kindOfSheet, otherTarget } from './source.kinds.ts';
+import { kindOfSheet, targetOfHead } from './record-kinds.ts';
 import type {
   Gathered,
   RelationEnds,
@@ -16,7 +16,7 @@ import type {
 const MAX_BLOCKS = 300;
 const MAX_HEAD = 200;
 
-/** What was gathered, in the order in which it came. */
+/** The blocks of a file in their order. */
 export function blocksOf(gathered: Gathered): SourceBlock[] {
   return [...gathered].map(([native_type, { rows, columns, kind, ends }]) => ({
     native_type,
@@ -30,11 +30,11 @@ export function blocksOf(gathered: Gathered): SourceBlock[] {
 /** One sheet while it is read. */
 export interface Sheet {
   name: string;
-  /** The rows below the head, as they are kept; counts them in the facts. */
+  /** Converts rows for storage, without the head, and counts them in the facts. */
   take(rows: SheetRows['rows'], facts: SourceFacts): Omit<SourceRow, 'line'>[];
 }
 
-/** Sheets that tell of the file itself. */
+/** Names of sheets that describe the file itself. */
 const aboutFile = /^(read\s*me|readme|metadata|meta data|info|about)$/i;
 
 /** A sheet whose first row is its head. */
@@ -62,22 +62,22 @@ export function createSheet(name: string, source: SourceType): Sheet {
             return [];
           }
         }
-        return [keep(row, clean, facts)];
+        return [store(row, clean, facts)];
       });
     },
   };
 
-  function keep(row: number, cells: string[], facts: SourceFacts): Omit<SourceRow, 'line'> {
-    // columns are called as the file likes, __proto__ too
-    const kept: Record<string, string> = Object.create(null);
+  function store(row: number, cells: string[], facts: SourceFacts): Omit<SourceRow, 'line'> {
+    // columns can have any name, also __proto__
+    const byColumn: Record<string, string> = Object.create(null);
     cells.forEach((cell, at) => {
       if (cell === '') return;
       heads![at] ??= unique(heads!, `column ${at + 1}`);
-      kept[heads![at]!] = cell;
+      byColumn[heads![at]!] = cell;
     });
-    // what hangs on fact sheets tells the type of those in its column of that name
+    // in sheets of attachments the column `type` is the type of the card
     const typed = source === 'leanix' && (kind === 'card' || kind === 'relation');
-    const native_type = (typed && kept.type ? kept.type : name).slice(0, MAX_HEAD);
+    const native_type = (typed && byColumn.type ? byColumn.type : name).slice(0, MAX_HEAD);
     let block = facts.blocks.get(native_type);
     if (!block) {
       if (facts.blocks.size === MAX_BLOCKS) throw new Error(`it has more than ${MAX_BLOCKS} kinds of things`);
@@ -85,20 +85,20 @@ export function createSheet(name: string, source: SourceType): Sheet {
       facts.blocks.set(native_type, block);
     }
     block.rows += 1;
-    if (kind === 'relation') block.ends = agreed(block.ends, endsOf(kept));
+    if (kind === 'relation') block.ends = commonEnds(block.ends, endsOf(byColumn));
     heads!.forEach((key, at) => {
       let column = block.columns.get(key);
       if (!column) {
         column = { key, label: labels[at] || null, values: 0, data_type: 'text' };
         block.columns.set(key, column);
       }
-      const cell = kept[key];
+      const cell = byColumn[key];
       if (cell === undefined) return;
       const type = dataType(cell);
       column.data_type = column.values === 0 || column.data_type === type ? type : 'text';
       column.values += 1;
     });
-    return { sheet: name, row, native_type, cells: kept };
+    return { sheet: name, row, native_type, cells: byColumn };
   }
 }
 
@@ -110,14 +110,14 @@ function headsOf(cells: string[]): string[] {
   return heads;
 }
 
-/** The name, or with a number behind it where another column has it. */
+/** The name, with a number if another column has it. */
 function unique(heads: readonly string[], name: string): string {
   let wanted = name;
   for (let n = 2; heads.includes(wanted); n += 1) wanted = `${name} (${n})`;
   return wanted;
 }
 
-/** Labels below the keys: they stand for names of columns, and where days are expected there is none. */
+/** Whether a row holds the labels of the columns: no id, type or date. */
 function isSecondHead(heads: readonly string[], cells: readonly string[]): boolean {
   const below = (head: string): string | undefined => cells[heads.indexOf(head)] || undefined;
   const [id, type, day] = [below('id'), below('type'), below('createdAt')];
@@ -126,14 +126,14 @@ function isSecondHead(heads: readonly string[], cells: readonly string[]): boole
 }
 
 function endsOf(cells: Record<string, string>): RelationEnds | null {
-  const told = (target: string) =>
-    Object.entries(cells).find(([head]) => otherTarget('relation', head) === target)?.[1];
-  const [source, target] = [told('source_type'), told('target_type')];
+  const cellOf = (target: string) =>
+    Object.entries(cells).find(([head]) => targetOfHead('relation', head) === target)?.[1];
+  const [source, target] = [cellOf('source_type'), cellOf('target_type')];
   return source !== undefined && target !== undefined ? { source, target } : null;
 }
 
-/** What all rows tell alike. */
-function agreed(before: RelationEnds | null | undefined, own: RelationEnds | null): RelationEnds | null {
+/** The ends if they are the same in all rows, else null. */
+function commonEnds(before: RelationEnds | null | undefined, own: RelationEnds | null): RelationEnds | null {
   if (before === undefined || own === null) return own;
   return before?.source === own.source && before.target === own.target ? before : null;
 }
@@ -144,7 +144,7 @@ function dataType(cell: string): SourceColumn['data_type'] {
   return isDay(cell.slice(0, 10)) && /^.{10}(T.*Z)?$/.test(cell) ? 'date' : 'text';
 }
 
-/** Takes the version from a sheet that tells of the file: the cell beside one that speaks of a version. */
+/** Takes the version from a sheet that describes the file: the next cell after one with the word version. */
 function takeVersion(rows: SheetRows['rows'], facts: SourceFacts): [] {
   for (const { cells } of rows) {
     const at = cells.findIndex((cell) => /\bversion\b/i.test(cell));

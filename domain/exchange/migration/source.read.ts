@@ -5,6 +5,7 @@ import { openContent } from '../../kernel/files/files.store.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { csvRecords } from '../imports/imports.csv-records.ts';
 import { badText, utf8Chunks } from '../imports/imports.utf8.ts';
+import type { MigrationRow } from './migration.model.ts';
 import { createSheet, type Sheet } from './source.blocks.ts';
 import {
   MAX_CELL,
@@ -13,22 +14,14 @@ import {
   type SheetRows,
   type SourceFacts,
   type SourceRow,
-  type SourceType,
 } from './source.types.ts';
 import { readXlsx } from './xlsx.read.ts';
 
-/** The file of a migration. */
-export interface SourceFile {
-  id: string;
-  /** As it was uploaded. */
-  name: string;
-  size: number;
-  source: SourceType;
-}
+type SourceFile = Pick<MigrationRow, 'file_id' | 'file_name' | 'file_size' | 'source_type'>;
 
 /**
- * Reads a file as rows of things, some at a time, and gathers in `facts` which kinds and columns there are.
- * @throws EstateError `validation_failed` naming `file` where it cannot be read as what it says it is.
+ * Reads the rows of a file, some at a time, and collects in `facts` which native types and columns there are.
+ * @throws EstateError `validation_failed` if the file cannot be read.
  */
 export async function* readSource(
   blobs: BlobStore,
@@ -39,7 +32,7 @@ export async function* readSource(
   let sheet: Sheet | undefined;
   try {
     for await (const part of rowsOf(blobs, file)) {
-      if (sheet?.name !== part.sheet) sheet = createSheet(part.sheet, file.source);
+      if (sheet?.name !== part.sheet) sheet = createSheet(part.sheet, file.source_type);
       const rows = sheet.take(part.rows, facts).map((row) => {
         line += 1;
         return { ...row, line };
@@ -48,15 +41,15 @@ export async function* readSource(
       if (rows.length > 0) yield rows;
     }
   } catch (error) {
-    throw refused(error);
+    throw readError(error);
   }
 }
 
-/** Faults of the file itself end the migration; what the store says goes on as it is. */
-function refused(error: unknown): unknown {
+/** Converts errors of the file itself; errors of the blob store stay as they are. */
+function readError(error: unknown): unknown {
   const { code, name, message } = error as { code?: unknown; name?: string; message: string };
   const ofText = code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
-  // libraries throw plain errors, systems say a code
+  // libraries throw plain errors, the system errors with a code
   const ofFile = name === 'Error' && (code === undefined || String(code).startsWith('Z_'));
   if (!ofFile && !ofText) return error;
   const why = ofText ? 'it is not UTF-8' : message.replace(/\s+/g, ' ').slice(0, 200);
@@ -64,12 +57,12 @@ function refused(error: unknown): unknown {
 }
 
 async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<SheetRows> {
-  const { ext, name } = path.parse(file.name);
+  const { ext, name } = path.parse(file.file_name);
   if (ext.toLowerCase() === '.xlsx') {
-    yield* readXlsx(blobs, file);
+    yield* readXlsx(blobs, { id: file.file_id, size: file.file_size });
     return;
   }
-  const content = await openContent(blobs, file.id);
+  const content = await openContent(blobs, file.file_id);
   const separator = ext.toLowerCase() === '.tsv' ? '\t' : undefined;
   for await (const records of csvRecords(utf8Chunks(content), separator)) {
     const rows = records.map(({ line, cells, fault }) => {
@@ -77,16 +70,16 @@ async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<Sheet
       if (cells.length > MAX_COLUMNS) throw new Error(`line ${line} has more than ${MAX_COLUMNS} cells`);
       if (cells.some((cell) => cell.length > MAX_CELL))
         throw new Error(`line ${line} has a cell that is too long`);
-      const strange = cells.find((cell) => cell.includes('\0'));
-      if (strange !== undefined) throw strangeText(line, strange);
+      const bad = cells.find((cell) => cell.includes('\0'));
+      if (bad !== undefined) throw badCell(line, bad);
       return { row: line, cells: cells.map(restore) };
     });
     yield { sheet: name.slice(0, 100) || 'table', rows };
   }
 }
 
-/** A cell with what no text may hold; bytes that are not UTF-8 are marked so. */
-function strangeText(line: number, cell: string): EstateError {
+/** The error of a cell with a NUL, or with bytes that are not UTF-8. */
+function badCell(line: number, cell: string): EstateError {
   const { code, message } = badText('file', cell)!;
   return invalidField(
     'file',

@@ -9,38 +9,35 @@ export const MAX_ROWS = 500_000;
 export interface SheetRows {
   sheet: string;
   rows: {
-    /** As the sheet counts them, from 1. */
+    /** The number of the row in the sheet, from 1. */
     row: number;
-    /** From the first column on; an empty text where nothing stands. */
+    /** From the first column on; empty cells are empty texts. */
     cells: string[];
   }[];
 }
 
-/** A column of a block, with what its cells look like. */
+/** A column of a block. */
 export interface SourceColumn {
-  /** As its head says. */
+  /** The name in the first row. */
   key: string;
-  /** What a second head says, where the file has one. */
+  /** The name in the second row of an exported table. */
   label: string | null;
   /** Cells that are not empty. */
   values: number;
   data_type: 'text' | 'number' | 'boolean' | 'date';
 }
 
-/**
- * What the rows of a sheet are as far as its name and its head tell: `about` is what tells of the other tool, such as its
- * own catalogue of tags.
- */
+/** What the rows of a sheet are, by its name and columns; `about` describes the source workspace. */
 export type RowKind = 'card' | 'relation' | 'document' | 'comment' | 'subscription' | 'about';
 
-/** Rows of one native type: of one kind of thing, whichever sheets they stand in. */
+/** The rows of one native type, in any sheets. */
 export interface SourceBlock {
   native_type: string;
   rows: number;
   columns: SourceColumn[];
   /** Absent: cards. */
   kind?: RowKind;
-  /** Of relations: the native types at their ends, where all rows tell the same. */
+  /** Of relations: the native types at their ends, if they are the same in all rows. */
   ends?: RelationEnds | null;
 }
 
@@ -50,7 +47,7 @@ export interface RelationEnds {
   target: string;
 }
 
-/** A row of the file as it is kept. */
+/** A row of the file as it is stored. */
 export interface SourceRow {
   line: number;
   sheet: string;
@@ -71,14 +68,14 @@ export type Gathered = Map<
     rows: number;
     columns: Map<string, SourceColumn>;
     kind: RowKind;
-    /** Undefined before the first row, null once two rows have told different ones. */
+    /** Undefined before the first row, null if rows differ. */
     ends?: RelationEnds | null;
   }
 >;
 
-/** What reading a file gathers besides its rows; complete once all of them are read. */
+/** What reading a file collects besides its rows; complete when all rows are read. */
 export interface SourceFacts {
   blocks: Gathered;
-  /** What a sheet about the snapshot itself says of its version. */
+  /** The version of the snapshot, from the sheet that describes it. */
   version: string | null;
 }

@@ -1,79 +1,54 @@
 import type { Knex } from 'knex';
-import { type Found, lookUp } from './stage.lookup.ts';
+import { lookUpAll } from './stage.lookup.ts';
 
-/** The deepest place of a card whose parents are named by nothing but their names. */
+/** The maximum depth of cards whose parents have no external id. */
 const MAX_DEPTH = 50;
 
-interface Child {
-  line: number;
-  type: string;
-  parent: string;
-}
-
-/** Puts the parents that rows of their own tell beside the cards that name none; of several rows the first counts. */
+/** Sets the parents that rows of their own name on cards that name none; the first such row of a card counts. */
 export async function placeChildren(sql: Knex.Transaction, migrationId: string): Promise<void> {
   await sql.raw(
-    `with told as (
+    `with named as (
        select line, source_line, payload ->> 'parent' as parent,
          first_value(payload ->> 'parent') over (partition by source_line order by line) as first
        from migration_records where migration_id = ? and entity_kind = 'relation' and payload -> 'parent' is not null
      ), refused as (
-       update migration_records r set action = 'conflict', error_message = 'another row puts the card below another one'
-       from told t where r.migration_id = ? and r.line = t.line and t.parent <> t.first
+       update migration_records r set action = 'conflict', error_message = 'an earlier row names another parent'
+       from named t where r.migration_id = ? and r.line = t.line and t.parent <> t.first
      )
      update migration_records c set refs = coalesce(c.refs, '{}') || jsonb_build_object('parent', t.first)
-     from told t where c.migration_id = ? and c.line = t.source_line and t.parent = t.first
+     from named t where c.migration_id = ? and c.line = t.source_line and t.parent = t.first
        and c.refs ->> 'parent' is null`,
     [migrationId, migrationId, migrationId],
   );
 }
 
-/** Finds the parents of the cards of some lines, and fails those whose parent is not there. */
+/** Looks up the parents of cards. A card whose parent is not found becomes a conflict. */
 export async function findParents(
   sql: Knex.Transaction,
   migrationId: string,
-  children: Child[],
+  children: { line: number; type: string; parent: string }[],
 ): Promise<void> {
-  const found = new Map<string, Map<string, Found>>();
-  for (const type of new Set(children.map((child) => child.type))) {
-    const texts = children.filter((child) => child.type === type).map(({ parent }) => parent);
-    found.set(type, await lookUp(sql, migrationId, type, texts));
-  }
+  const lookup = await lookUpAll(
+    sql,
+    migrationId,
+    children.map(({ type, parent }) => ({ type, text: parent })),
+  );
   const rows = children.map(({ line, type, parent }) => {
-    const meant = found.get(type)!.get(parent)!;
-    if ('fault' in meant) return { line, fault: `parent: “${parent.slice(0, 200)}”: ${meant.fault}` };
-    return { line, target_line: meant.line ?? null, target_card: meant.card ?? null };
+    const found = lookup(type, parent);
+    const error = found.error && `parent: “${parent.slice(0, 200)}”: ${found.error}`;
+    return { line, target_line: found.line, target_card: found.card, error };
   });
   await sql.raw(
     `update migration_records r set target_line = v.target_line, target_card = v.target_card,
-       action = case when v.fault is null then r.action else 'conflict' end,
-       error_message = coalesce(v.fault, r.error_message)
-     from jsonb_to_recordset(?::jsonb) as v(line integer, target_line integer, target_card uuid, fault text)
+       action = case when v.error is null then r.action else 'conflict' end,
+       error_message = coalesce(v.error, r.error_message)
+     from jsonb_to_recordset(?::jsonb) as v(line integer, target_line integer, target_card uuid, error text)
      where r.migration_id = ? and r.line = v.line`,
     [JSON.stringify(rows), migrationId],
   );
 }
 
-/** The next cards that name a parent, behind the line. */
-export async function childrenBehind(
-  sql: Knex.Transaction,
-  migrationId: string,
-  line: number,
-  limit: number,
-): Promise<Child[]> {
-  const { rows } = await sql.raw(
-    `select line, card_type_key as type, refs ->> 'parent' as parent from migration_records
-     where migration_id = ? and entity_kind = 'card' and line > ? and action = 'create' and refs ->> 'parent' is not null
-     order by line limit ${limit}`,
-    [migrationId, line],
-  );
-  return rows;
-}
-
-/**
- * Puts the parents that were found into the rows of their children: by external id, by id, or by the names down to them
- * where they have no id of their own.
- */
+/** Writes the parents into the payloads of cards: by external id, by id, or by path if the parent has no id. */
 export async function nameParents(sql: Knex.Transaction, migrationId: string): Promise<void> {
   await sql.raw(
     `update migration_records r set payload = r.payload || case

@@ -4,27 +4,28 @@ import { command } from '../../kernel/command.ts';
 import { JobFailed, type JobResult, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { findRows, updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
-import { readTagCatalogue } from '../imports/imports.people.ts';
-import { removeStaged } from '../imports/imports.staging.ts';
-import { nativeTypes } from './mapping.stands.ts';
-import { cardTypesOf, mapBlocks } from './mapping.ts';
+import { attemptBatch } from '../imports/imports.apply-batches.ts';
+import { planImport } from '../imports/imports.plan.ts';
+import { removeStaged, storeOutcomes } from '../imports/imports.staging.ts';
+import { createCardWriter, readCardRecords } from './import.cards.ts';
 import { endedEvent } from './migration.events.ts';
 import type { MigrationPayload } from './migration.jobs.ts';
 import { Migration, type MigrationRow } from './migration.model.ts';
-import { parseFile, READ_SHARE } from './parse.run.ts';
-import { removeRecords } from './records.ts';
-import type { SourceRow } from './source.types.ts';
-import { judgeAttached } from './stage.attached.ts';
-import { stageCards } from './stage.cards.ts';
-import { noteRelationDiffs } from './stage.diffs.ts';
-import { othersBehind, stageOthers } from './stage.others.ts';
-import { childrenBehind, findParents, nameParents, placeChildren } from './stage.parents.ts';
-import { previewCards } from './stage.preview.ts';
-import { judgeRelations, namingBehind, stageRelations } from './stage.relations.ts';
-import { countRecords, modelDiff, tellLeftOut, tellModel } from './stage.told.ts';
-import type { Staging } from './stage.types.ts';
+import { blocksOf } from './source.blocks.ts';
+import { readSource } from './source.read.ts';
+import type { SourceFacts } from './source.types.ts';
+import { relatedCard, stageCards, stageRelations } from './stage.cards.ts';
+import { storeDiffs } from './stage.diffs.ts';
+import { judgeCards, judgeOthers } from './stage.judge.ts';
+import { findParents, nameParents, placeChildren } from './stage.parents.ts';
+import { countRecords, modelDiff, stageLeftOut, stageModel } from './stage.report.ts';
+import { stageOthers } from './stage.rows.ts';
+import { createStaging, rowsAfter } from './staging.ts';
 
 const READ = 500;
+const BATCH = 1_000;
+/** The approximate share of reading the file in the whole time. */
+const READ_SHARE = 0.4;
 
 /** The migration of a job. @throws JobFailed when it was deleted. */
 export async function migrationOf(
@@ -37,8 +38,8 @@ export async function migrationOf(
 }
 
 /**
- * Reads the file of a migration, unless that is done, and makes its records: what each row is, and what applying it would
- * do. A resumed run makes the records again from the rows that were read.
+ * Reads the file of a migration, unless that is done, and creates its records: what each row is, and what applying it would
+ * do. A resumed run creates the records again from the rows that were read.
  */
 export async function runStaging(job: RunningJob<MigrationPayload>, services: Services): Promise<JobResult> {
   const { db } = services;
@@ -47,133 +48,175 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     await parseFile(job, services, migration);
     migration = await migrationOf(job, services);
   }
-  const mapped = mapBlocks(
-    job.ctx.metamodel,
-    migration.source_type,
-    migration.blocks,
-    migration.field_mappings,
-  );
-  const [rows] = await queryRows<{ last: number }>(
-    db,
-    'select coalesce(max(line), 0) as last from migration_rows where migration_id = ?',
-    [migration.id],
-  );
-  const staging: Staging = {
-    ctx: job.ctx,
-    migrationId: migration.id,
-    includeArchived: migration.include_archived,
-    mapped: new Map(mapped.map((one) => [one.block.native_type, one])),
-    source: migration.source_type,
-    typeOf: nativeTypes(
-      job.ctx.metamodel,
-      cardTypesOf(job.ctx.metamodel, migration.blocks, migration.field_mappings),
-    ),
-    firstRows: new Map(),
-    catalogue: await readTagCatalogue(db),
-    nextLine: rows!.last + 1,
-    told: new Set(),
-    telling: new Set(),
-  };
-  const nextLine = () => {
-    staging.nextLine += 1;
-    return staging.nextLine - 1;
-  };
+  const { id } = migration;
+  const staging = await createStaging(job.ctx, db, migration);
+  const mapped = [...staging.mapped.values()];
+  const natives = (isCard: boolean) =>
+    mapped.flatMap(({ block, target }) =>
+      target && (target.kind === 'card') === isCard ? block.native_type : [],
+    );
   const step = async (share: number, message: string, act: (sql: Knex.Transaction) => Promise<void>) => {
     job.signal.throwIfAborted();
     await inTransaction(db, async (sql) => {
-      staging.telling.clear();
+      staging.seen.current.clear();
       await act(sql);
       await job.checkpoint({ sql }, { progress: READ_SHARE + share * (1 - READ_SHARE), message });
     });
-    for (const key of staging.telling) staging.told.add(key);
+    for (const key of staging.seen.current) staging.seen.committed.add(key);
   };
+  /** Processes items in the order of their lines, some in each transaction. */
+  const inSteps = async <T extends { line: number }>(
+    share: number,
+    message: string,
+    read: (sql: Knex.Transaction, line: number) => Promise<T[]>,
+    act: (sql: Knex.Transaction, found: T[]) => Promise<void>,
+  ) => {
+    for (let line = 0, more = true; more; ) {
+      await step(share, message, async (sql) => {
+        const found = await read(sql, line);
+        more = found.length > 0;
+        if (!more) return;
+        await act(sql, found);
+        line = found.at(-1)!.line;
+      });
+    }
+  };
+  const cardsWith = (columns: string, condition: string) => (sql: Knex.Transaction, line: number) =>
+    queryRows<never>(
+      sql,
+      `select ${columns} from migration_records where migration_id = ? and entity_kind = 'card' and line > ?
+         and ${condition} order by line limit ${READ}`,
+      [id, line],
+    );
 
   await step(0, 'Reading the columns', async (sql) => {
-    await removeRecords(sql, migration.id);
+    await sql('migration_records').where({ migration_id: id }).delete();
     await removeStaged(sql, job.id);
-    await tellModel(sql, migration, mapped, nextLine);
+    await stageModel(sql, staging);
   });
-  await inSteps<SourceRow>(
-    (sql, line) => rowsAfter(sql, migration.id, line),
-    (act) => step(0.1, 'Converting rows to cards', act),
-    (sql, found) => stageCards(staging, sql, found),
+  await inSteps(
+    0.1,
+    'Converting rows to cards',
+    (sql, line) => rowsAfter(staging, sql, line, natives(true)),
+    (sql, rows) => stageCards(staging, sql, rows),
   );
   // without statistics of the new rows the planner would scan all of them for each look-up
   await db.raw('analyze migration_records');
   await inSteps(
-    (sql, line) => othersBehind(staging, sql, line, READ),
-    (act) => step(0.15, 'Reading attachments of cards', act),
-    (sql, found) => stageOthers(staging, sql, found),
+    0.15,
+    'Reading attachments of cards',
+    (sql, line) => rowsAfter(staging, sql, line, natives(false)),
+    (sql, rows) => stageOthers(staging, sql, rows),
   );
-  await step(0.18, 'Resolving parents', (sql) => placeChildren(sql, migration.id));
+  await step(0.18, 'Resolving parents', (sql) => placeChildren(sql, id));
   await inSteps(
-    (sql, line) => childrenBehind(sql, migration.id, line, READ),
-    (act) => step(0.2, 'Resolving parents', act),
-    (sql, found) => findParents(sql, migration.id, found),
+    0.2,
+    'Resolving parents',
+    cardsWith(
+      `line, card_type_key as type, refs ->> 'parent' as parent`,
+      `action = 'create' and refs ->> 'parent' is not null`,
+    ),
+    (sql, children) => findParents(sql, id, children),
   );
-  await step(0.25, 'Resolving parents', (sql) => nameParents(sql, migration.id));
+  await step(0.25, 'Resolving parents', (sql) => nameParents(sql, id));
   await inSteps(
-    (sql, line) => namingBehind(sql, migration.id, line, READ),
-    (act) => step(0.3, 'Resolving related cards', act),
-    (sql, found) => stageRelations(staging, sql, found),
+    0.3,
+    'Resolving related cards',
+    cardsWith(relatedCard, `refs -> 'relations' is not null`),
+    (sql, cards) => stageRelations(staging, sql, cards),
   );
-  await previewCards(job, services, migration.id, (fraction) =>
-    job.progress(READ_SHARE + (0.3 + 0.6 * fraction) * (1 - READ_SHARE), 'Previewing cards'),
-  );
+  await previewCards(job, services, id);
+  await step(0.95, 'Previewing relations', (sql) => judgeOthers(sql, id, job.ctx.metamodel));
+  await storeDiffs(job, db, id);
   let stats: Record<string, unknown> = {};
-  await step(0.95, 'Previewing relations', async (sql) => {
-    await judgeRelations(sql, migration.id, job.ctx.metamodel);
-    await judgeAttached(sql, migration.id);
-  });
-  await noteRelationDiffs(job, db, migration.id);
   await step(0.98, 'Counting', async (sql) => {
-    await tellLeftOut(sql, migration.id, nextLine);
-    stats = await countRecords(sql, migration.id);
+    await stageLeftOut(sql, staging);
+    stats = await countRecords(sql, id);
   });
   return await command(job.ctx, async (work) => {
     const { sql } = work;
     await removeStaged(sql, job.id);
-    await updateRow(
-      sql,
-      Migration,
-      { id: migration.id },
-      {
-        status: 'previewed',
-        stats,
-        metamodel_diff: modelDiff(migration, mapped),
-        error_message: null,
-        previewed_at: new Date().toISOString(),
-      },
-    );
+    const previewed_at = new Date().toISOString();
+    const metamodel_diff = modelDiff(migration, mapped);
+    const values = { status: 'previewed', stats, metamodel_diff, error_message: null, previewed_at } as const;
+    await updateRow(sql, Migration, { id }, values);
     work.emit(endedEvent('migration.previewed', migration, job.ctx.caller.userId));
-    const result: JobResult = { message: 'Ready for review', result: { migration_id: migration.id } };
+    const result: JobResult = { message: 'Ready for review', result: { migration_id: id } };
     await job.finish({ sql }, result);
     return result;
   });
 }
 
-/** Processes items in the order of their lines, some in each transaction. */
-async function inSteps<T extends { line: number }>(
-  read: (sql: Knex.Transaction, line: number) => Promise<T[]>,
-  step: (act: (sql: Knex.Transaction) => Promise<void>) => Promise<void>,
-  act: (sql: Knex.Transaction, found: T[]) => Promise<void>,
-): Promise<void> {
-  for (let line = 0, more = true; more; ) {
-    await step(async (sql) => {
-      const found = await read(sql, line);
-      more = found.length > 0;
-      if (!more) return;
-      await act(sql, found);
-      line = found.at(-1)!.line;
+/** The checkpoint of a staging job. */
+type StageProgress = { stage: 'read'; line: number } | { stage: 'stage' };
+
+/**
+ * Reads the file of a migration into its raw rows, and detects the native types in it. Resumes from the checkpoint.
+ * @throws EstateError `validation_failed` if the file cannot be read.
+ */
+async function parseFile(job: RunningJob, { db, blobs }: Services, migration: MigrationRow): Promise<void> {
+  const from = (job.resume as StageProgress | null) ?? { stage: 'read', line: 0 };
+  const done = from.stage === 'read' ? from.line : 0;
+  const facts: SourceFacts = { blocks: new Map(), version: null };
+  let total = done;
+  for await (const rows of readSource(blobs, migration, facts)) {
+    job.signal.throwIfAborted();
+    const fresh = rows.filter(({ line }) => line > done);
+    if (fresh.length === 0) continue;
+    total = fresh.at(-1)!.line;
+    await inTransaction(db, async (sql) => {
+      await sql.raw(
+        `insert into migration_rows (migration_id, line, sheet, "row", native_type, cells)
+         select ?::uuid, line, sheet, "row", native_type, cells
+         from jsonb_to_recordset(?::jsonb) as v(line integer, sheet text, "row" integer, native_type text, cells jsonb)`,
+        [migration.id, JSON.stringify(fresh)],
+      );
+      const checkpoint: StageProgress = { stage: 'read', line: total };
+      await job.checkpoint({ sql }, { message: `Reading: ${total} rows`, checkpoint });
     });
   }
+  const blocks = blocksOf(facts.blocks);
+  const parsed_at = new Date().toISOString();
+  await inTransaction(db, async (sql) => {
+    const values = { blocks, snapshot_version: facts.version, status: 'parsed', parsed_at } as const;
+    await updateRow(sql, Migration, { id: migration.id }, values);
+    const checkpoint: StageProgress = { stage: 'stage' };
+    await job.checkpoint({ sql }, { progress: READ_SHARE, message: `Read ${total} rows`, checkpoint });
+  });
 }
 
-async function rowsAfter(sql: Knex.Transaction, migrationId: string, line: number): Promise<SourceRow[]> {
-  return await queryRows(
-    sql,
-    `select line, sheet, "row", native_type, cells from migration_rows
-     where migration_id = ? and line > ? order by line limit ${READ}`,
-    [migrationId, line],
-  );
+/** Determines what applying would do to each card, by a dry run of the import. */
+async function previewCards(job: RunningJob, { db }: Services, migrationId: string): Promise<void> {
+  const { ctx, id: jobId, signal } = job;
+  const write = await createCardWriter(ctx, db, jobId);
+  const report = (fraction: number) =>
+    job.progress(READ_SHARE + (0.3 + 0.6 * fraction) * (1 - READ_SHARE), 'Previewing cards');
+  for (let line: number | undefined = 0; line !== undefined; ) {
+    signal.throwIfAborted();
+    const from: number = line;
+    line = await inTransaction(db, async (sql) => {
+      await job.checkpoint({ sql }, {});
+      const found = await readCardRecords(sql, migrationId, from, ['create'], READ);
+      await write(sql, found);
+      return found.at(-1)?.line;
+    });
+  }
+  report(0.2);
+  const options = { kind: 'cards', mode: 'upsert', batchRows: BATCH } as const;
+  const { batches } = await planImport(job, db, options, (sql) => job.checkpoint({ sql }, {}));
+  report(0.3);
+  for (let batch = 0; batch < batches; batch += 1) {
+    signal.throwIfAborted();
+    const planned = { ctx, kind: 'cards', jobId, batch, dryRun: true } as const;
+    const outcomes = await attemptBatch(planned, async () => undefined);
+    await inTransaction(db, async (sql) => {
+      await storeOutcomes(sql, jobId, outcomes);
+      await job.checkpoint({ sql }, {});
+    });
+    report(0.3 + (0.6 * (batch + 1)) / batches);
+  }
+  await inTransaction(db, async (sql) => {
+    await judgeCards(sql, migrationId, jobId);
+    await job.checkpoint({ sql }, {});
+  });
 }

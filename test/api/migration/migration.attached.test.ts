@@ -66,9 +66,9 @@ describe('a full snapshot', () => {
           .filter((sheet) => sheet !== 'ReadMe')
           .map((sheet) => [sheet, 'skip']),
       ),
-      TagGroups: 'skip: tells of the other tool: 1 row',
-      Tags: 'skip: tells of the other tool: 1 row',
-      Types: 'skip: tells of the other tool: 2 rows',
+      TagGroups: 'skip: describes the source workspace: 1 row',
+      Tags: 'skip: describes the source workspace: 1 row',
+      Types: 'skip: describes the source workspace: 2 rows',
     });
     const relations = Object.fromEntries(
       (await records(admin, id, 'relation')).map(({ source_id, action, error_message }) => [
@@ -77,9 +77,9 @@ describe('a full snapshot', () => {
       ]),
     );
     expect(relations).toEqual({
-      'r-1': 'skip: goes with its card, as the parent',
+      'r-1': 'skip: is applied as the parent of its card',
       'r-2': expect.stringMatching(/^conflict: source: “Nobody”: there is no such Application/),
-      'r-3': 'conflict: another row puts the card below another one',
+      'r-3': 'conflict: an earlier row names another parent',
       'r-4': 'create',
       'r-5': 'create',
       'r-6': expect.stringMatching(/^conflict: target: “Oracle”: there is no such ITComponent/),
@@ -104,7 +104,7 @@ describe('a full snapshot', () => {
       Runbook: 'create',
       Contract: 'conflict: url: must be an address with http, https or mailto',
       Scan: 'conflict: has no address: the contents of files are not in the source',
-      'Runbook again': 'skip: told by another row already',
+      'Runbook again': 'skip: another row has the same content',
       '=cmd()': 'create',
       Farewell: 'skip: its card is left out',
       'Wrong kind': 'conflict: card_type: “Widget” stands for no card type',
@@ -125,12 +125,12 @@ describe('a full snapshot', () => {
       { field: 'documentType', code: 'unknown_option', message: '“curiosity” is no link type' },
     ]);
     expect(await actions(id, 'comment')).toEqual({
-      'Suite: When does it end?': 'skip: told by another row already',
+      'Suite: When does it end?': 'skip: another row has the same content',
       'Suite: In March.': 'create',
       'Suite: Thank you.': 'create',
       'Suite: From the future': 'create',
       'Nowhere: Lost': expect.stringMatching(/^conflict: card: “Nowhere”/),
-      'Nowhere: Also lost': 'conflict: what it answers is not taken over',
+      'Nowhere: Also lost': 'conflict: the comment that it replies to is not imported',
     });
     expect(await attachments()).toEqual({ links: 0, comments: 0 });
     const lines = await errorsOf(admin, id);
@@ -330,7 +330,7 @@ describe('any table', () => {
     const [, further] = await records(admin, made.id);
     expect(further).toMatchObject({
       action: 'skip',
-      error_message: 'tells further relations of a card that an earlier row has told',
+      error_message: 'adds relations to the card of an earlier row',
     });
     expect((await records(admin, made.id))[3].error_message).toContain(
       'row 4 of Applications has the same key',
@@ -351,9 +351,9 @@ describe('any table', () => {
         ['Ledger → Disk', 'create'],
         ['X-2 → Disk', 'relation_type: “relNothing” is no relation type'],
         ['X-2 → X-1', 'create'],
-        ['Ledger → X-8', 'another row tells other values of it'],
+        ['Ledger → X-8', 'another row has other values for it'],
         ['X-1 → X-9', 'create'],
-        ['Archive → X-8', 'told by another row already'],
+        ['Archive → X-8', 'another row has the same content'],
       ]),
     );
     expect(await actions(made.id, 'document')).toMatchObject({

@@ -45,8 +45,9 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
     );
   expect(await shown('subscription')).toEqual([
     'Application | 2 | Books: responsible ann@estate.example | create',
-    'Subscriptions | 2 | S-1:  Ann <ANN@estate.example> | skip | told by another row already',
+    'Subscriptions | 2 | S-1:  Ann <ANN@estate.example> | skip | another row has the same content',
     'Subscriptions | 3 | Books: observer ann@estate.example | create',
+    'Subscriptions | 3 | Books: observer new@estate.example | conflict | there is no user with this address',
     'Subscriptions | 4 | Sheets: responsible ann@estate.example | create',
     expect.stringMatching(
       /^Subscriptions \| 5 .* conflict \| role: “ACCOUNTABLE” is no role on cards of the type/,
@@ -55,15 +56,13 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
     expect.stringMatching(/^Subscriptions \| 7 .* conflict \| role: is missing$/),
     expect.stringMatching(/^Subscriptions \| 8 .* skip \| its card is left out$/),
     expect.stringMatching(/^Subscriptions \| 9 .* conflict \| card: “Nowhere”: there is no such Application/),
-    // records that a row has beyond its first come behind those of all rows
-    'Subscriptions | 3 | Books: observer new@estate.example | conflict | there is no user with this address',
   ]);
   expect(await shown('user')).toEqual([
     'Application | 2 | ann@estate.example | skip',
     'Subscriptions | 3 | new@estate.example | conflict | there is no user with this address',
   ]);
   expect((await actionsOf(admin, made.id, 'metamodel_type')).Users).toBe(
-    'skip: tells of the other tool: 1 row',
+    'skip: describes the source workspace: 1 row',
   );
   await applied(t.services, admin, made.id);
   const held = async (key: string) =>

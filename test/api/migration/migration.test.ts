@@ -80,19 +80,19 @@ describe('a snapshot', () => {
     expect(await actions(id, 'metamodel_type')).toMatchObject({
       Application: 'skip',
       Process: 'skip',
-      Widget: 'conflict: stands for no card type, which leaves out 1 row: map it, or say that it is left out',
+      Widget: 'conflict: is no known card type, which leaves out 1 row: map it or leave it out',
     });
     expect(await actions(id, 'metamodel_field')).toMatchObject({
-      customScore: 'conflict: is not mapped, which leaves out 1 value: map it, or say that it is left out',
+      customScore: 'conflict: is not mapped, which leaves out 1 value: map it or leave it out',
       category: expect.stringMatching(/^conflict: 1 value left out: unknown option/),
     });
     expect(await actions(id, 'relation')).toEqual({
       'Suite → it-1': 'create',
-      'Suite → PostgreSQL': 'skip: told by another row already',
+      'Suite → PostgreSQL': 'skip: another row has the same content',
       'Hire → Suite': 'create',
       'Payroll → it-1': 'create',
       'Payroll → Nowhere': expect.stringMatching(/^conflict: relApplicationToITComponent: “Nowhere”/),
-      'app-1 → PostgreSQL': 'skip: told by another row already',
+      'app-1 → PostgreSQL': 'skip: another row has the same content',
     });
     expect(await actions(id, 'metamodel_relation_type')).toMatchObject({
       relToRequires: expect.stringMatching(/^conflict: is not mapped/),
@@ -193,7 +193,7 @@ describe('a snapshot', () => {
     expect((await actions(id))['Something else']).toBe('create');
     expect((await records(admin, id))[0].diff['attributes.numberOfUsers']).toEqual({ old: null, new: 7 });
     expect(await actions(id, 'metamodel_relation_type')).toEqual({
-      relToRequires: 'skip: left out as asked: 1 value',
+      relToRequires: 'skip: left out on request: 1 value',
     });
   });
 

@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { convertRow } from '../../../../domain/exchange/migration/convert.ts';
 import { addressesOf } from '../../../../domain/exchange/migration/convert.values.ts';
 import { guessType } from '../../../../domain/exchange/migration/mapping.guess.ts';
-import { guessOther, keyOf, otherTargets } from '../../../../domain/exchange/migration/mapping.stands.ts';
 import { mapBlocks, unmapped } from '../../../../domain/exchange/migration/mapping.ts';
-import { kindOfSheet } from '../../../../domain/exchange/migration/source.kinds.ts';
+import {
+  columnTargets,
+  describeTarget,
+  guessRecordColumn,
+  kindOfSheet,
+} from '../../../../domain/exchange/migration/record-kinds.ts';
 import type { SourceBlock } from '../../../../domain/exchange/migration/source.types.ts';
 import { seededMetamodel } from '../../inventory/cards/seeded-metamodel.ts';
 
@@ -120,7 +124,7 @@ describe('rows that are no cards', () => {
     ['Links', ['name', 'url'], 'sheet', 'card'],
     ['Comments', ['Card', 'Text'], 'sheet', 'comment'],
     ['constructor', ['constructor', 'url'], 'sheet', 'card'],
-  ] as const)('%s with %j of a %s stands for: %s', (sheet, heads, source, kind) => {
+  ] as const)('%s with %j of a %s has rows of the kind %s', (sheet, heads, source, kind) => {
     expect(kindOfSheet(sheet, heads, source)).toBe(kind);
   });
 
@@ -131,7 +135,7 @@ describe('rows that are no cards', () => {
         kind: 'relation' as const,
         ends: { source, target },
       };
-      return keyOf(mapped([one])[0]!.stands);
+      return describeTarget(mapped([one])[0]!.target).key;
     };
     expect(between('r', 'Application', 'ITComponent')).toBe('relations.relAppToITC');
     expect(between('r', 'ITComponent', 'Application')).toBe('relations.relAppToITC.reverse');
@@ -260,9 +264,9 @@ describe('a row', () => {
 });
 
 it('takes the column type of people on cards for the kind of the card or of the role, by what else there is', () => {
-  const stands = { kind: 'subscription' } as const;
-  const targets = otherTargets(metamodel, stands);
-  const meaning = (heads: string[]) => guessOther('leanix', stands, 'type', targets, heads);
+  const target = { kind: 'subscription' } as const;
+  const targets = columnTargets(metamodel, target);
+  const meaning = (heads: string[]) => guessRecordColumn('leanix', target, 'type', targets, heads);
   expect(meaning(['factSheet', 'type', 'user'])).toBe('role_type');
   expect(meaning(['factSheet', 'type', 'user', 'roles'])).toBe('card_type');
   expect(meaning(['factSheet', 'factSheetType', 'type', 'user', 'roles'])).toBe('role_type');

@@ -1,0 +1,41 @@
+import type { Knex } from 'knex';
+import { type Db, inTransaction } from '../../../platform/database.ts';
+import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { cardPlan, leveledTypes } from './imports.cards.plan.ts';
+import type { ImportPayload } from './imports.job.ts';
+import { createPlan, type Planned } from './imports.planning.ts';
+import { relationPlan } from './imports.relations.plan.ts';
+
+const specs = { cards: cardPlan, relations: relationPlan };
+
+/** Which staged rows are planned, and how. */
+type PlanOptions = Pick<ImportPayload, 'kind' | 'mode'> & { batchRows: number };
+
+/** Plans staged rows in the caller's transaction. @param id the job under which they are staged. */
+export async function planStaged(
+  { ctx, signal }: RunningJob,
+  sql: Knex.Transaction,
+  id: string,
+  { kind, mode, batchRows }: PlanOptions,
+): Promise<Planned> {
+  const leveled = leveledTypes(ctx.metamodel);
+  const pulse = () => signal.throwIfAborted();
+  return await createPlan({ sql, ctx, jobId: id, mode, batchRows, leveled, pulse }, specs[kind]);
+}
+
+/**
+ * Plans the staged rows of a job in one transaction.
+ * @param store is called last in that transaction, and stores the checkpoint.
+ */
+export async function planImport(
+  job: RunningJob,
+  db: Db,
+  options: PlanOptions,
+  store: (sql: Knex.Transaction, planned: Planned) => Promise<void>,
+): Promise<Planned> {
+  return await inTransaction(db, async (sql) => {
+    const planned = await planStaged(job, sql, job.id, options);
+    await store(sql, planned);
+    return planned;
+  });
+}

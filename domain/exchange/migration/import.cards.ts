@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import type { Knex } from 'knex';
+import { queryRows, type Sql } from '../../../platform/database.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { readTagCatalogue, resolveTags } from '../imports/imports.people.ts';
+import { readSource } from '../imports/imports.source.ts';
+import { createStager } from '../imports/imports.stage.ts';
+import { storeRows } from '../imports/imports.staging.ts';
+import type { StoredRefs } from './stage.cards.ts';
+
+/** The record of a card as the import of cards needs it. */
+interface CardRecord {
+  line: number;
+  payload: Record<string, unknown>;
+  refs: StoredRefs;
+}
+
+/** The next records of cards after a line, with one of the given actions. */
+export async function readCardRecords(
+  sql: Knex.Transaction,
+  migrationId: string,
+  line: number,
+  actions: string[],
+  limit: number,
+): Promise<CardRecord[]> {
+  return await queryRows(
+    sql,
+    `select line, payload, coalesce(refs, '{}') as refs from migration_records
+     where migration_id = ? and entity_kind = 'card' and line > ? and action = any(?::text[]) and payload is not null
+     order by line limit ${limit}`,
+    [migrationId, line, actions],
+  );
+}
+
+/** Writes cards into the staging table of the import that has the id of a job. They keep their lines. */
+export async function createCardWriter(
+  ctx: Ctx,
+  db: Sql,
+  jobId: string,
+): Promise<(sql: Knex.Transaction, records: readonly CardRecord[]) => Promise<void>> {
+  const stage = await createStager(ctx, db, 'cards');
+  const catalogue = await readTagCatalogue(db);
+  const options = { kind: 'cards', format: 'ndjson', empty: 'leave' } as const;
+  return async (sql, records) => {
+    const lines = Readable.from(records.map(({ payload }) => Buffer.from(`${JSON.stringify(payload)}\n`)));
+    for await (const read of readSource(lines, ctx.metamodel, 'cards', options, records.length)) {
+      const rows = read.map((row) => ({ ...row, line: records[row.line - 1]!.line }));
+      const refs = new Map(records.map((record) => [record.line, record.refs]));
+      const staged = await stage(sql, rows);
+      for (const card of staged) {
+        const type = ctx.metamodel.cardTypes.get(card.type ?? '');
+        const { tags, holders } = refs.get(card.line)!;
+        if (!card.payload || !type) continue;
+        card.payload.additive = true;
+        // missing tags are created before cards are written
+        if (tags) card.payload.tags = resolveTags(catalogue, type, tags).ids;
+        if (holders) card.payload.holders = holders;
+      }
+      await storeRows(sql, jobId, 'cards', staged);
+    }
+  };
+}

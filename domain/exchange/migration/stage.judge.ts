@@ -1,0 +1,197 @@
+import type { Knex } from 'knex';
+import { MAX_THREAD } from '../../collaboration/comments/comments.rules.ts';
+import { limitedSides } from '../../inventory/relations/relations.rules.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { DUPLICATE, NO_PARENT } from './stage.rows.ts';
+
+/** The errors of an import's outcome `o` as one text; lines become rows of the sheets. */
+const errorText = `(select string_agg(concat_ws(': ', nullif(e ->> 'field', 'row'),
+    coalesce((select replace(e ->> 'message', m[1], 'row ' || other."row" || ' of ' || other.sheet)
+      from regexp_match(e ->> 'message', 'line [0-9]{1,9}\\M') as m
+      join migration_records other on other.migration_id = r.migration_id and other.line = substr(m[1], 6)::int),
+      e ->> 'message')), '; ')
+  from jsonb_array_elements(o.errors) e)`;
+
+/** Stores what applying the cards would do, by the outcomes of their dry run. */
+export async function judgeCards(sql: Knex.Transaction, migrationId: string, jobId: string): Promise<void> {
+  await sql.raw(
+    `update migration_records r set
+       action = case o.outcome when 'created' then 'create' when 'updated' then 'update' when 'unchanged' then 'skip'
+         else 'conflict' end,
+       error_message = case when o.outcome = 'failed' then ${errorText} end,
+       target_id = case when not p.is_new then p.card_id end
+     from import_outcomes o left join import_card_plan p on p.job_id = o.job_id and p.line = o.line
+     where o.job_id = ? and r.migration_id = ? and r.line = o.line`,
+    [jobId, migrationId],
+  );
+}
+
+const planned = {
+  cards: { table: 'import_card_plan', id: 'card_id', kind: 'card' },
+  relations: { table: 'import_relation_plan', id: 'relation_id', kind: 'relation' },
+} as const;
+
+/** Stores the outcomes of applied rows: of one batch, or if null of the rows that failed in planning. */
+export async function recordOutcomes(
+  sql: Knex.Transaction,
+  target: keyof typeof planned,
+  { migrationId, jobId, batch }: { migrationId: string; jobId: string; batch: number | null },
+): Promise<void> {
+  const { table, id, kind } = planned[target];
+  await sql.raw(
+    `update migration_records r set
+       status = case o.outcome when 'failed' then 'error' else 'applied' end,
+       error_message = case when o.outcome = 'failed' then ${errorText} end,
+       target_id = case when o.outcome = 'failed' then r.target_id else p.${id} end
+     from import_outcomes o left join ${table} p on p.job_id = o.job_id and p.line = o.line
+     where o.job_id = ? and r.migration_id = ? and r.line = o.line and r.entity_kind = '${kind}'
+       and ${batch === null ? `o.outcome = 'failed'` : 'p.batch = ?'}`,
+    [jobId, migrationId, ...(batch === null ? [] : [batch])],
+  );
+}
+
+/** Runs a statement; `:id` is the id of the migration. */
+type Run = (statement: string, bindings?: { types: string[] }) => Promise<void>;
+
+/**
+ * Stores what applying relations, attachments, tags and stakeholders would do, once that is known of the cards: existing
+ * and duplicate ones are skipped, those without a card or beyond a limit are conflicts.
+ */
+export async function judgeOthers(
+  sql: Knex.Transaction,
+  migrationId: string,
+  metamodel: Metamodel,
+): Promise<void> {
+  const run: Run = async (statement, bindings) => {
+    await sql.raw(statement, { id: migrationId, ...bindings });
+  };
+  /** `select` returns `line, action, message, id`. Only records that would be created change. */
+  const judge: Run = (select, bindings) =>
+    run(
+      `with judged (line, action, message, id) as (${select})
+       update migration_records r set action = j.action, error_message = j.message, target_id = j.id
+       from judged j where r.migration_id = :id and r.line = j.line and r.action = 'create'`,
+      bindings,
+    );
+  await followCards('source', `'relation', 'document', 'comment', 'subscription', 'card_tag'`, run, judge);
+  await followCards('target', `'relation'`, run, judge);
+  await judge(
+    `select r.line, 'skip', null, s.id from migration_records r
+     join stakeholders s on s.card_id = r.source_card and s.user_id = (r.payload ->> 'user_id')::uuid
+       and s.role = r.payload ->> 'role'
+     where ${open('subscription')}`,
+  );
+  await judge(
+    `select r.line, 'skip', null, t.id from migration_records r
+     join card_tags k on k.card_id = r.source_card join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
+     where ${open('card_tag')} and lower(t.name) = lower(r.payload ->> 'name')
+       and lower(g.name) = lower(r.payload ->> 'group')`,
+  );
+  await judgeRelations(judge, metamodel);
+  await judge(
+    `select distinct on (r.line) r.line, 'skip', null, d.id from migration_records r
+     join documents d on d.card_id = r.source_card and d.url = r.payload ->> 'url'
+     where ${open('document')} order by r.line, d.id`,
+  );
+  await judge(
+    `select line, 'skip', '${DUPLICATE}', null::uuid from (
+       select r.line, row_number() over (partition by ${end('source')}, r.payload ->> 'url' order by r.line) as n
+       from migration_records r where ${open('document')}) k where n > 1`,
+  );
+  await judgeComments(run, judge);
+}
+
+/** The condition for records `r` of a kind that would be created. */
+const open = (kind: string) => `r.migration_id = :id and r.entity_kind = '${kind}' and r.action = 'create'`;
+/** The card at an end of the record `r`: one of the inventory, or one of the file. */
+const end = (side: string) => `coalesce(r.${side}_card::text, r.${side}_line::text)`;
+
+/** Replaces cards of the file that exist by their ids, and leaves out what belongs to cards that are left out. */
+async function followCards(side: string, kinds: string, run: Run, judge: Run): Promise<void> {
+  const joined = `r.migration_id = :id and r.entity_kind in (${kinds}) and c.migration_id = r.migration_id
+    and c.line = r.${side}_line`;
+  await run(
+    `update migration_records r set ${side}_card = c.target_id from migration_records c
+     where ${joined} and c.target_id is not null`,
+  );
+  const subject = `case r.entity_kind when 'relation' then 'one of its cards' else 'its card' end`;
+  await judge(
+    `select r.line, case c.action when 'skip' then 'skip' else 'conflict' end,
+       ${subject} || case c.action when 'skip' then ' is left out' else ' cannot be created' end, null::uuid
+     from migration_records r join migration_records c on ${joined}
+     where c.target_id is null and c.action in ('conflict', 'skip')`,
+  );
+}
+
+async function judgeRelations(judge: Run, metamodel: Metamodel): Promise<void> {
+  await judge(
+    `select r.line, 'conflict', 'a card has no relation to itself', null::uuid from migration_records r
+     where ${open('relation')} and ${end('source')} = ${end('target')}`,
+  );
+  await judge(
+    // the one with values counts
+    `select line, case when differs then 'conflict' else 'skip' end,
+       case when differs then 'another row has other values for it' else '${DUPLICATE}' end, null::uuid
+     from (
+       select r.line, row_number() over same as n, r.payload <> first_value(r.payload) over same as differs
+       from migration_records r where ${open('relation')}
+       window same as (partition by r.relation_type, ${end('source')}, ${end('target')} order by r.payload is null, r.line)
+     ) k where n > 1`,
+  );
+  await judge(
+    `select r.line, case when e.attributes @> coalesce(r.payload -> 'attributes', '{}')
+         and (r.payload ->> 'description' is null or r.payload ->> 'description' = e.description)
+       then 'skip' else 'update' end, null, e.id
+     from migration_records r
+     join relations e on e.type = r.relation_type and e.source_id = r.source_card and e.target_id = r.target_card
+     where ${open('relation')}`,
+  );
+  for (const side of ['target', 'source'] as const) {
+    const limited = [...metamodel.relationTypes.values()].filter((type) => limitedSides(type).includes(side));
+    await judge(
+      `select line, 'conflict', 'one of its cards has another relation of this type, which allows one', null::uuid from (
+         select r.line, row_number() over (partition by r.relation_type, ${end(side)} order by r.line) as n,
+           exists (select from relations e where e.type = r.relation_type and e.${side}_id = r.${side}_card) as is_taken
+         from migration_records r where ${open('relation')}
+           and r.relation_type = any(cast(:types as text[]))) placed where is_taken or n > 1`,
+      { types: limited.map(({ key }) => key) },
+    );
+  }
+}
+
+async function judgeComments(run: Run, judge: Run): Promise<void> {
+  // the author follows from the rest
+  const content = `${end('source')}, r.payload ->> 'content', coalesce(r.payload ->> 'created_at', '')`;
+  // a comment with several replies has as many rows: all replies belong to the first
+  await run(
+    `update migration_records r set target_line = same.first
+     from (select r.line, first_value(r.line) over (partition by ${content} order by r.line) as first
+           from migration_records r where ${open('comment')} and r.target_line is null) same
+     where ${open('comment')} and r.target_line = same.line and same.first <> same.line`,
+  );
+  await judge(
+    `select line, 'skip', '${DUPLICATE}', null::uuid from (
+       select r.line, row_number() over (partition by ${content}, coalesce(r.target_line, 0) order by r.line) as n
+       from migration_records r where ${open('comment')}) k where n > 1`,
+  );
+  // comments of a card with the same text are the same, at the same time if the source has it
+  await judge(
+    `select distinct on (r.line) r.line, 'skip', null, c.id from migration_records r
+     join comments c on c.card_id = r.source_card and c.deleted_at is null and c.content = r.payload ->> 'content'
+       and (r.payload ->> 'created_at' is null or c.created_at = (r.payload ->> 'created_at')::timestamptz)
+       and (c.parent_id is null) = (r.target_line is null)
+     where ${open('comment')} order by r.line, c.id`,
+  );
+  await judge(
+    `select r.line, p.action, '${NO_PARENT}', null::uuid from migration_records r
+     join migration_records p on p.migration_id = r.migration_id and p.line = r.target_line
+     where ${open('comment')} and p.target_id is null and p.action in ('skip', 'conflict')`,
+  );
+  await judge(
+    `select line, 'conflict', 'a thread has at most ${MAX_THREAD} comments', null::uuid from (
+       select r.line, row_number() over (partition by r.target_line order by r.line) + 1
+         + greatest((select count(*) from comments c where c.thread_id = p.target_id) - 1, 0) as n
+       from migration_records r join migration_records p on p.migration_id = r.migration_id and p.line = r.target_line
+       where ${open('comment')}) k where n > ${MAX_THREAD}`,
+  );
+}
