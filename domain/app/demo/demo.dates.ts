@@ -1,8 +1,5 @@
 import type { DemoDay, MonthsFromToday } from './demo.types.ts';
 
-/** Marks an attribute value as a day so many months after (negative: before) the landscape's day. */
-export const inMonths = (months: number): MonthsFromToday => ({ months });
-
 /**
  * The ISO date that lies `months` after `today` (an ISO date). The day of the month is cut to the target
  * month's last one, so that 31 January plus one month is the end of February.

@@ -1,34 +1,13 @@
-import { applications } from './applications.data.ts';
-import { capabilities } from './capabilities.data.ts';
+import businessCards from './cards.business.json' with { type: 'json' };
+import systemCards from './cards.systems.json' with { type: 'json' };
 import { isMonthsFromToday, resolveDay } from './demo.dates.ts';
 import { expandRelations } from './demo.relations.ts';
-import type { DemoCard, DemoCardSource, DemoLandscape } from './demo.types.ts';
-import { dataObjects, interfaces } from './interfaces.data.ts';
-import { businessContexts, organisations } from './organisation.data.ts';
-import { stakeholderRows, tagGroups, users } from './people.data.ts';
-import { processes } from './processes.data.ts';
-import { providers } from './providers.data.ts';
-import { businessRelations } from './relations-business.data.ts';
-import { systemRelations } from './relations-systems.data.ts';
-import { initiatives, objectives } from './strategy.data.ts';
-import { itComponents, platforms, techCategories } from './technology.data.ts';
+import type { DemoCard, DemoCardSource, DemoLandscape, DemoRelationRow, DemoTagGroup } from './demo.types.ts';
+import people from './people.json' with { type: 'json' };
+import relations from './relations.json' with { type: 'json' };
 
-/** In an order in which a parent stands before its children. */
-const sources: DemoCardSource[] = [
-  ...organisations,
-  ...businessContexts,
-  ...capabilities,
-  ...processes,
-  ...objectives,
-  ...platforms,
-  ...initiatives,
-  ...applications,
-  ...interfaces,
-  ...dataObjects,
-  ...techCategories,
-  ...itComponents,
-  ...providers,
-];
+/** Parents come before their children. */
+const sources = [...businessCards, ...systemCards] as DemoCardSource[];
 
 function cardOn(today: string, { lifecycle, attributes, ...rest }: DemoCardSource): DemoCard {
   const card: DemoCard = {
@@ -55,11 +34,12 @@ function cardOn(today: string, { lifecycle, attributes, ...rest }: DemoCardSourc
 export function demoLandscape(today: string): DemoLandscape {
   return {
     cards: sources.map((source) => cardOn(today, source)),
-    relations: [...businessRelations, ...systemRelations].flatMap(expandRelations),
-    tagGroups,
-    users,
-    stakeholders: stakeholderRows.flatMap(([email, role, cards]) =>
-      cards.split(' ').map((card_external_id) => ({ card_external_id, email, role })),
+    relations: (relations as DemoRelationRow[]).flatMap(expandRelations),
+    tagGroups: people.tagGroups as DemoTagGroup[],
+    users: people.users,
+    stakeholders: (people.stakeholders as [email: string, role: string, cards: string][]).flatMap(
+      ([email, role, cards]) =>
+        cards.split(' ').map((card_external_id) => ({ card_external_id, email, role })),
     ),
   };
 }

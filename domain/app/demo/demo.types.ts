@@ -35,8 +35,8 @@ export interface DemoTagGroup {
   tags: { name: string; description: string; color: string }[];
 }
 
-/** A person of the demo; nobody can log in as one, for they have no password. */
-export interface DemoUser {
+/** A person of the demo, without a password. */
+interface DemoUser {
   email: string;
   display_name: string;
   /** Key of a built-in application role. */
@@ -58,30 +58,18 @@ export interface DemoLandscape {
   stakeholders: DemoStakeholder[];
 }
 
-/** A day that is told relative to the day of the landscape. */
+/** A date relative to the day of the landscape. */
 export interface MonthsFromToday {
   months: number;
 }
 
-/** Whole months from the landscape's day (negative: before it), or a fixed ISO date where it is a fact. */
+/** Months from the landscape's day (negative: before it), or a fixed ISO date. */
 export type DemoDay = number | string;
 
-export type DemoLifecycle = Partial<Record<LifecyclePhase, DemoDay>>;
-
-/** A card as the tables hold it: days still relative. */
+/** A card of the data files, with relative dates. */
 export interface DemoCardSource extends Omit<DemoCard, 'lifecycle' | 'attributes'> {
-  lifecycle?: DemoLifecycle;
+  lifecycle?: Partial<Record<LifecyclePhase, DemoDay>>;
   attributes: Record<string, unknown | MonthsFromToday>;
-}
-
-/** What a table row may tell beyond its identity and attributes. */
-export interface DemoExtras {
-  subtype?: string;
-  parent?: string;
-  alias?: string;
-  lifecycle?: DemoLifecycle;
-  tags?: string[];
-  approval?: DemoCard['approval'];
 }
 
 /** One or several relations of one source: type, source, and targets separated by blanks (`TARGET:detail`). */

@@ -1,4 +1,4 @@
-import { cardTypeSeeds } from '../../../domain/inventory/metamodel/card-types.data.ts';
+import { cardTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import type { Field, Section } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { between, pick, type Random } from './random.ts';
 import { places } from './words.data.ts';

@@ -1,4 +1,4 @@
-import { cardTypeSeeds } from '../../../domain/inventory/metamodel/card-types.data.ts';
+import { cardTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { attributesOf, lifecycleOf } from './attributes.ts';
 import { descriptionOf } from './descriptions.ts';
 import { MAX_CARDS, nameOf } from './names.ts';

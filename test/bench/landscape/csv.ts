@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
-import { relationTypeSeeds } from '../../../domain/inventory/metamodel/relation-types.data.ts';
+import { relationTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { benchAttributeKeys } from './attributes.ts';
 import { type BenchCard, benchCards } from './cards.ts';

@@ -1,4 +1,4 @@
-import { relationTypeSeeds } from '../../../domain/inventory/metamodel/relation-types.data.ts';
+import { relationTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { mix, mulberry32 } from './random.ts';
 import type { Shape, TypeShape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import { relationTypeSeeds } from '../../../domain/inventory/metamodel/relation-types.data.ts';
+import { relationTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import type { RelationTypeSeed } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { type HubPlan, nonHubs, planHubs } from './hubs.ts';
 import { mix, mulberry32, pick, type Random, strideOf } from './random.ts';

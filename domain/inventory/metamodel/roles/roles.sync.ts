@@ -3,7 +3,7 @@ import type { Work } from '../../../kernel/context.ts';
 import type { Translations } from '../../../kernel/metamodel/metamodel.types.ts';
 import type { CardTypeInput } from '../card-types/card-types.rules.ts';
 import { unique } from '../card-types/card-types.rules.ts';
-import { stakeholderRoleSeeds } from '../stakeholder-roles.data.ts';
+import { stakeholderRoleSeeds } from '../metamodel.seeds.data.ts';
 import { cleanTranslations } from '../translations.ts';
 import { countHolders, deleteRole, insertRole, lockRoles, updateRole } from './roles.rows.ts';
 

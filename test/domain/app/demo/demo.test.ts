@@ -3,8 +3,10 @@ import { addMonths } from '../../../../domain/app/demo/demo.dates.ts';
 import { demoLandscape } from '../../../../domain/app/demo/demo.landscape.ts';
 import type { DemoCard } from '../../../../domain/app/demo/demo.types.ts';
 import { bundledFacts } from '../../../../domain/governance/eol/eol.bundled.ts';
-import { cardTypeSeeds } from '../../../../domain/inventory/metamodel/card-types.data.ts';
-import { relationTypeSeeds } from '../../../../domain/inventory/metamodel/relation-types.data.ts';
+import {
+  cardTypeSeeds,
+  relationTypeSeeds,
+} from '../../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { EOL_CYCLE, EOL_PRODUCT, eolFieldsOf } from '../../../../domain/kernel/metamodel/eol.fields.ts';
 import {
   type Field,

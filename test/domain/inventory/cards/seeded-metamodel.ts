@@ -1,6 +1,8 @@
-import { cardTypeSeeds } from '../../../../domain/inventory/metamodel/card-types.data.ts';
-import { relationTypeSeeds } from '../../../../domain/inventory/metamodel/relation-types.data.ts';
-import { stakeholderRoleSeeds } from '../../../../domain/inventory/metamodel/stakeholder-roles.data.ts';
+import {
+  cardTypeSeeds,
+  relationTypeSeeds,
+  stakeholderRoleSeeds,
+} from '../../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import {
   type CardTypeColumns,
   compileMetamodel,

@@ -2,8 +2,10 @@ import {
   createFilterSchema,
   type FilterSchema,
 } from '../../../../domain/inventory/filters/filters.schema.ts';
-import { cardTypeSeeds } from '../../../../domain/inventory/metamodel/card-types.data.ts';
-import { relationTypeSeeds } from '../../../../domain/inventory/metamodel/relation-types.data.ts';
+import {
+  cardTypeSeeds,
+  relationTypeSeeds,
+} from '../../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { compileMetamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Field, FieldType } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
 

@@ -1,0 +1,12 @@
+import type { CardTypeSeed, RelationTypeSeed } from '../../kernel/metamodel/metamodel.types.ts';
+import type { CardPermission } from '../../kernel/permissions/permissions.data.ts';
+import cardTypes from './card-types.json' with { type: 'json' };
+import relationTypes from './relation-types.json' with { type: 'json' };
+import stakeholderRoles from './stakeholder-roles.json' with { type: 'json' };
+
+/** The built-in card types of a new workspace. */
+export const cardTypeSeeds = cardTypes as CardTypeSeed[];
+/** The built-in relation types of a new workspace. */
+export const relationTypeSeeds = relationTypes as RelationTypeSeed[];
+/** The permissions of the built-in stakeholder roles, by role. */
+export const stakeholderRoleSeeds = stakeholderRoles as Record<string, CardPermission[]>;
