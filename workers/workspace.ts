@@ -1,5 +1,5 @@
 import { runApply } from '../domain/app/workspace/transfer.apply.ts';
-import { noteFailure, runParse } from '../domain/app/workspace/transfer.parse.ts';
+import { storeFailure, runParse } from '../domain/app/workspace/transfer.parse.ts';
 import {
   workspaceApplyJob,
   workspaceExportJob,
@@ -9,5 +9,5 @@ import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { runWorkspaceExport } from '../reports/app/workspace/workspace.export.ts';
 
 export const workspaceExportProcessor = processes(workspaceExportJob, runWorkspaceExport);
-export const workspaceParseProcessor = processes(workspaceParseJob, runParse, noteFailure);
-export const workspaceApplyProcessor = processes(workspaceApplyJob, runApply, noteFailure);
+export const workspaceParseProcessor = processes(workspaceParseJob, runParse, storeFailure);
+export const workspaceApplyProcessor = processes(workspaceApplyJob, runApply, storeFailure);

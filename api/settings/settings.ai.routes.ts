@@ -14,7 +14,7 @@ import { settingsOf } from './settings.routes.ts';
 const tag = 'Settings';
 const root = '/api/v1/settings/ai';
 
-/** What leaves the house for a provider of AI, and what was spent there. */
+/** Previews of what is sent to the provider of AI, and usage. */
 export function registerAiSettingRoutes(app: App, services: Services): void {
   app.addSchema(AiPreviewSchema);
   app.addSchema(AiUsageSchema);

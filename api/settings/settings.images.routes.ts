@@ -11,7 +11,7 @@ import {
 import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
 import { openContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import type { StoredImage } from '../../domain/kernel/settings/settings.defaults.ts';
+import type { StoredImage } from '../../domain/kernel/settings/settings.definition.ts';
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';

@@ -3,137 +3,51 @@ import Type, { type TSchema } from 'typebox';
 import { changeSetting } from '../../domain/app/settings/settings.change.ts';
 import { reachNote } from '../../domain/app/settings/settings.reach.ts';
 import type { Services } from '../../domain/kernel/services.ts';
+import type {
+  PlainSetting,
+  SettingGroup,
+  SettingKey,
+} from '../../domain/kernel/settings/settings.defaults.ts';
+import type { AnyDefinition } from '../../domain/kernel/settings/settings.definition.ts';
 import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
-import {
-  type PlainSetting,
-  type SettingGroup,
-  settingMembers,
-  settingView,
-  ssoConfigured,
-} from '../../domain/kernel/settings/settings.views.ts';
+import { settingTable } from '../../domain/kernel/settings/settings.table.ts';
+import { settingView, ssoConfigured } from '../../domain/kernel/settings/settings.views.ts';
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/settings.ts';
-import type { App, RoutePermission } from '../types.ts';
-import { plainSettings } from './settings.plain.data.ts';
+import type { App } from '../types.ts';
 
 const tag = 'Settings';
 const root = '/api/v1/settings';
 
-/** Where one setting stands in the API. */
-interface SettingApi {
-  key: PlainSetting | SettingGroup;
-  path: string;
-  name: string;
-  what: string;
-  description?: string;
-  read: RoutePermission;
-  change: RoutePermission;
-  body: TSchema;
-  bodyExample: unknown;
-  answer: TSchema;
-  /** An example of the answer, where none can be made from the schema. */
-  example?: unknown;
+type Setting = PlainSetting | SettingGroup;
+
+const settings = (Object.keys(settingTable) as SettingKey[]).filter(
+  (key): key is Setting => settingTable[key].kind !== 'image',
+);
+
+/** The schemas of a setting's body and answer; those of groups are components with the names of the settings. */
+function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
+  const definition: AnyDefinition = settingTable[key];
+  if (definition.kind === 'group') {
+    return {
+      body: schemas.patchOf(schemas.groupMembers(definition)),
+      answer: Type.Ref(`${definition.name}#`),
+    };
+  }
+  const { member, schema, isOptional } = definition;
+  const body = Type.Object({ [member]: isOptional ? Type.Optional(Nullable(schema)) : schema }, closed);
+  return {
+    body,
+    answer: key === 'mcp_enabled' ? schemas.McpStatus : Type.Object({ [member]: schema }, closed),
+  };
 }
 
-const groups: SettingApi[] = [
-  {
-    key: 'login_branding',
-    path: 'login-branding',
-    name: 'LoginBranding',
-    what: 'the texts of the login page',
-    body: schemas.patchOf(schemas.brandingMembers),
-    bodyExample: { login_tagline: 'All systems, on one map', login_help_link: 'mailto:help@estate.example' },
-  },
-  {
-    key: 'email',
-    path: 'email',
-    name: 'EmailSettings',
-    what: 'the mail server',
-    body: schemas.patchOf(schemas.emailMembers),
-    bodyExample: { smtp_host: 'mail.estate.example', smtp_user: 'estate', smtp_password: 'a secret' },
-  },
-  {
-    key: 'sso',
-    path: 'sso',
-    name: 'SsoSettings',
-    what: 'single sign-on',
-    body: schemas.patchOf(schemas.ssoMembers),
-    bodyExample: {
-      enabled: true,
-      provider: 'oidc',
-      client_id: 'estate',
-      issuer_url: 'https://login.example',
-    },
-  },
-  {
-    key: 'ai',
-    path: 'ai',
-    name: 'AiSettings',
-    what: 'the provider of AI',
-    body: schemas.patchOf(schemas.aiMembers),
-    bodyExample: { enabled: true, provider_type: 'anthropic', model: 'claude', api_key: 'a secret' },
-  },
-  {
-    key: 'registration_policy',
-    path: 'registration-policy',
-    name: 'RegistrationPolicy',
-    what: 'who may register, and with which role',
-    description: 'The role is one whose permissions the caller holds.',
-    body: schemas.patchOf(schemas.registrationMembers),
-    bodyExample: { allowed_domains: ['estate.example'], approval_required: true, role: 'viewer' },
-  },
-  {
-    key: 'retention',
-    path: 'retention',
-    name: 'RetentionSettings',
-    what: 'how long things are kept',
-    description: 'What is older is removed every hour.',
-    body: schemas.patchOf(schemas.retentionMembers),
-    bodyExample: { events_days: 730, notifications_days: 90 },
-  },
-].map((group) => ({
-  ...group,
-  key: group.key as SettingGroup,
-  read: 'admin.settings',
-  change: 'admin.settings',
-  // named as its schema
-  answer: Type.Ref(`${group.name}#`),
-}));
-
-const plain: SettingApi[] = plainSettings.map(({ key, path, name, what, schema, optional, ...more }) => {
-  const member = settingMembers[key];
-  return {
-    key,
-    path,
-    name,
-    what,
-    read: more.public ? 'public' : 'admin.settings',
-    change: 'admin.settings',
-    body: Type.Object({ [member]: optional ? Type.Optional(Nullable(schema)) : schema }, closed),
-    bodyExample: { [member]: more.example },
-    answer: Type.Object({ [member]: schema }, closed),
-    example: { [member]: more.example },
-  };
-});
-
-const mcp: SettingApi = {
-  key: 'mcp_enabled',
-  path: 'mcp',
-  name: 'McpSettings',
-  what: 'whether the MCP server is switched on',
-  read: 'admin.mcp',
-  change: 'admin.mcp',
-  body: Type.Object({ enabled: Type.Optional(Nullable(Type.Boolean())) }, closed),
-  bodyExample: { enabled: true },
-  answer: schemas.McpStatus,
-};
-
-/** All settings but for pictures, the tries of servers, and what an application starts with. */
+/** The operations of all settings except pictures, tests of servers, and the bootstrap. */
 export function registerSettingRoutes(app: App, services: Services): void {
-  for (const schema of Object.values(schemas.settingSchemas)) app.addSchema(schema);
-  for (const setting of [...plain, ...groups, mcp]) registerSetting(app, services, setting);
+  for (const schema of schemas.settingSchemas) app.addSchema(schema);
+  for (const key of settings) registerSetting(app, services, key);
 
   operation(app, {
     method: 'GET',
@@ -160,14 +74,16 @@ export function registerSettingRoutes(app: App, services: Services): void {
   });
 }
 
-function registerSetting(app: App, services: Services, setting: SettingApi): void {
-  const { key, name, what } = setting;
-  const url = `${root}/${setting.path}`;
-  const answer = {
-    description: 'As it is now',
-    schema: setting.answer,
-    ...(setting.example === undefined ? {} : { example: setting.example }),
-  };
+function registerSetting(app: App, services: Services, key: Setting): void {
+  const definition: AnyDefinition = settingTable[key];
+  const { name, what, path, permission = 'admin.settings', readableBy = permission } = definition;
+  const url = `${root}/${path}`;
+  const { body, answer: schema } = schemasOf(key);
+  const example =
+    definition.kind === 'plain' ? { [definition.member]: definition.example } : definition.example;
+  const hasExample = definition.kind === 'plain' && key !== 'mcp_enabled';
+  const answer = { description: 'The current value', schema, ...(hasExample && { example }) };
+  const description = definition.description && { description: definition.description };
 
   operation(app, {
     method: 'GET',
@@ -175,12 +91,12 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
     id: `read${name}`,
     tag,
     summary: `Read ${what}`,
-    ...(setting.description ? { description: setting.description } : {}),
-    permission: setting.read,
+    ...description,
+    permission: readableBy,
     answers: { 200: answer },
     handler: async ({ request, reply }) => {
       const view = settingView(key, await settingsOf(services, request));
-      return setting.read === 'public' ? sendPublic(reply, view) : sendJson(reply, JSON.stringify(view));
+      return readableBy === 'public' ? sendPublic(reply, view) : sendJson(reply, JSON.stringify(view));
     },
   });
 
@@ -190,11 +106,11 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
     id: `change${name}`,
     tag,
     summary: `Change ${what}`,
-    ...(setting.description ? { description: setting.description } : {}),
-    permission: setting.change,
+    ...description,
+    permission,
     ...(reachNote(key) ? { permissionNote: reachNote(key)! } : {}),
-    body: setting.body,
-    bodyExample: setting.bodyExample,
+    body,
+    bodyExample: example,
     answers: { 200: { ...answer, headers: ['ETag'] } },
     errors: ['precondition_failed', ...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
     handler: async ({ ctx, body, reply }) => {
@@ -205,7 +121,7 @@ function registerSetting(app: App, services: Services, setting: SettingApi): voi
   });
 }
 
-/** The settings as they were after the request arrived. */
+/** The settings, at least as new as the request. */
 export async function settingsOf(
   { settings }: Services,
   { topics, ctx }: FastifyRequest,
@@ -213,7 +129,7 @@ export async function settingsOf(
   return await settings.at(topics.get(SETTINGS_TOPIC) ?? 0, ctx.db);
 }
 
-/** An answer that is the same for everybody: any cache may keep it, and asks each time whether it still holds. */
+/** Sends an answer that is the same for everybody: shared caches may store it, and revalidate it each time. */
 function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
   return sendJson(reply.header('cache-control', 'public, no-cache'), JSON.stringify(view));
 }

@@ -77,7 +77,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     url: '/api/v1/admin/workspace/import/:transfer_id',
     id: 'readWorkspaceTransfer',
     tag,
-    summary: 'Read how a transfer stands, and what its archive would change',
+    summary: 'Read a transfer, and what its archive would change',
     description:
       '`diff` counts the rows of each kind and names those that would be left alone; `result` does so for what was done.',
     ...importing,

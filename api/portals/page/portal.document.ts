@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Html, html, type Part } from './portal.html.ts';
 
-/** The page's colours; text has a contrast of at least 4.5 to what it stands on (WCAG 2.2, 1.4.3). */
+/** The page's colours; text has a contrast of at least 4.5 to its background (WCAG 2.2, 1.4.3). */
 export const palette = {
   text: '#1b1f24',
   muted: '#4b5563',

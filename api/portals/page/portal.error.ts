@@ -3,7 +3,7 @@ import { type EstateError, errorCodes } from '../../../platform/errors.ts';
 import { document, pagePolicy } from './portal.document.ts';
 import { html } from './portal.html.ts';
 
-/** Whether a failure is to be told to somebody who looks at a portal's page. */
+/** Whether an error is shown on a portal's page. */
 export function wantsPage({ url, headers }: FastifyRequest): boolean {
   return url.startsWith('/portal/') && (headers.accept ?? '').includes('text/html');
 }

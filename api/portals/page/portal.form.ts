@@ -16,7 +16,7 @@ export interface PageQuery {
   page: number;
 }
 
-/** A page of cards with what was asked for, made of what the public is told and of nothing else. */
+/** A page of cards with the current filter, rendered from public data only. */
 export interface PortalForm {
   portal: PublicPortal;
   query: PageQuery;

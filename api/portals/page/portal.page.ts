@@ -135,7 +135,7 @@ function filters(form: PortalForm): Part[] {
   ];
 }
 
-/** What is chosen and stands in no list, such as a related card that another card's link has led to. */
+/** Selected filters that are in no list, such as a related card from the link of another card. */
 function kept(form: PortalForm, shown: ReadonlySet<string>): Html[] {
   const names = new Map(
     form.cards.items.flatMap(({ relations }) =>

@@ -21,7 +21,7 @@ const following = `array['data_quality'] || array(
 export const FOLLOWS = `(e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
 
 /** Of the events `e`, those after the batch's last write to `m` that still count; its own are not later. */
-const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
+const isLater = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
   and not ${FOLLOWS}`;
 
 /**
@@ -31,7 +31,7 @@ const stands = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id 
 const last = (about: string): string =>
   `select m.entity, m.id, l.* from mine m cross join lateral (
      select e.card_id, e.batch_id, e.event_type, e.position from events e
-     where ${about} and ${stands} order by e.position desc limit 1) l`;
+     where ${about} and ${isLater} order by e.position desc limit 1) l`;
 
 /**
  * Objects of the batch that later writes have touched, each with the last such write. Batches that were rolled back
@@ -59,7 +59,7 @@ export async function findConflicts(sql: Sql, batchId: string): Promise<BatchCon
        union all
        select m.entity, m.id, l.* from mine m join cards c on c.parent_id = m.made cross join lateral (
          select e.card_id, e.batch_id, e.event_type, e.position from events e
-         where e.card_id = c.id and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id and ${stands}
+         where e.card_id = c.id and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id and ${isLater}
          order by e.position desc limit 1) l
      )
      select distinct on (t.entity, t.id) t.entity, t.id, t.card_id, t.batch_id, t.event_type,

@@ -22,7 +22,7 @@ const batchList: ListSpec = {
     origin: 'b.origin',
     dry_run: 'b.dry_run',
     row_count: 'b.row_count',
-    // told once, by the answer that opens the batch
+    // only in the answer that opens the batch
     confirm_token: 'null::text',
     summary: 'b.summary',
     created_at: 'utc(b.created_at)',
@@ -72,7 +72,7 @@ export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): P
   return await runList(ctx.db, batchList, conditions, params);
 }
 
-/** One batch as its JSON text; `token` is told by the answer that opens it. @throws EstateError `not_found`. */
+/** One batch as its JSON text; `token` is only in the answer that opens it. @throws EstateError `not_found`. */
 export async function batchText(sql: Sql, id: string, token: string | null = null): Promise<JsonText> {
   return await textOf(sql, id, {
     ...batchList.members,

@@ -156,7 +156,7 @@ async function requireStanding(sql: Sql, id: string): Promise<void> {
 }
 
 async function mark({ sql, emit }: Work, ctx: Ctx, id: string): Promise<void> {
-  // what this batch had undone stands again
+  // events that this batch had undone apply again
   await sql('mutation_batches')
     .where({ rolled_back_by: id })
     .update({ rolled_back_by: null, rolled_back_at: null });
@@ -192,7 +192,7 @@ async function undoAll(
     const events = await readPage(work.sql, id, before);
     if (events.length === 0) break;
     const going = goes ? await goingWithCards(work.sql, id, events, conflicted) : new Set();
-    tell(
+    reportRun(
       ctx,
       report,
       events.filter((event) => going.has(event)),
@@ -205,7 +205,7 @@ async function undoAll(
           extra: { left: lefts.slice(0, MAX_NAMED) },
         });
       }
-      tell(ctx, report, run, lefts);
+      reportRun(ctx, report, run, lefts);
       for (const event of run) {
         for (const card of [event.card_id, event.peer_card_id]) if (card) touched.add(card);
         if (undoingOf(event.event_type) === 'relation') for (const card of endsOf(event)) touched.add(card);
@@ -301,7 +301,7 @@ async function attempt(
     if (!['23503', '23505'].includes(sqlState(error) ?? '')) throw error;
     return {
       code: 'conflict',
-      message: 'Something else stands in its place, or what it belongs to is gone.',
+      message: 'Another object has taken its place, or the object that it belongs to was deleted.',
     };
   }
 }
@@ -348,7 +348,7 @@ function isUpdate(kind: 'card' | 'relation' | UndoSpec, type: EventType): boolea
   return !kind.undo && kind.events.updated?.includes(type) === true;
 }
 
-function tell(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: Left[]): void {
+function reportRun(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: Left[]): void {
   const whole = new Set(lefts.filter(({ fields }) => !fields).map(({ event_id }) => event_id));
   report.counts.left += whole.size;
   report.counts.undone += run.length - whole.size;

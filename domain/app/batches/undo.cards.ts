@@ -116,14 +116,14 @@ async function bringBack(
   events: ReadonlyMap<string, BatchEvent>,
 ): Promise<void> {
   if (cards.length === 0) return;
-  const told = cards.map(({ id }) => events.get(id)!);
+  const undone = cards.map(({ id }) => events.get(id)!);
   await guardUnique(work.sql, cards, (sql) => insertCards({ ...work, sql }, ctx, cards));
   await work.sql.raw(
     `update cards c set created_by = v.created_by, created_at = coalesce(v.created_at, c.created_at)
      from jsonb_to_recordset(?::jsonb) as v(id uuid, created_by uuid, created_at timestamptz) where c.id = v.id`,
     [
       JSON.stringify(
-        told.map(({ id, data }) => ({
+        undone.map(({ id, data }) => ({
           id,
           created_at: data.created_at ?? null,
           created_by: data.created_by ?? null,

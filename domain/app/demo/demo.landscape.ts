@@ -28,8 +28,8 @@ function cardOn(today: string, { lifecycle, attributes, ...rest }: DemoCardSourc
 }
 
 /**
- * The landscape of Larkfield Mutual, an imaginary insurer, as it stands on `today` (an ISO date): its plans and
- * contracts move with that day, so that the demo never looks old. Always the same for the same day.
+ * The landscape of Larkfield Mutual, an imaginary insurer, on the day `today` (an ISO date). Dates of plans and
+ * contracts are relative to that day. The result is the same for the same day.
  */
 export function demoLandscape(today: string): DemoLandscape {
   return {

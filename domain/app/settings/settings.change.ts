@@ -7,41 +7,39 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { secretFaults } from '../../kernel/settings/settings.addresses.ts';
+import { secretErrors } from '../../kernel/settings/settings.addresses.ts';
 import {
+  type PlainSetting,
+  type SecretGroup,
+  type SettingGroup,
   type SettingKey,
   type SettingValues,
   settingDefaults,
 } from '../../kernel/settings/settings.defaults.ts';
-import { MASK, type SecretGroup, secretKey, secretMembers } from '../../kernel/settings/settings.secrets.ts';
+import type { SettingDefinition } from '../../kernel/settings/settings.definition.ts';
+import { MASK, secretKey, secretMembers } from '../../kernel/settings/settings.secrets.ts';
 import {
   loadSettings,
   SETTINGS_TOPIC,
   type WorkspaceSettings,
 } from '../../kernel/settings/settings.state.ts';
-import {
-  emailConfigured,
-  hasSecret,
-  isPlain,
-  type PlainSetting,
-  type SettingGroup,
-  settingMembers,
-  settingView,
-} from '../../kernel/settings/settings.views.ts';
+import { settingTable } from '../../kernel/settings/settings.table.ts';
+import { emailConfigured, hasSecret, isPlain, settingView } from '../../kernel/settings/settings.views.ts';
 import { showProcessTypes } from './settings.bpm.ts';
-import { type AddressGuard, outboundFaults } from './settings.outbound.ts';
+import { type AddressGuard, outboundErrors } from './settings.outbound.ts';
 import { requireReach } from './settings.reach.ts';
-import { settingFaults } from './settings.rules.ts';
+import { settingErrors } from './settings.rules.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
 
-/** Who may change a setting. */
-export const settingPermission = (key: SettingKey): AppPermission =>
-  key === 'mcp_enabled' ? 'admin.mcp' : 'admin.settings';
+/** The permission to change a setting. */
+export function settingPermission(key: SettingKey): AppPermission {
+  const definition: SettingDefinition = settingTable[key];
+  return (definition.kind !== 'image' && definition.permission) || 'admin.settings';
+}
 
 /**
- * Changes one setting, of a group the members that are sent; null brings a default back. The secret of a group is
- * sealed; its mask leaves it, an empty text or null takes it away, and it has to be sent again when the server changes to
- * which it goes.
+ * Changes one setting, or the members of a group that are sent; null restores a default. The secret of a group is encrypted: its
+ * mask leaves it unchanged, an empty text or null removes it, and it is required again when the server changes that it is sent to.
  * @param guard refuses addresses that this service would not connect to.
  * @returns the setting as it is shown.
  * @throws EstateError `forbidden`, also where the change leads to rights that the caller does not hold, `precondition_failed`, `validation_failed`, `metamodel_busy`.
@@ -58,22 +56,22 @@ export async function changeSetting(
     const before = await lockSettings(work.sql);
     if (ctx.ifMatch) checkIfMatch(ctx, JSON.stringify(settingView(key, before)));
     const value = changedValue(key, before, input);
-    const faults = settingFaults(key, value, { metamodel: work.metamodel, roles: await roleKeys(work) });
+    const faults = settingErrors(key, value, { metamodel: work.metamodel, roles: await roleKeys(work) });
     if (hasSecret(key)) {
       const sent = input[secretMembers[key]];
-      faults.push(...secretFaults(key, before, value as SettingValues[typeof key], sent));
+      faults.push(...secretErrors(key, before, value as SettingValues[typeof key], sent));
     }
     if (key === 'registration_enabled' && value === true && !emailConfigured(before)) {
       faults.push({
-        field: settingMembers[key],
+        field: settingTable[key].member,
         code: 'mail_needed',
         message: 'needs a mail server, with which addresses are confirmed',
       });
     }
     if (faults.length > 0) throw invalidFields(faults);
     await writeSetting(work, ctx, before, key, value);
-    // behind the check of rights: what OUTBOUND_ALLOW names is for those who may change the address
-    const refused = guard ? outboundFaults(guard, key, before.values, value) : [];
+    // after the check of rights: only those who may change the address learn what OUTBOUND_ALLOW allows
+    const refused = guard ? outboundErrors(guard, key, before.values, value) : [];
     if (refused.length > 0) throw invalidFields(refused);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
     if (key === 'bpm_enabled' && value !== before.values.bpm_enabled) {
@@ -94,7 +92,7 @@ function changedValue(
   input: Record<string, unknown>,
 ): SettingValues[PlainSetting | SettingGroup] {
   if (isPlain(key)) {
-    const sent = input[settingMembers[key]];
+    const sent = input[settingTable[key].member];
     if (sent === undefined) return values[key];
     return (sent === null ? settingDefaults[key] : sent) as SettingValues[PlainSetting];
   }
@@ -109,7 +107,7 @@ async function roleKeys({ sql }: Work): Promise<Set<string>> {
   return new Set(await sql('roles').where({ is_archived: false }).pluck('key'));
 }
 
-/** Seals, keeps or takes away the secret of a group. Its event tells only whether one is set. */
+/** Encrypts, keeps or removes the secret of a group. Its event only contains whether one is set. */
 async function writeSecret(
   { sql, emit, raise }: Work,
   ctx: Ctx,

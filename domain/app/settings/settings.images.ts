@@ -5,12 +5,12 @@ import type { Knex } from 'knex';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { expireFiles } from '../../collaboration/files/files.attach.ts';
-import { checkSvgAside } from '../../collaboration/files/svg.thread.ts';
+import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { recordFile, storeContent } from '../../kernel/files/files.store.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import type { StoredImage } from '../../kernel/settings/settings.defaults.ts';
+import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
 
 /** The pictures of a workspace. */
@@ -102,7 +102,7 @@ export async function identifyImage(content: Buffer): Promise<ImageType> {
   if (found && !/xml$/.test(found.mime)) throw refused(`it is ${found.mime}`);
   if (content.length === 0 || !isUtf8(content)) throw refused('it is none of them');
   try {
-    await checkSvgAside(content.toString('utf8'));
+    await checkSvgInThread(content.toString('utf8'));
   } catch (error) {
     if (error instanceof EstateError) throw error;
     throw refused((error as Error).message.replace(/\s+/g, ' ').slice(0, 200));

@@ -2,17 +2,17 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
 
-/** Says why an address cannot be connected to, as far as it tells before names are resolved. */
+/** Checks addresses as far as possible before names are resolved. */
 export type AddressGuard = Pick<Outbound, 'refusal' | 'mailRefusal'>;
 
-/** The members of a group that hold addresses this service calls itself. */
+/** The members of groups with addresses that this service connects to. */
 const called = {
   ai: ['provider_url', 'search_url'],
   sso: ['issuer_url', 'token_endpoint', 'jwks_uri'],
 } as const satisfies { [G in SettingKey]?: readonly (keyof SettingValues[G])[] };
 
-/** Faults of the addresses that a change brings and that this service would refuse to connect to. */
-export function outboundFaults(
+/** Errors of changed addresses that the outbound guard would refuse. */
+export function outboundErrors(
   guard: AddressGuard,
   key: SettingKey,
   before: SettingValues,

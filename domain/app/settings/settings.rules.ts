@@ -2,8 +2,12 @@ import type { FieldError } from '../../../platform/errors.ts';
 import { outgoingFaults } from '../../analysis/ai/ai.outgoing.ts';
 import { isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { type SettingValues, settingDefaults } from '../../kernel/settings/settings.defaults.ts';
-import type { PlainSetting, SettingGroup } from '../../kernel/settings/settings.views.ts';
+import {
+  type PlainSetting,
+  type SettingGroup,
+  type SettingValues,
+  settingDefaults,
+} from '../../kernel/settings/settings.defaults.ts';
 import { currencies } from './currencies.data.ts';
 import { isPublicIssuer } from './settings.sso.ts';
 
@@ -160,7 +164,7 @@ function checkSso(sso: SettingValues['sso'], { roles }: SettingSurroundings): Fi
 }
 
 /** What is wrong with a value, by the members under which it was sent. */
-export function settingFaults<K extends PlainSetting | SettingGroup>(
+export function settingErrors<K extends PlainSetting | SettingGroup>(
   key: K,
   value: SettingValues[K],
   around: SettingSurroundings,

@@ -1,12 +1,13 @@
 import { differing } from '../../kernel/events/row-changes.ts';
 import { leadsElsewhere } from '../../kernel/settings/settings.addresses.ts';
 import {
+  type SecretGroup,
   type SettingKey,
   type SettingValues,
-  type StoredImage,
   settingDefaults,
 } from '../../kernel/settings/settings.defaults.ts';
-import { type SecretGroup, secretMembers } from '../../kernel/settings/settings.secrets.ts';
+import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
+import { secretMembers } from '../../kernel/settings/settings.secrets.ts';
 import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { exchangeImages } from './settings.images.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../kernel/settings/settings.state.ts';
 import { requireReach } from './settings.reach.ts';
 
-// Two who change settings at once would each put back the members that the other changed.
+// without it, two concurrent changes of a group would each restore the members that the other changed
 const SETTINGS_LOCK = 7203014;
 
 /** Reads all settings; nobody else changes one before the transaction ends. */
@@ -20,7 +20,7 @@ export async function lockSettings(sql: Sql): Promise<WorkspaceSettings> {
   return await loadSettings(sql);
 }
 
-/** A value as its event tells it: groups by member, all else as `value`. */
+/** A value as its event contains it: groups by member, all else as `value`. */
 function asRow(value: SettingValues[SettingKey]): StoredRow {
   const isGroup =
     typeof value === 'object' && value !== null && !Array.isArray(value) && !('file_id' in value);
@@ -28,8 +28,9 @@ function asRow(value: SettingValues[SettingKey]): StoredRow {
 }
 
 /**
- * Writes one setting with its event, unless it is the same already. What groups give is given at once to their members. `settings` is what {@link lockSettings} answered.
- * @param unset takes the row away, so that the default counts again, whatever it will be.
+ * Writes one setting with its event, unless it is unchanged. Changed group roles are applied to users at once.
+ * @param settings the result of {@link lockSettings}.
+ * @param unset deletes the row, so that the default applies again.
  * @throws EstateError `forbidden` where the change leads to rights that the caller does not hold.
  */
 export async function writeSetting<K extends SettingKey>(

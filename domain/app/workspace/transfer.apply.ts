@@ -5,12 +5,12 @@ import type { Work } from '../../kernel/context.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { unstage } from './transfer.cleanup.ts';
-import { countActions, leaveRows, leftRows } from './transfer.diff.ts';
+import { countActions, skippedRows, skipRows } from './transfer.diff.ts';
 import { rescoreImported } from './transfer.rescore.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import { reasonOf } from './transfer.rows.ts';
-import { columnsOf, isRowFault } from './transfer.stage.ts';
-import type { KindCounts, LeftRow, Reason } from './transfer.types.ts';
+import { columnsOf, isRowError } from './transfer.stage.ts';
+import type { KindCounts, Reason, SkippedRow } from './transfer.types.ts';
 import { writeFlows, writeSigned, writeStakeholders, writeTodos } from './transfer.write.asked.ts';
 import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
 import {
@@ -21,18 +21,18 @@ import {
   writeRoles,
 } from './transfer.write.metamodel.ts';
 import { storeContents, writeFiles, writePeople, writeSettings } from './transfer.write.others.ts';
-import { type Applying, type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
+import { type Applying, emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
 import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
-/** What has become of an archive. */
+/** The result of applying an archive. */
 export interface TransferResult {
   kinds: Record<string, KindCounts>;
   totals: KindCounts;
-  /** The first of the rows that were left alone. */
-  left: LeftRow[];
+  /** The first of the skipped rows. */
+  left: SkippedRow[];
 }
 
 /** The kinds that are written by rules of their own. */
@@ -52,14 +52,14 @@ const writers: Record<string, (page: Page) => Promise<void>> = {
   process_flow_versions: writeFlows,
 };
 
-const plainly = async (page: Page): Promise<void> =>
-  tellRows(page, await writeRows(page, await readPage(page)));
+const writePlain = async (page: Page): Promise<void> =>
+  emitRows(page, await writeRows(page, await readPage(page)));
 
 /**
- * Writes what a checked archive holds: kind after kind, each behind what it refers to, page by page, each page with its events, the
- * marks of its rows and the job's checkpoint in one transaction. A row that is refused is named, and stops no other. A run that goes
- * on finds the rows that are not marked.
- * @param tuning rows that are written together.
+ * Writes a checked archive: kind by kind in the order of references, in pages. Each page is one transaction with its events, the
+ * `done` marks of its rows and the checkpoint of the job. Refused rows are reported and do not stop others. A resumed run
+ * continues with the rows that are not marked.
+ * @param tuning maximum rows of a page.
  */
 export async function runApply(
   job: RunningJob<WorkspaceTransferPayload>,
@@ -73,7 +73,7 @@ export async function runApply(
     .join('files as f', 'f.id', 't.file_id')
     .where({ 't.id': id })
     .first('f.id', 'f.size');
-  if (!file) throw new EstateError('not_found', 'The archive is no longer kept.');
+  if (!file) throw new EstateError('not_found', 'The archive was deleted.');
   const archive = await openArchive(blobs, file, await schemaVersion(db));
   try {
     const shapes = await readShapes(db, contentTables);
@@ -89,7 +89,7 @@ export async function runApply(
   return await finish(job, services);
 }
 
-/** Tells how far the job has come. */
+/** Computes the progress of the job after some more rows. */
 type Count = (rows: number) => { progress: number; message: string; counts: Record<string, number> };
 
 async function counter({ job, services: { db } }: Applying): Promise<Count> {
@@ -125,7 +125,7 @@ async function applyKind(applying: Applying, kind: string, count: Count): Promis
   }
 }
 
-/** Writes rows together or, where that is refused, in smaller pages, until what is refused stands alone and is named. */
+/** Writes a page of rows. If it is refused, it is split in halves until the refused rows are isolated. */
 async function applyRows(
   applying: Applying,
   kind: string,
@@ -135,7 +135,7 @@ async function applyRows(
   const { job, services } = applying;
   const lines = rows.map(({ line }) => line);
   try {
-    // a content is there before the row that names it
+    // contents are stored before the rows that name them
     if (kind === 'files')
       await storeContents(
         applying,
@@ -159,7 +159,7 @@ async function applyRows(
     if (!reason) throw error;
     count(-lines.length);
     if (rows.length === 1) {
-      await leaveRows({ db: services.db, transferId: job.payload.transfer_id }, kind, [
+      await skipRows({ db: services.db, transferId: job.payload.transfer_id }, kind, [
         { line: lines[0]!, ...reason },
       ]);
       return;
@@ -177,10 +177,10 @@ async function write(applying: Applying, work: Work, kind: string, lines: number
   const table = contentTable.get(kind)!;
   const columns = columnsOf(applying, table, shapes.get(kind)!);
   const page: Page = { applying, work, ctx: job.ctx, table, columns, lines };
-  await (writers[kind] ?? (table.metamodel ? writeMetamodelRows : plainly))(page);
+  await (writers[kind] ?? (table.metamodel ? writeMetamodelRows : writePlain))(page);
 }
 
-/** Why rows were refused; undefined where the fault lies elsewhere. */
+/** Why rows were refused; undefined if the error has another cause. */
 function refusalOf(error: unknown): Reason | undefined {
   if (error instanceof RowRefused) return reasonOf(error.errors!);
   if (error instanceof EstateError && error.status < 500) {
@@ -188,18 +188,18 @@ function refusalOf(error: unknown): Reason | undefined {
       ? reasonOf(error.errors)
       : { code: error.code, message: error.message.slice(0, 500) };
   }
-  if (!isRowFault(error)) return undefined;
+  if (!isRowError(error)) return undefined;
   const { code, constraint } = error as { code: string; constraint?: string };
   if (code === '23505') return { code: `taken:${constraint}`, message: 'Another row here has it already.' };
   if (code === '23503') return { code: 'unknown_reference', message: 'It refers to what is not here.' };
   return { code: 'does_not_fit', message: `A value does not fit${constraint ? ` (${constraint})` : ''}.` };
 }
 
-/** Ends job and transfer with what has become of each row. */
+/** Ends the job and the transfer, with the counts of all kinds. */
 async function finish(job: RunningJob<WorkspaceTransferPayload>, { db }: Services): Promise<JobResult> {
   const { transfer_id: id } = job.payload;
   const { kinds, totals } = await countActions(db, id);
-  const result: TransferResult = { kinds, totals, left: await leftRows(db, id) };
+  const result: TransferResult = { kinds, totals, left: await skippedRows(db, id) };
   const done: JobResult = {
     result: { transfer_id: id, ...totals },
     counts: { ...totals },

@@ -7,20 +7,20 @@ import { appPermissions } from '../../kernel/permissions/permissions.data.ts';
 import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
 import { checkAttachments, checkFiles } from './transfer.files.ts';
 import { checkContents, checkElements, checkShown } from './transfer.models.ts';
-import { type Checking, leaveFaulty, openRows, reasonOf } from './transfer.rows.ts';
+import { type Checking, openRows, reasonOf, skipInvalid } from './transfer.rows.ts';
 import type { Staging } from './transfer.stage.ts';
-import { fieldFaults, fieldRules } from './workspace.fields.ts';
+import { fieldErrors, fieldRules } from './workspace.fields.ts';
 import {
-  cardTypeFaults,
+  cardTypeErrors,
   narrows,
-  relationTypeFaults,
-  stakeholderRoleFaults,
+  relationTypeErrors,
+  stakeholderRoleErrors,
 } from './workspace.metamodel.rules.ts';
 import { nestedRules } from './workspace.nested.data.ts';
-import { nestedFaults } from './workspace.nested.ts';
-import { cardFaults, linkFaults, relationFaults } from './workspace.rows.rules.ts';
+import { nestedErrors } from './workspace.nested.ts';
+import { cardErrors, linkErrors, relationErrors } from './workspace.rows.rules.ts';
 
-/** What is here of a role. */
+/** The stored state of a role. */
 export interface RoleHere {
   key: string;
   is_system: boolean;
@@ -28,8 +28,8 @@ export interface RoleHere {
   is_archived: boolean;
 }
 
-/** What a role may not become: nobody gives by an archive what he does not hold himself, or shuts himself out. */
-export function roleFaults(caller: Caller, content: StoredRow, here: RoleHere | null): FieldError[] {
+/** Validates a role: users cannot grant permissions that they lack, or lock themselves out. */
+export function roleErrors(caller: Caller, content: StoredRow, here: RoleHere | null): FieldError[] {
   if (here?.is_system) {
     return [{ field: '', code: 'system_role', message: 'The role belongs to the system.' }];
   }
@@ -49,7 +49,7 @@ export function roleFaults(caller: Caller, content: StoredRow, here: RoleHere | 
     : [];
 }
 
-/** The type of a card that is here or comes, by the column that names it. */
+/** SQL of the type of the card that a column names, in the workspace or the archive. */
 const typeOf = (column: string): string =>
   `coalesce((select c.type from cards c where c.id = (s.content ->> '${column}')::uuid),
     (select x.content ->> 'type' from workspace_transfer_rows x
@@ -61,8 +61,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       .db('roles')
       .select('key', 'is_system', 'is_default', 'is_archived');
     const byKey = new Map(here.map((role) => [role.key, role]));
-    await leaveFaulty(checking, 'roles', (row) =>
-      roleFaults(checking.caller, row, byKey.get(row.key as string) ?? null),
+    await skipInvalid(checking, 'roles', (row) =>
+      roleErrors(checking.caller, row, byKey.get(row.key as string) ?? null),
     );
   },
   async card_types(checking) {
@@ -71,7 +71,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       'card_types',
       'exists (select from cards c where c.type = t.key)',
     );
-    await leaveFaulty(checking, 'card_types', (row) => [...cardTypeFaults(row), ...narrowing(here, row)]);
+    await skipInvalid(checking, 'card_types', (row) => [...cardTypeErrors(row), ...narrowing(here, row)]);
   },
   async relation_types(checking) {
     const types = new Set(await checking.db('card_types').pluck('key'));
@@ -80,24 +80,24 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     }
     const used = 'exists (select from relations r where r.type = t.key)';
     const here = await definitions(checking, 'relation_types', used);
-    await leaveFaulty(checking, 'relation_types', (row) => [
-      ...relationTypeFaults(row, types),
+    await skipInvalid(checking, 'relation_types', (row) => [
+      ...relationTypeErrors(row, types),
       ...narrowing(here, row),
     ]);
   },
   async stakeholder_role_definitions(checking) {
-    await leaveFaulty(checking, 'stakeholder_role_definitions', stakeholderRoleFaults);
+    await skipInvalid(checking, 'stakeholder_role_definitions', stakeholderRoleErrors);
     checking.metamodel = await expectedMetamodel(checking);
   },
   files: checkFiles,
   file_attachments: checkAttachments,
   async cards(checking) {
     const types = checking.metamodel!.cardTypes;
-    await leaveFaulty(
+    await skipInvalid(
       checking,
       'cards',
       (row, { type: parentType }) => {
-        const faults = cardFaults(types, row);
+        const faults = cardErrors(types, row);
         if (faults.length > 0 || (row.parent_id ?? null) === null) return faults;
         const nests = parentType === row.type && types.get(row.type as string)!.has_hierarchy;
         return nests
@@ -108,10 +108,10 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async relations(checking) {
-    await leaveFaulty(
+    await skipInvalid(
       checking,
       'relations',
-      (row, { source, target }) => relationFaults(checking.metamodel!.relationTypes, row, { source, target }),
+      (row, { source, target }) => relationErrors(checking.metamodel!.relationTypes, row, { source, target }),
       `, ${typeOf('source_id')} as source, ${typeOf('target_id')} as target`,
     );
   },
@@ -132,7 +132,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   async stakeholders(checking) {
     const types = checking.metamodel!.cardTypes;
     const roles = await knownRoles(checking);
-    await leaveFaulty(
+    await skipInvalid(
       checking,
       'stakeholders',
       ({ role }, { type }) =>
@@ -143,7 +143,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async comments(checking) {
-    await leaveFaulty(
+    await skipInvalid(
       checking,
       'comments',
       ({ card_id }, { type: above }) =>
@@ -155,26 +155,26 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
          (select c.card_id::text from comments c where c.id = (s.content ->> 'parent_id')::uuid)) as type`,
     );
   },
-  documents: (checking) => leaveFaulty(checking, 'documents', linkFaults),
+  documents: (checking) => skipInvalid(checking, 'documents', linkErrors),
   diagram_drawings: checkDrawings,
   diagrams: checkThumbnails,
   process_contents: checkContents,
   process_content_elements: checkElements,
   process_diagrams: (checking) => checkShown(checking, 'process_diagrams'),
   process_flow_versions: (checking) => checkShown(checking, 'process_flow_versions'),
-  adrs: (checking) => leaveSigned(checking, 'adrs'),
-  soaws: (checking) => leaveSigned(checking, 'soaws'),
+  adrs: (checking) => skipSigned(checking, 'adrs'),
+  soaws: (checking) => skipSigned(checking, 'soaws'),
 };
 
-/** What a document is left alone with. */
+/** The error of a signed document. */
 export const signedHere: FieldError = {
   code: 'document_signed',
   field: 'status',
   message: 'is signed here: the document stays as it is',
 };
 
-/** What is signed here is not changed, by an archive no more than by anybody. */
-async function leaveSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'): Promise<void> {
+/** Skips documents that are signed here. */
+async function skipSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'): Promise<void> {
   await db.raw(
     `update workspace_transfer_rows s set action = 'conflict', reason = ?::jsonb
      where s.transfer_id = ?::uuid and s.kind = ? and s.action = 'update'
@@ -183,7 +183,7 @@ async function leaveSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws')
   );
 }
 
-/** Roles on cards that are here or come, archived ones too, as `<card type>/<role>`. */
+/** Stakeholder roles of the workspace and the archive, including archived ones, as `<card type>/<role>`. */
 async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
   const { rows } = await db.raw(
     `select card_type_key || '/' || key as role from stakeholder_role_definitions
@@ -194,16 +194,16 @@ async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
   return new Set(rows.map(({ role }: { role: string }) => role));
 }
 
-/** Looks at the rows of a kind by what single writes ask of them, and by the rules of that kind. */
+/** Validates the rows of a kind like single writes, and by the rules of the kind. */
 export async function checkRows(checking: Checking, kind: string): Promise<void> {
   const fields = fieldRules[kind];
-  if (fields) await leaveFaulty(checking, kind, (row) => fieldFaults(fields, row));
+  if (fields) await skipInvalid(checking, kind, (row) => fieldErrors(fields, row));
   const nested = nestedRules[kind];
-  if (nested) await leaveFaulty(checking, kind, (row) => nestedFaults(nested, row));
+  if (nested) await skipInvalid(checking, kind, (row) => nestedErrors(nested, row));
   await checks[kind]?.(checking);
 }
 
-/** Definitions that values lie under. */
+/** Definitions in use, by key. */
 async function definitions({ db }: Staging, table: string, used: string): Promise<Map<unknown, StoredRow>> {
   const { rows } = await db.raw(`select to_jsonb(t) as row from ${table} t where ${used}`);
   return new Map(rows.map(({ row }: { row: StoredRow }) => [row.key, row]));
@@ -217,11 +217,11 @@ function narrowing(here: ReadonlyMap<unknown, StoredRow>, row: StoredRow): Field
     : [];
 }
 
-/** Whether a definition has what is compared: one that has not is left alone already. */
+/** Whether a definition has the columns that are compared; others are skipped already. */
 const cardTypeOrRelationType = (row: StoredRow): boolean =>
   Array.isArray(row.attributes_schema) || (Array.isArray(row.fields_schema) && Array.isArray(row.subtypes));
 
-/** The metamodel that there will be: what is here, with what the archive brings over it. */
+/** The metamodel after the import: the stored one, overridden by the archive. */
 async function expectedMetamodel({ db, transferId }: Staging): Promise<Metamodel> {
   const merged = async (table: string, key: string) => {
     const { rows } = await db.raw(

@@ -1,8 +1,8 @@
 import type { Sql } from '../../../platform/database.ts';
 
-/** An archive, and what was read of it, is kept so long. */
-export const KEPT_DAYS = 30;
-/** Whether the job of a transfer has ended without telling it: it was cancelled. */
+/** Retention of archives and their staged rows. */
+export const RETENTION_DAYS = 30;
+/** SQL of whether the job of a transfer was cancelled or failed without updating the transfer. */
 export const ENDED = `t.status in ('parsing', 'applying') and exists (
   select from jobs j where j.id = t.job_id and j.status in ('cancelled', 'failed'))`;
 
@@ -14,14 +14,14 @@ export async function unstage(sql: Sql, transferId: string): Promise<void> {
 
 /** Deletes transfers that were not continued, like their archives. @returns how many. */
 export async function removeOldTransfers(sql: Sql, limit: number): Promise<number> {
-  // what a reading left that was discarded on the way
+  // rows of transfers that were discarded while they were read
   for (const table of ['workspace_transfer_rows', 'workspace_transfer_ids']) {
     await sql.raw(
       `delete from ${table} r where not exists (select from workspace_transfers t where t.id = r.transfer_id)`,
     );
   }
   const { rows } = await sql.raw(
-    `select t.id from workspace_transfers t where t.created_at < now() - make_interval(days => ${KEPT_DAYS})
+    `select t.id from workspace_transfers t where t.created_at < now() - make_interval(days => ${RETENTION_DAYS})
        and not (t.status in ('parsing', 'applying') and not (${ENDED})) limit ?`,
     [limit],
   );

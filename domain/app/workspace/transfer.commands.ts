@@ -6,7 +6,7 @@ import { recordFile, type StoredContent } from '../../kernel/files/files.store.t
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { ENDED, KEPT_DAYS, unstage } from './transfer.cleanup.ts';
+import { ENDED, RETENTION_DAYS, unstage } from './transfer.cleanup.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import type { TransferStatus } from './transfer.types.ts';
 import { workspaceApplyJob, workspaceParseJob } from './workspace.jobs.ts';
@@ -30,7 +30,7 @@ export async function readTransfer(ctx: Ctx, id: string, sql: Sql = ctx.db): Pro
   return rows[0].item;
 }
 
-/** Takes an uploaded archive, and has a job find out what it would change. @throws EstateError `forbidden`. */
+/** Creates a transfer from an uploaded archive, and starts the job that previews it. @throws EstateError `forbidden`. */
 export async function startTransfer(ctx: Ctx, content: StoredContent, filename: string): Promise<JsonText> {
   requireTransferRights(ctx.caller);
   return await command(ctx, async (work) => {
@@ -40,7 +40,7 @@ export async function startTransfer(ctx: Ctx, content: StoredContent, filename: 
       ownerId: ctx.caller.userId,
       withCosts: true,
       needs: [],
-      expiresAt: new Date(Date.now() + KEPT_DAYS * DAY_MS),
+      expiresAt: new Date(Date.now() + RETENTION_DAYS * DAY_MS),
     });
     const [{ id }] = await work
       .sql('workspace_transfers')
@@ -73,7 +73,7 @@ async function lockTransfer({ sql }: Work, id: string): Promise<LockedTransfer> 
 }
 
 /**
- * Has a job write what a previewed archive holds.
+ * Starts the job that applies a previewed archive.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state`.
  */
 export async function applyTransfer(ctx: Ctx, id: string): Promise<JsonText> {
@@ -96,7 +96,7 @@ export async function applyTransfer(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /**
- * Forgets a transfer with its archive; one that is being read stops. What was applied stays as it is.
+ * Deletes a transfer with its archive, and cancels a running preview. Applied changes are kept.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` while it is being applied.
  */
 export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {

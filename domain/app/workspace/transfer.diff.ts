@@ -1,18 +1,24 @@
 import type { Db } from '../../../platform/database.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
-import { type KindCounts, type LeftRow, MAX_NAMED, type Reason, type RowAction } from './transfer.types.ts';
+import {
+  type KindCounts,
+  MAX_NAMED,
+  type Reason,
+  type RowAction,
+  type SkippedRow,
+} from './transfer.types.ts';
 import { contentTable, contentTables } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** Who made a row, and who changed it last, and when: no difference by itself. */
-const COMPARED_NOT = new Set(['created_at', 'created_by', 'updated_at', 'updated_by']);
+/** Columns that are not compared. */
+const NOT_COMPARED = new Set(['created_at', 'created_by', 'updated_at', 'updated_by']);
 
-/** Decides for each row of a kind whether it is new, changed, the same, or in the way of something. */
+/** Determines for each row of a kind whether it is new, changed, unchanged or in conflict. */
 export async function compareRows(staging: Staging, table: ContentTable, columns: string[]): Promise<void> {
   const { db, transferId } = staging;
   const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
-  const compared = columns.filter((column) => !COMPARED_NOT.has(column));
+  const compared = columns.filter((column) => !NOT_COMPARED.has(column));
   const here = compared.map((column) => `t.${column}`).join(', ');
   const there = compared.map((column) => `(s.n).${column}`).join(', ');
   await db.raw(
@@ -31,10 +37,10 @@ export async function compareRows(staging: Staging, table: ContentTable, columns
   await findTaken(staging, table);
 }
 
-/** Whether an import may change rows that are there; what its kind never changes, it does not either. */
+/** Whether an import may update existing rows of the kind. */
 const changeable = ({ events }: ContentTable): boolean => events?.updated !== undefined;
 
-/** Rows that a unique index would refuse, since another row has what is theirs. */
+/** Marks rows that a unique index would refuse. */
 async function findTaken({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
   for (const { name, expressions, predicate } of shapes.get(table.table)!.uniques) {
     const values = expressions.map((expression, n) => `${expression} as e${n}`).join(', ');
@@ -58,8 +64,8 @@ async function findTaken({ db, transferId, shapes }: Staging, table: ContentTabl
   }
 }
 
-/** Rows that refer to what is neither here nor comes: as often as that leaves further ones behind. */
-export async function findLoose({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
+/** Marks rows that refer to rows neither in the workspace nor in the archive; repeated while further rows lose their parents. */
+export async function findDangling({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
   for (const { column, table: other, target } of shapes.get(table.table)!.references) {
     if (!contentTable.has(other) && other !== 'users') continue;
     for (;;) {
@@ -84,8 +90,8 @@ export async function findLoose({ db, transferId, shapes }: Staging, table: Cont
   }
 }
 
-/** Leaves rows alone, each for a reason. */
-export async function leaveRows(
+/** Marks rows as skipped, each with its reason. */
+export async function skipRows(
   { db, transferId }: Pick<Staging, 'db' | 'transferId'>,
   kind: string,
   left: ({ line: number } & Reason)[],
@@ -102,7 +108,7 @@ export async function leaveRows(
 
 const nothing = (): KindCounts => ({ create: 0, update: 0, unchanged: 0, conflict: 0 });
 
-/** What the rows of a transfer come to, kind by kind and in all. */
+/** The number of rows by action, of each kind and in total. */
 export async function countActions(
   db: Db,
   transferId: string,
@@ -127,8 +133,8 @@ export async function countActions(
   };
 }
 
-/** The first rows of each kind that are left alone, as a report names them: none hides what others have. */
-export async function leftRows(db: Db, transferId: string): Promise<LeftRow[]> {
+/** The first skipped rows of each kind, for the report. */
+export async function skippedRows(db: Db, transferId: string): Promise<SkippedRow[]> {
   const { rows } = await db.raw(
     `select kind, line, ref, reason, names from (
        select kind, line, ref, reason, content, row_number() over (partition by kind order by line) as place
@@ -150,7 +156,7 @@ export async function leftRows(db: Db, transferId: string): Promise<LeftRow[]> {
   }));
 }
 
-/** A row that is left alone, with the members that may name it. */
+/** A skipped row, with the members that may name it. */
 interface Stored {
   kind: string;
   line: number;

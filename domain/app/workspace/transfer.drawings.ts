@@ -4,7 +4,7 @@ import { checkDrawing, updateDrawing } from '../../modelling/diagrams/drawing.th
 import { MAX_DRAWING, type ReadDrawing } from '../../modelling/diagrams/drawing.types.ts';
 import { drawingId } from '../../modelling/diagrams/drawings.store.ts';
 import { checkThumbnail, MAX_THUMBNAIL } from '../../modelling/diagrams/thumbnail.check.ts';
-import { type Checking, faultsIn, leaveFaulty, leaveLong, patiently } from './transfer.rows.ts';
+import { type Checking, errorsOf, retryWhileBusy, skipInvalid, skipLong } from './transfer.rows.ts';
 import { exchangeIds } from './workspace.people.ts';
 
 const DRAWINGS = 'diagram_drawings';
@@ -19,15 +19,14 @@ interface Given {
 }
 
 /**
- * Reads drawings as those that are sent: well-formed, bounded, also where pages are packed, and without entities. The cards that
- * they name have to be those that the archive says. What a packed page names by an id that it has not here follows, as
- * everything else in the archive does.
+ * Validates drawings like those sent to the API: well-formed, bounded, also compressed pages, and without entities. They must
+ * contain exactly the cards that the archive lists. Ids in compressed pages are replaced like all others.
  */
 export async function checkDrawings(checking: Checking): Promise<void> {
-  await leaveLong(checking, DRAWINGS, 'xml', MAX_DRAWING);
+  await skipLong(checking, DRAWINGS, 'xml', MAX_DRAWING);
   const back = new Map([...checking.ids].map(([from, to]) => [to, from]));
-  await leaveFaulty(checking, DRAWINGS, (row, { line }) =>
-    faultsIn(async () => {
+  await skipInvalid(checking, DRAWINGS, (row, { line }) =>
+    errorsOf(async () => {
       const given = givenOf(row);
       const sent = back.size === 0 ? given : (JSON.parse(exchangeIds(JSON.stringify(given), back)) as Given);
       if (drawingId(sent) !== given.id) {
@@ -60,23 +59,23 @@ const givenOf = ({ id, xml, card_ids, card_names, marked }: StoredRow): Given =>
   marked: marked === true,
 });
 
-/** A drawing with the ids that its cards have here, those within packed pages too. */
+/** A drawing with the ids of its cards in this workspace, also in compressed pages. */
 async function readHere({ ids, signal }: Checking, xml: string): Promise<ReadDrawing> {
-  const read = (text: string) => patiently(signal, () => checkDrawing(text, 'xml'));
+  const read = (text: string) => retryWhileBusy(signal, () => checkDrawing(text, 'xml'));
   const drawing = await read(xml);
   const facts = drawing.ids
     .filter((id) => ids.has(id))
     .map((id) => ({ id, now: ids.get(id)!, was: null, name: '', state: 'active' as const }));
   if (facts.length === 0) return drawing;
-  return await read(await patiently(signal, () => updateDrawing(xml, facts)));
+  return await read(await retryWhileBusy(signal, () => updateDrawing(xml, facts)));
 }
 
-/** Looks at thumbnails as at those that are sent. */
+/** Validates thumbnails like those sent to the API. */
 export async function checkThumbnails(checking: Checking): Promise<void> {
-  await leaveLong(checking, 'diagrams', 'thumbnail', MAX_THUMBNAIL);
-  await leaveFaulty(checking, 'diagrams', ({ thumbnail }) =>
+  await skipLong(checking, 'diagrams', 'thumbnail', MAX_THUMBNAIL);
+  await skipInvalid(checking, 'diagrams', ({ thumbnail }) =>
     typeof thumbnail === 'string'
-      ? faultsIn(() => patiently(checking.signal, () => checkThumbnail(thumbnail, 'thumbnail')))
+      ? errorsOf(() => retryWhileBusy(checking.signal, () => checkThumbnail(thumbnail, 'thumbnail')))
       : [],
   );
 }

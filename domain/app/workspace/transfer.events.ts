@@ -2,12 +2,12 @@ import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** Members by which events name what was written, where a row has them. */
+/** Members of rows that events contain besides the changes. */
 const NAMES = ['key', 'label', 'name', 'title', 'reference', 'version', 'revision'] as const;
 
 /**
- * The event of one row that an archive brought, in the form of its kind's own: all of the row, so that it can be undone, and
- * nothing that would make somebody be told of what was decided in another workspace.
+ * The event of an imported row, in the form of its kind: with the whole row, so that it can be undone, and without members that
+ * would notify users of decisions made in another workspace.
  * @param types the types of cards, by their ids.
  */
 export function importedEvent(

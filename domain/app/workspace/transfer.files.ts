@@ -4,13 +4,13 @@ import { checkFile } from '../../collaboration/files/files.check.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../collaboration/files/files.types.ts';
 import { identifyImage, MAX_IMAGE } from '../settings/settings.images.ts';
 import { stagedAs } from './transfer.match.ts';
-import { type Checking, faultsIn, leaveFaulty } from './transfer.rows.ts';
+import { type Checking, errorsOf, skipInvalid } from './transfer.rows.ts';
 import { blobName } from './workspace.manifest.ts';
 
-/** Looks at the content of files as at those that are uploaded: what they are is what their bytes say, and nothing that runs. */
+/** Validates the contents of files like uploads: their type follows from their bytes, and nothing in them is executable. */
 export async function checkFiles(checking: Checking): Promise<void> {
   const { archive, read } = checking;
-  await leaveFaulty(checking, 'files', async (row) => {
+  await skipInvalid(checking, 'files', async (row) => {
     const part = archive.part(blobName(String(row.id)));
     if (!part || part.sha256 !== row.sha256 || part.bytes !== row.size) {
       return [{ field: '', code: 'content_missing', message: 'The archive has no content of the file.' }];
@@ -20,7 +20,7 @@ export async function checkFiles(checking: Checking): Promise<void> {
     }
     const content = await buffer(archive.read(part));
     read.add(part.name);
-    return await faultsIn(async () => {
+    return await errorsOf(async () => {
       const type = await mediaTypeOf(String(row.name), content);
       if (type !== row.media_type) {
         throw invalidField('media_type', 'content_mismatch', `is not ${type}, which the content is`);
@@ -31,7 +31,7 @@ export async function checkFiles(checking: Checking): Promise<void> {
 
 const attachable: ReadonlySet<string> = new Set(Object.values(fileKinds).map(({ mimeType }) => mimeType));
 
-/** What an attached file is, or a picture of the workspace, which may be of kinds that are not attached. */
+/** The type of an attached file, or of a picture of the workspace, which may have other types. */
 async function mediaTypeOf(name: string, content: Buffer): Promise<string> {
   try {
     const checked = await checkFile(name, content);
@@ -53,7 +53,7 @@ async function pictureType(content: Buffer): Promise<string | undefined> {
   }
 }
 
-/** Leaves attached files alone that are called otherwise than what they attach, or attach what is somebody's own. */
+/** Skips attachments whose name, type or size differ from their file, or whose file belongs to a user. */
 export async function checkAttachments({ db, transferId }: Checking): Promise<void> {
   await db.raw(
     `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { Staging } from './transfer.stage.ts';
-import { ArchiveFault } from './workspace.manifest.ts';
+import { ArchiveError } from './workspace.manifest.ts';
 import { PEOPLE } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
@@ -11,7 +11,7 @@ export const stagedAs = (table: string): string =>
     where s.transfer_id = ?::uuid and s.kind = ?)`;
 
 /**
- * Finds people by their addresses: whoever is known keeps the account, everybody else gets an id of this service.
+ * Matches users by their addresses. Unknown users get an id of this service.
  */
 export async function matchPeople({ db, transferId, ids }: Staging): Promise<void> {
   const { rows } = await db.raw(
@@ -38,8 +38,8 @@ export async function matchPeople({ db, transferId, ids }: Staging): Promise<voi
 }
 
 /**
- * Finds rows that have another id here by what else identifies them, and puts that id in the place of theirs, in their own table
- * at once and in those that come when they are staged.
+ * Matches rows that have another id here by other unique columns, and replaces their ids: in their own table now, in other tables
+ * when those are staged.
  */
 export async function matchRows(staging: Staging, table: ContentTable): Promise<void> {
   const { db, transferId, shapes, ids } = staging;
@@ -79,7 +79,7 @@ async function exchange(sql: Sql, transferId: string, kind: string, column: stri
   );
 }
 
-/** How far below others of its own kind each row hangs, so that parents are written before their children. */
+/** Computes the depth of each row among rows of its kind, so that parents are written before their children. */
 export async function measureDepths(
   { db, transferId, shapes }: Staging,
   { table }: ContentTable,
@@ -111,7 +111,7 @@ export async function measureDepths(
   );
 }
 
-/** Refuses an archive that holds a row twice. @throws ArchiveFault */
+/** @throws ArchiveError if the archive contains a row twice. */
 export async function requireOnce({ db, transferId }: Staging, kind: string): Promise<void> {
   const { rows } = await db.raw(
     `select ref from workspace_transfer_rows where transfer_id = ?::uuid and kind = ?
@@ -119,5 +119,5 @@ export async function requireOnce({ db, transferId }: Staging, kind: string): Pr
     [transferId, kind],
   );
   if (rows[0])
-    throw new ArchiveFault(`The archive holds ${kind} ${String(rows[0].ref).slice(0, 100)} twice.`);
+    throw new ArchiveError(`The archive holds ${kind} ${String(rows[0].ref).slice(0, 100)} twice.`);
 }

@@ -2,29 +2,29 @@ import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { modelLimits } from '../../modelling/bpm/bpmn.guard.ts';
 import type { PreparedContent, PreparedModel } from '../../modelling/bpm/bpmn.read.ts';
 import { type GivenContent, readAgain } from '../../modelling/bpm/contents.again.ts';
-import { leaveRows } from './transfer.diff.ts';
+import { skipRows } from './transfer.diff.ts';
 import { stagedAs } from './transfer.match.ts';
-import { type Checking, faultsIn, leaveFaulty, leaveLong, patiently } from './transfer.rows.ts';
+import { type Checking, errorsOf, retryWhileBusy, skipInvalid, skipLong } from './transfer.rows.ts';
 import type { Staging } from './transfer.stage.ts';
 
 const CONTENTS = 'process_contents';
 const ELEMENTS = 'process_content_elements';
-/** What the models themselves say of their elements, beside what the archive says. Never written. */
+/** The kind of staged rows with the elements that the models contain. Never written. */
 const READ_ELEMENTS = 'elements_read';
 
 /**
- * Reads models and pictures of processes as those that are sent: well-formed, bounded, without document types and so without
- * entities. What is taken from a model is taken from it anew; what the archive says of its elements is held against that.
+ * Validates models and pictures of processes like those sent to the API: well-formed, bounded, without document types and entities.
+ * Elements are extracted from the models again, and compared with those of the archive.
  */
 export async function checkContents(checking: Checking): Promise<void> {
-  await leaveLong(checking, CONTENTS, 'text', modelLimits.bytes);
+  await skipLong(checking, CONTENTS, 'text', modelLimits.bytes);
   // hexadecimal, behind \x
-  await leaveLong(checking, CONTENTS, 'original', 2 * modelLimits.bytes + 2);
+  await skipLong(checking, CONTENTS, 'original', 2 * modelLimits.bytes + 2);
   let line = 0;
-  await leaveFaulty(checking, CONTENTS, async (row, { line: own }) => {
+  await skipInvalid(checking, CONTENTS, async (row, { line: own }) => {
     let read: PreparedContent | PreparedModel | undefined;
-    const faults = await faultsIn(async () => {
-      read = await patiently(checking.signal, () => readAgain(givenOf(row)));
+    const faults = await errorsOf(async () => {
+      read = await retryWhileBusy(checking.signal, () => readAgain(givenOf(row)));
     });
     if (faults.length > 0 || !read) return faults;
     const model = 'elements' in read ? read : undefined;
@@ -35,7 +35,7 @@ export async function checkContents(checking: Checking): Promise<void> {
       [JSON.stringify(model?.warnings ?? []), model?.picture ?? null, checking.transferId, CONTENTS, own],
     );
     for (const elements of model?.elements ?? []) {
-      line += await keepElements(checking, read.id, elements, line);
+      line += await storeElements(checking, read.id, elements, line);
     }
     return [];
   });
@@ -51,7 +51,7 @@ const givenOf = ({ id, kind, encoding, text, original, size }: StoredRow): Given
 });
 
 /** @returns how many there were. */
-async function keepElements(
+async function storeElements(
   { db, transferId }: Staging,
   contentId: string,
   elements: string,
@@ -67,8 +67,7 @@ async function keepElements(
 }
 
 /**
- * Leaves elements alone that are not what their model says, and models of which the archive has not just the elements that
- * they hold: an element is found by them, be it by a search or by a link.
+ * Skips elements that differ from their model, and models whose elements are incomplete in the archive.
  */
 export async function checkElements(checking: Checking): Promise<void> {
   const { db, transferId } = checking;
@@ -99,7 +98,7 @@ export async function checkElements(checking: Checking): Promise<void> {
      group by c.line`,
     [transferId],
   );
-  await leaveRows(
+  await skipRows(
     checking,
     CONTENTS,
     rows.map(({ line, element }: { line: number; element: string }) => ({
@@ -112,7 +111,7 @@ export async function checkElements(checking: Checking): Promise<void> {
   await db('workspace_transfer_rows').where({ transfer_id: transferId, kind: READ_ELEMENTS }).delete();
 }
 
-/** Leaves diagrams and flows alone whose model is no model, or whose picture is none. */
+/** Skips diagrams and flows whose content is no model, or whose picture is none. */
 export async function checkShown(checking: Checking, table: string): Promise<void> {
   const { db, transferId } = checking;
   const kindOf = (column: string) =>

@@ -2,32 +2,33 @@ import { type Db, inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { FailedJob, JobResult, JobTransaction, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import type { SettingKey, StoredImage } from '../../kernel/settings/settings.defaults.ts';
+import type { SettingKey } from '../../kernel/settings/settings.defaults.ts';
+import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import { settingValue, storedKey } from '../../kernel/settings/settings.read.ts';
 import { checkRows } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
-import { compareRows, countActions, findLoose, leaveRows, leftRows } from './transfer.diff.ts';
+import { compareRows, countActions, findDangling, skippedRows, skipRows } from './transfer.diff.ts';
 import { matchPeople, matchRows, measureDepths, requireOnce } from './transfer.match.ts';
 import { requireTransferRights } from './transfer.rights.ts';
 import { type Checking, reasonOf } from './transfer.rows.ts';
-import { columnsOf, isRowFault, partOf, stageRows } from './transfer.stage.ts';
+import { columnsOf, isRowError, partOf, stageRows } from './transfer.stage.ts';
 import type { TransferDiff } from './transfer.types.ts';
-import { findMistyped, findUnfit } from './transfer.values.ts';
+import { skipMistyped, skipUnfit } from './transfer.values.ts';
 import { type Archive, openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
-import { ArchiveFault } from './workspace.manifest.ts';
+import { ArchiveError } from './workspace.manifest.ts';
 import { readShapes, schemaVersion } from './workspace.schema.ts';
-import { movedFaults } from './workspace.settings.ts';
+import { portableErrors } from './workspace.settings.ts';
 import { contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** Rows beyond which the planner is told of what was staged. */
+/** Staged rows from which on statistics for the query planner are updated. */
 const MANY = 500;
 const MAIL = /^[^\s@]{1,200}@[^\s@]{1,200}$/;
 
 /**
- * Reads an uploaded archive as a whole: checks its format, names, sizes and checksums, brings its rows into the database, finds the
- * same things here, and says what would be created, changed or left alone. Nothing of the workspace is written.
+ * Reads an uploaded archive: checks its format, names, sizes and checksums, stages its rows, matches them with existing rows, and
+ * determines what would be created, updated or skipped. The workspace is not changed.
  */
 export async function runParse(
   job: RunningJob<WorkspaceTransferPayload>,
@@ -41,15 +42,15 @@ export async function runParse(
     .where({ 't.id': id })
     .first('f.id', 'f.size');
   if (!file) throw new EstateError('not_found', 'The transfer was discarded.');
-  // an earlier run may have begun
+  // rows of an interrupted run
   await unstage(db, id);
   let archive: Archive | undefined;
   try {
     archive = await openArchive(blobs, file, await schemaVersion(db));
     return await preview(job, services, archive);
   } catch (error) {
-    if (error instanceof ArchiveFault) throw refusal(error.message);
-    if (isRowFault(error)) throw refusal('The archive holds a value that its column does not take.');
+    if (error instanceof ArchiveError) throw refusal(error.message);
+    if (isRowError(error)) throw refusal('The archive holds a value that its column does not take.');
     throw error;
   } finally {
     archive?.close();
@@ -98,7 +99,7 @@ async function preview(
   const diff: TransferDiff = {
     kinds,
     totals,
-    conflicts: await leftRows(db, id),
+    conflicts: await skippedRows(db, id),
     source: { service_version, schema_version, position, created_at },
     include_archived: manifest.include_archived,
   };
@@ -123,7 +124,7 @@ async function preview(
   return result;
 }
 
-async function tellPlanner(db: Db, rows: number | undefined): Promise<void> {
+async function updateStatistics(db: Db, rows: number | undefined): Promise<void> {
   if ((rows ?? 0) > MANY) await db.raw('analyze workspace_transfer_rows');
 }
 
@@ -140,7 +141,7 @@ async function readPeople(checking: Checking): Promise<void> {
     const named =
       typeof display_name === 'string' && display_name.trim() !== '' && display_name.length <= 200;
     if (typeof email !== 'string' || !MAIL.test(email) || addresses.has(email.toLowerCase()) || !named) {
-      throw new ArchiveFault(`Line ${line} of ${PEOPLE} names nobody, or somebody twice.`);
+      throw new ArchiveError(`Line ${line} of ${PEOPLE} names nobody, or somebody twice.`);
     }
     addresses.add(email.toLowerCase());
   }
@@ -153,19 +154,19 @@ async function readTable(checking: Checking, table: ContentTable): Promise<void>
     const columns = columnsOf(checking, table, checking.shapes.get(table.table)!);
     await stageRows(checking, table.table);
     await requireOnce(checking, table.table);
-    await tellPlanner(checking.db, part.rows);
-    await findMistyped(checking, table, columns);
+    await updateStatistics(checking.db, part.rows);
+    await skipMistyped(checking, table, columns);
     await matchRows(checking, table);
     await measureDepths(checking, table);
     await compareRows(checking, table, columns);
-    await findUnfit(checking, table, columns);
+    await skipUnfit(checking, table, columns);
   }
   await checkRows(checking, table.table);
-  // what hangs on a row that is left alone by now
-  if (part) await findLoose(checking, table);
+  // rows that depend on rows that are skipped by now
+  if (part) await findDangling(checking, table);
 }
 
-/** Settings are few; each is compared with the value in force. */
+/** Compares each setting with its current value. */
 async function readSettings(checking: Checking): Promise<void> {
   const { db, transferId } = checking;
   await stageRows(checking, SETTINGS);
@@ -179,7 +180,7 @@ async function readSettings(checking: Checking): Promise<void> {
   const around = { metamodel: checking.metamodel!, roles: new Set<string>() };
   const left = [];
   for (const { line, key, value, here } of rows) {
-    const faults = [...movedFaults(key, value, around)];
+    const faults = [...portableErrors(key, value, around)];
     if (faults.length === 0 && isImage(key) && !(await hasImage(checking, value))) {
       faults.push({ field: 'value', code: 'content_mismatch', message: 'names no picture that is such' });
     }
@@ -194,12 +195,12 @@ async function readSettings(checking: Checking): Promise<void> {
       );
     }
   }
-  await leaveRows(checking, SETTINGS, left);
+  await skipRows(checking, SETTINGS, left);
 }
 
 const isImage = (key: string): boolean => key === 'logo' || key === 'favicon';
 
-/** Whether the picture that a setting names is here or comes, and is what the setting says. */
+/** Whether the picture that a setting names exists here or in the archive, with the type, size and checksum of the setting. */
 async function hasImage({ db, transferId }: Checking, value: StoredImage | null): Promise<boolean> {
   if (value === null) return true;
   const { rows } = await db.raw(
@@ -217,7 +218,7 @@ async function hasImage({ db, transferId }: Checking, value: StoredImage | null)
   return rows.length > 0;
 }
 
-/** Reads what stored files hold that nobody has looked at yet, for their checksums. */
+/** Reads the files that no check has read, to verify their checksums. */
 async function readContents({ archive, read, signal }: Checking): Promise<void> {
   for (const part of archive.manifest.files) {
     if (!part.name.startsWith('blobs/') || read.has(part.name)) continue;
@@ -226,8 +227,8 @@ async function readContents({ archive, read, signal }: Checking): Promise<void> 
   }
 }
 
-/** Tells the transfer that its job has failed. */
-export async function noteFailure(
+/** Stores the failure of a job in its transfer. */
+export async function storeFailure(
   { sql }: JobTransaction,
   { payload, error }: FailedJob<WorkspaceTransferPayload>,
 ): Promise<void> {

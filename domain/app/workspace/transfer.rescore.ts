@@ -2,12 +2,12 @@ import { rescoreCards } from '../../inventory/cards/cards.save.ts';
 import { command } from '../../kernel/command.ts';
 import type { Applying } from './transfer.write.ts';
 
-/** Cards that are looked at together. */
+/** Cards of a page. */
 const PAGE = 500;
 
 /**
- * Computes the data quality of all cards anew that the archive has written or hung something on: where they stand in a workspace
- * that has more of its own, that may be another. What is the same already is not written.
+ * Recomputes the data quality of all cards that the archive has written or attached something to: it may differ in a workspace with
+ * other tags, relations and stakeholders.
  */
 export async function rescoreImported({ job, services }: Applying): Promise<void> {
   const { ctx, payload, signal } = job;

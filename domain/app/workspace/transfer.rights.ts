@@ -3,8 +3,8 @@ import { type AppPermission, appPermissions } from '../../kernel/permissions/per
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 
 /**
- * Whoever brings a workspace in: an archive writes every kind of object, also in the names of others (comments,
- * signatures, roles on cards), so that every permission is needed.
+ * Checks the rights to import a workspace. An archive contains every kind of object, also in the names of others (comments,
+ * signatures, stakeholders), so that every permission is needed.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export function requireTransferRights(caller: Caller): void {

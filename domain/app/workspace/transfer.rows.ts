@@ -3,12 +3,12 @@ import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { leaveRows } from './transfer.diff.ts';
+import { skipRows } from './transfer.diff.ts';
 import type { Staging } from './transfer.stage.ts';
 import type { Reason } from './transfer.types.ts';
 import { nestedRules } from './workspace.nested.data.ts';
 
-/** A staged row that is to be written. */
+/** A staged row that will be written. */
 export interface StagedRow {
   line: number;
   content: StoredRow;
@@ -18,20 +18,20 @@ export interface StagedRow {
   target: string | null;
 }
 
-/** What the rows of a kind are checked with, beside what the database says of them. */
+/** What the rows of a kind are checked with. */
 export interface Checking extends Staging {
   caller: Caller;
-  /** As it will be when the archive's own is written. */
+  /** The metamodel after the archive's own was written. */
   metamodel: Metamodel | undefined;
-  /** The names of parts that were read to their ends. */
+  /** The names of parts that were read completely. */
   read: Set<string>;
 }
 
-/** Rows that are looked at together: of those with large contents a few, of the others many. */
+/** Rows of a page: few for kinds with large contents. */
 const pageOf = (kind: string): number =>
   kind === 'process_contents' || kind === 'diagram_drawings' ? 5 : kind in nestedRules ? 100 : 1_000;
 
-/** One reason of several faults. */
+/** Several errors as one reason. */
 export const reasonOf = (faults: readonly FieldError[]): Reason => ({
   code: faults[0]!.code,
   field: faults[0]!.field,
@@ -63,8 +63,8 @@ export async function* openRows(
   }
 }
 
-/** Leaves alone what a check has something against. */
-export async function leaveFaulty(
+/** Skips the rows that a check refuses. */
+export async function skipInvalid(
   checking: Checking,
   kind: string,
   faultsOf: (content: StoredRow, row: StagedRow) => FieldError[] | Promise<FieldError[]>,
@@ -76,12 +76,12 @@ export async function leaveFaulty(
       const faults = await faultsOf(row.content, row);
       if (faults.length > 0) left.push({ line: row.line, ...reasonOf(faults) });
     }
-    await leaveRows(checking, kind, left);
+    await skipRows(checking, kind, left);
   }
 }
 
-/** Leaves rows alone whose text has too many characters, before anybody reads it. */
-export async function leaveLong(
+/** Skips rows whose text is too long, before it is parsed. */
+export async function skipLong(
   { db, transferId }: Staging,
   kind: string,
   column: string,
@@ -95,25 +95,25 @@ export async function leaveLong(
   );
 }
 
-const PATIENCE = 12;
+const MAX_ATTEMPTS = 12;
 const PAUSE_MS = 5_000;
 
-/** Reads aside what requests have read there too: they come first, and a job waits for its turn. */
-export async function patiently<T>(signal: AbortSignal, read: () => Promise<T>): Promise<T> {
+/** Retries a read in a worker thread while all threads are busy with requests, which have priority. */
+export async function retryWhileBusy<T>(signal: AbortSignal, read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
     try {
       return await read();
     } catch (error) {
       const busy = error instanceof EstateError && error.code === 'unavailable';
-      if (!busy || attempt === PATIENCE) throw error;
+      if (!busy || attempt === MAX_ATTEMPTS) throw error;
       await delay(PAUSE_MS, undefined, { signal });
     }
   }
 }
 
-/** What reading something has against it, as faults of a row. */
-export async function faultsIn(read: () => unknown): Promise<FieldError[]> {
+/** The validation errors that a function throws. */
+export async function errorsOf(read: () => unknown): Promise<FieldError[]> {
   try {
     await read();
     return [];

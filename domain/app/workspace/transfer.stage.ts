@@ -3,19 +3,19 @@ import { type Db, inTransaction, sqlState } from '../../../platform/database.ts'
 import { unfit } from '../../../platform/storable.ts';
 import type { JobTransaction } from '../../kernel/jobs/jobs.running.ts';
 import { type Archive, linesOf } from './workspace.archive.ts';
-import { ArchiveFault, type ArchivePart, rowsName } from './workspace.manifest.ts';
+import { ArchiveError, type ArchivePart, rowsName } from './workspace.manifest.ts';
 import { exchangeIds } from './workspace.people.ts';
 import type { TableShape } from './workspace.schema.ts';
 import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** What brings rows of an archive into the database. */
+/** What rows of an archive are staged with. */
 export interface Staging {
   db: Db;
   transferId: string;
   archive: Archive;
   shapes: ReadonlyMap<string, TableShape>;
-  /** Ids of the archive, and those that the same things have here; grows while kinds are matched. */
+  /** Ids of the archive, with the ids of the same objects here; filled while kinds are matched. */
   ids: Map<string, string>;
   signal: AbortSignal;
   /** Called in each transaction with the number of rows that it has staged. */
@@ -24,7 +24,7 @@ export interface Staging {
 
 const ROWS = 1_000;
 const CHARACTERS = 4_000_000;
-/** Kinds that refer to nothing by its id: one in a model is a part of its text. */
+/** Kinds whose rows contain no ids of other rows. */
 const asSent: ReadonlySet<string> = new Set([PEOPLE, 'process_contents', 'process_content_elements']);
 
 /** What identifies a row of a kind, as an expression over its JSON. */
@@ -37,7 +37,7 @@ function refOf(kind: string, json: string): string {
 export const partOf = (archive: Archive, kind: string): ArchivePart | undefined =>
   archive.part(rowsName(kind));
 
-/** The columns of a kind's rows, all of which this service has. @throws ArchiveFault for any other. */
+/** The columns of a kind's rows, all of which this service has. @throws ArchiveError for any other. */
 export function columnsOf(
   { archive }: Pick<Staging, 'archive'>,
   { table }: ContentTable,
@@ -46,14 +46,14 @@ export function columnsOf(
   const columns = partOf(archive, table)?.columns ?? [];
   const unknown = columns.find((column) => !shape.columns.includes(column));
   if (unknown !== undefined) {
-    throw new ArchiveFault(
+    throw new ArchiveError(
       `The archive holds ${table}.${unknown.slice(0, 60)}, which this service does not know.`,
     );
   }
   return columns;
 }
 
-/** Brings the rows of a kind into the database, with the ids that are known by now. @throws ArchiveFault */
+/** Inserts the rows of a kind into the staging table, with the ids that are known by now. @throws ArchiveError */
 export async function stageRows(staging: Staging, kind: string): Promise<void> {
   const part = partOf(staging.archive, kind);
   if (!part) return;
@@ -90,21 +90,21 @@ function requireObject(text: string, kind: string, line: number): void {
   try {
     value = JSON.parse(text);
   } catch {
-    // told below
+    // reported below
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ArchiveFault(`Line ${line} of ${kind} is no JSON object.`);
+    throw new ArchiveError(`Line ${line} of ${kind} is no JSON object.`);
   }
   const [fault] = unfit(value);
   if (fault) {
-    throw new ArchiveFault(
+    throw new ArchiveError(
       `Line ${line} of ${kind} cannot be stored: ${fault.field.slice(0, 200)} ${fault.message}.`,
     );
   }
 }
 
-/** Faults of a value, of its text, and of something too deep: the row's, and nobody else's. */
-export const isRowFault = (error: unknown): boolean => /^(?:22|23|54)/.test(sqlState(error) ?? '');
+/** Whether PostgreSQL refused a value: SQLSTATE classes 22, 23 and 54. */
+export const isRowError = (error: unknown): boolean => /^(?:22|23|54)/.test(sqlState(error) ?? '');
 
 async function insertRows(
   sql: Knex.Transaction,
@@ -121,7 +121,7 @@ async function insertRows(
       [transferId, kind, from, rows],
     );
   } catch (error) {
-    if (!isRowFault(error)) throw error;
-    throw new ArchiveFault(`A row of ${kind} near line ${from + 1} cannot be stored.`);
+    if (!isRowError(error)) throw error;
+    throw new ArchiveError(`A row of ${kind} near line ${from + 1} cannot be stored.`);
   }
 }

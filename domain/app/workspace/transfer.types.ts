@@ -1,20 +1,20 @@
-/** How a transfer stands. */
+/** The statuses of a transfer. */
 export const transferStatuses = ['parsing', 'previewed', 'applying', 'applied', 'failed'] as const;
 export type TransferStatus = (typeof transferStatuses)[number];
 
-/** What is to be done with a row. */
+/** What an import does with a row. */
 export type RowAction = 'create' | 'update' | 'unchanged' | 'conflict';
 
-/** Why a row is left alone. */
+/** Why a row is skipped. */
 export interface Reason {
   code: string;
   message: string;
-  /** The column at fault, where it is one. */
+  /** The invalid column, if it is one. */
   field?: string | null;
 }
 
-/** One row that is left alone, as reports name it. */
-export interface LeftRow extends Reason {
+/** A skipped row in a report. */
+export interface SkippedRow extends Reason {
   kind: string;
   key: string;
   /** Of the part of the archive that holds the kind, from 1. */
@@ -22,19 +22,19 @@ export interface LeftRow extends Reason {
   field: string | null;
 }
 
-/** How many rows of a kind come to what. */
+/** Rows of a kind by action. */
 export type KindCounts = Record<RowAction, number>;
 
 /** What an archive would change. */
 export interface TransferDiff {
   kinds: Record<string, KindCounts>;
   totals: KindCounts;
-  /** The first of the rows that would be left alone. */
-  conflicts: LeftRow[];
-  /** Of the archive, as its manifest tells. */
+  /** The first of the rows that would be skipped. */
+  conflicts: SkippedRow[];
+  /** From the manifest of the archive. */
   source: { service_version: string; schema_version: string; position: string; created_at: string };
   include_archived: boolean;
 }
 
-/** How many rows that are left alone a diff or a result names. */
+/** Maximum skipped rows in a diff or a result. */
 export const MAX_NAMED = 1_000;

@@ -1,10 +1,10 @@
-import { leaveRows } from './transfer.diff.ts';
+import { skipRows } from './transfer.diff.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
 import type { TableCheck } from './workspace.schema.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** What JSON has for a column of the type, and how messages call it; all else is a text that the type reads. */
+/** The JSON type of a column's values, and its name in messages. */
 function jsonOf(type: string): { json: string; word: string } {
   if (type.endsWith('[]')) return { json: 'array', word: 'list' };
   if (/^(smallint|integer|bigint|numeric|real|double)/.test(type)) return { json: 'number', word: 'number' };
@@ -14,7 +14,7 @@ function jsonOf(type: string): { json: string; word: string } {
   return { json: 'string', word: 'text' };
 }
 
-/** Whether the type reads `v.value`, as an expression. The type stands there as it is: else it would be parsed for each value. */
+/** SQL of whether `v.value` is valid input of the type, which is a literal so that it is parsed once. */
 function isReadBy(type: string): string {
   const reads = (text: string, one: string) =>
     one === 'text' ? 'true' : `pg_input_is_valid(${text}, '${one}')`;
@@ -23,10 +23,10 @@ function isReadBy(type: string): string {
 }
 
 /**
- * Leaves rows alone whose values are none of their columns', and takes those values out of them: else nothing could be said of
- * the other rows. What identifies a row is not among it: without that it is none.
+ * Skips rows with values of the wrong type, and removes those values, so that the other rows can be processed. Key columns are
+ * not checked: rows without a key are refused earlier.
  */
-export async function findMistyped(
+export async function skipMistyped(
   { db, transferId, shapes }: Staging,
   { table, key }: ContentTable,
   columns: readonly string[],
@@ -60,8 +60,8 @@ export async function findMistyped(
   );
 }
 
-/** Leaves rows alone that the database would refuse: without what each row has, or with values that it does not take. */
-export async function findUnfit(
+/** Skips rows that violate a not-null or check constraint of the table. */
+export async function skipUnfit(
   staging: Staging,
   { table }: ContentTable,
   columns: readonly string[],
@@ -80,7 +80,7 @@ export async function findUnfit(
     ...checks.map((check) => ({ holds: check.expression, ...refusalOf(check) })),
   ];
   if (tested.length === 0) return;
-  // a check that yields nothing holds, as the database has it; the first that does not is told
+  // as in PostgreSQL, a check that is null holds; the first violated one is reported
   const first = tested.map(({ holds }, at) => `when not (${holds.replaceAll('?', '\\?')}) then ${at}`);
   const { rows } = await db.raw(
     `select line, at from (
@@ -96,10 +96,10 @@ export async function findUnfit(
     const { code, field, message } = tested[at]!;
     return { line, code, field, message };
   });
-  await leaveRows(staging, table, left);
+  await skipRows(staging, table, left);
 }
 
-/** What a check has against a row, in words. */
+/** The error of a violated check. */
 function refusalOf({ expression, columns }: TableCheck): { code: string; field: string; message: string } {
   const [field = ''] = columns;
   // `status = ANY (ARRAY['open'::text, 'done'::text])`, as the database writes `in`

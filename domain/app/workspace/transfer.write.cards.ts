@@ -11,9 +11,9 @@ import { tagEvent } from '../../inventory/tags/tags.events.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { type Page, type PageRow, RowRefused, readPage, writeRows } from './transfer.write.ts';
-import { cardFaults, relationFaults } from './workspace.rows.rules.ts';
+import { cardErrors, relationErrors } from './workspace.rows.rules.ts';
 
-/** A stored card as events tell it. */
+/** A stored card as events contain it. */
 function stateOf(row: StoredRow | null): CardState | null {
   if (!row) return null;
   const archived = row.archived_at as string | null;
@@ -36,7 +36,7 @@ export async function writeCards(page: Page): Promise<void> {
   await lockHierarchy(work.sql, 'exclusive');
   const rows = await readPage(page);
   for (const { content } of rows) {
-    const faults = cardFaults(cardTypes, content);
+    const faults = cardErrors(cardTypes, content);
     if (faults.length > 0) throw new RowRefused(faults);
   }
   const written = await writeRows(page, rows);
@@ -80,7 +80,7 @@ export async function writeRelations(page: Page): Promise<void> {
   const rows = await readPage(page);
   for (const { content } of rows) {
     const [source, target] = [endOf(ends, content.source_id), endOf(ends, content.target_id)];
-    const faults = relationFaults(relationTypes, content, { source, target });
+    const faults = relationErrors(relationTypes, content, { source, target });
     if (faults.length > 0) throw new RowRefused(faults);
   }
   await requireRoom(page, rows);
@@ -119,10 +119,10 @@ async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<vo
     source_id,
     target_id,
   }));
-  const book = createWorkingSet(await loadCompeting(work.sql, wanted));
+  const relations = createWorkingSet(await loadCompeting(work.sql, wanted));
   for (const { type, relation } of limited) {
-    book.requireRoom(type, relation);
-    book.put(relation);
+    relations.requireRoom(type, relation);
+    relations.put(relation);
   }
 }
 

@@ -23,8 +23,8 @@ import {
 import { insertRow } from '../../kernel/resources/rows.ts';
 import { PROCESS } from '../../modelling/bpm/bpm.types.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
-import { type RoleHere, roleFaults } from './transfer.check.ts';
-import { type Page, RowRefused, readPage, tellRows, writeRows } from './transfer.write.ts';
+import { type RoleHere, roleErrors } from './transfer.check.ts';
+import { emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { narrows } from './workspace.metamodel.rules.ts';
 
 /** Writes a page of the metamodel, and brings in line what lies under it. */
@@ -95,7 +95,7 @@ async function refuseLoss(
 export async function writeMetamodelRows(page: Page): Promise<void> {
   await restating(page, async () => {
     const written = await writeRows(page, await readPage(page));
-    await tellRows(page, written);
+    await emitRows(page, written);
     // roles on processes decide who approves their flows
     if (written.some(({ after }) => after.card_type_key === PROCESS)) await followApprovers(page.work);
   });
@@ -112,7 +112,7 @@ export async function writeCalculations(page: Page): Promise<void> {
     if (after.is_active) await recomputeOrEnqueue(work, ctx, after as unknown as CalculationRow);
   }
   // behind the cards' events, so that undoing begins with it
-  await tellRows({ ...page, table: { ...page.table, table: Calculation.tableName } }, written);
+  await emitRows({ ...page, table: { ...page.table, table: Calculation.tableName } }, written);
 }
 
 /**
@@ -124,11 +124,11 @@ export async function writeRoles(page: Page): Promise<void> {
   await lockRoles(work);
   const rows = await readPage(page);
   for (const { content, before } of rows) {
-    const faults = roleFaults(ctx.caller, content, before as RoleHere | null);
+    const faults = roleErrors(ctx.caller, content, before as RoleHere | null);
     if (faults.length > 0) throw new RowRefused(faults);
   }
   const written = await writeRows(page, rows);
-  await tellRows(page, written);
+  await emitRows(page, written);
   await roleRightsChanged(
     work,
     ctx,

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { insertUsers } from '../../access/users.store.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
-import type { SettingKey, SettingValues, StoredImage } from '../../kernel/settings/settings.defaults.ts';
+import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
+import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import { storedKey } from '../../kernel/settings/settings.read.ts';
 import { SETTINGS_TOPIC } from '../../kernel/settings/settings.state.ts';
 import { showProcessTypes } from '../settings/settings.bpm.ts';
@@ -10,7 +11,7 @@ import { exchangeImages } from '../settings/settings.images.ts';
 import { lockSettings, writeSetting } from '../settings/settings.write.ts';
 import { type Applying, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { blobName } from './workspace.manifest.ts';
-import { movedFaults } from './workspace.settings.ts';
+import { portableErrors } from './workspace.settings.ts';
 
 interface StagedRow {
   line: number;
@@ -65,7 +66,7 @@ export async function writeSettings(
 ): Promise<void> {
   for (const { content } of await staged(work, applying, 'settings', lines)) {
     const key = content.key as SettingKey;
-    const faults = movedFaults(key, content.value, { metamodel: work.metamodel, roles: new Set() });
+    const faults = portableErrors(key, content.value, { metamodel: work.metamodel, roles: new Set() });
     if (faults.length > 0) throw new RowRefused(faults);
     const settings = await lockSettings(work.sql);
     const value = content.value as SettingValues[SettingKey];
@@ -107,7 +108,7 @@ export async function storeContents({ services, archive, job }: Applying, ids: s
   }
 }
 
-/** Writes files whose contents are stored. Nothing tells of them but what names them. */
+/** Writes files whose contents are stored. They have no events of their own. */
 export async function writeFiles(page: Page): Promise<void> {
   await writeRows(page, await readPage(page));
 }

@@ -45,7 +45,7 @@ export interface WrittenRow {
   after: StoredRow;
 }
 
-/** Why a row cannot be written. A page of several is then tried in smaller ones, until the row stands alone. */
+/** Why a row cannot be written. Its page is then split until the row is alone. */
 export class RowRefused extends EstateError {
   constructor(faults: readonly FieldError[]) {
     super('conflict', faults[0]!.message, { errors: [...faults] });
@@ -123,7 +123,7 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
 }
 
 /** Tells of written rows in the form of their kind, and raises what answers depend on. */
-export async function tellRows({ work, table }: Page, written: readonly WrittenRow[]): Promise<void> {
+export async function emitRows({ work, table }: Page, written: readonly WrittenRow[]): Promise<void> {
   const cards = table.card ? written.flatMap(({ after }) => (after[table.card!] as string | null) ?? []) : [];
   const { rows } =
     cards.length > 0

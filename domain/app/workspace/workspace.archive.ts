@@ -5,7 +5,7 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { StoredRanges } from '../../kernel/files/files.ranges.ts';
 import {
-  ArchiveFault,
+  ArchiveError,
   type ArchivePart,
   MANIFEST,
   type Manifest,
@@ -34,7 +34,7 @@ export interface Archive {
   manifest: Manifest;
   /** The parts that hold rows, and those that hold stored files. */
   part(name: string): ArchivePart | undefined;
-  /** The bytes of a part. @throws ArchiveFault where they are not those that the manifest tells. */
+  /** The bytes of a part. @throws ArchiveError where they are not those that the manifest tells. */
   read(part: ArchivePart): AsyncGenerator<Buffer>;
   close(): void;
 }
@@ -42,7 +42,7 @@ export interface Archive {
 /**
  * Opens an uploaded archive: nothing of it is unpacked but the manifest, which has to name every part, and every part has to be
  * within the limits by what the archive says of it. A part that holds more than that fails when it is read.
- * @throws ArchiveFault
+ * @throws ArchiveError
  */
 export async function openArchive(
   blobs: BlobStore,
@@ -71,7 +71,7 @@ export async function openArchive(
     };
   } catch (error) {
     zip.close();
-    throw error instanceof ArchiveFault ? error : unreadable(error);
+    throw error instanceof ArchiveError ? error : unreadable(error);
   }
 }
 
@@ -82,7 +82,7 @@ function unreadable(error: unknown): unknown {
   const why = /end of central directory|truncated/i.test(message)
     ? 'it is not a zip file, or its end is missing'
     : message.slice(0, 200).replace(/\.+$/, '');
-  return new ArchiveFault(`The archive cannot be read: ${why}.`);
+  return new ArchiveError(`The archive cannot be read: ${why}.`);
 }
 
 const NAME =
@@ -90,7 +90,7 @@ const NAME =
 
 async function readEntries(zip: ZipFile): Promise<Map<string, Entry>> {
   if (zip.entryCount > archiveLimits.parts) {
-    throw new ArchiveFault(`The archive has more than ${archiveLimits.parts} parts.`);
+    throw new ArchiveError(`The archive has more than ${archiveLimits.parts} parts.`);
   }
   const entries = new Map<string, Entry>();
   let unpacked = 0;
@@ -98,15 +98,15 @@ async function readEntries(zip: ZipFile): Promise<Map<string, Entry>> {
     const { fileName: name, uncompressedSize: size, compressedSize } = entry;
     const shown = name.slice(0, 100);
     if (!NAME.test(name))
-      throw new ArchiveFault(`The archive holds a part that does not belong there: ${shown}.`);
-    if (entries.has(name)) throw new ArchiveFault(`The archive holds ${shown} twice.`);
-    if (entry.isEncrypted()) throw new ArchiveFault(`${shown} is encrypted.`);
+      throw new ArchiveError(`The archive holds a part that does not belong there: ${shown}.`);
+    if (entries.has(name)) throw new ArchiveError(`The archive holds ${shown} twice.`);
+    if (entry.isEncrypted()) throw new ArchiveError(`${shown} is encrypted.`);
     unpacked += size;
     if (unpacked > archiveLimits.unpacked) {
-      throw new ArchiveFault(`The archive unpacks to more than ${archiveLimits.unpacked} bytes.`);
+      throw new ArchiveError(`The archive unpacks to more than ${archiveLimits.unpacked} bytes.`);
     }
     if (size > archiveLimits.small && size > archiveLimits.ratio * compressedSize) {
-      throw new ArchiveFault(`${shown} unpacks to more than ${archiveLimits.ratio} times its size.`);
+      throw new ArchiveError(`${shown} unpacks to more than ${archiveLimits.ratio} times its size.`);
     }
     entries.set(name, entry);
   }
@@ -114,13 +114,13 @@ async function readEntries(zip: ZipFile): Promise<Map<string, Entry>> {
 }
 
 async function readText(zip: ZipFile, entry: Entry | undefined): Promise<string> {
-  if (!entry) throw new ArchiveFault('The archive has no manifest.json.');
-  if (entry.uncompressedSize > archiveLimits.manifest) throw new ArchiveFault('manifest.json is too long.');
+  if (!entry) throw new ArchiveError('The archive has no manifest.json.');
+  if (entry.uncompressedSize > archiveLimits.manifest) throw new ArchiveError('manifest.json is too long.');
   const chunks: Buffer[] = [];
   // a stream that yields more than its entry said ends with an error of its own
   for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
-  if (!isUtf8(bytes)) throw new ArchiveFault('manifest.json is no UTF-8.');
+  if (!isUtf8(bytes)) throw new ArchiveError('manifest.json is no UTF-8.');
   return bytes.toString('utf8');
 }
 
@@ -130,25 +130,25 @@ function matchParts(manifest: Manifest, entries: ReadonlyMap<string, Entry>): Ma
   for (const part of manifest.files) {
     const entry = entries.get(part.name);
     if (!entry || part.name === MANIFEST || parts.has(part.name)) {
-      throw new ArchiveFault(
+      throw new ArchiveError(
         `The manifest names ${part.name.slice(0, 100)}, which is not in the archive once.`,
       );
     }
     if (entry.uncompressedSize !== part.bytes) {
-      throw new ArchiveFault(`${part.name} has another size than the manifest says.`);
+      throw new ArchiveError(`${part.name} has another size than the manifest says.`);
     }
     const { kind } = part;
     if (part.name.startsWith('content/')) {
       const known = kind !== undefined && (contentTable.has(kind) || kind === PEOPLE || kind === SETTINGS);
       if (!known || part.name !== `content/${kind}.ndjson` || !part.columns || part.rows === undefined) {
-        throw new ArchiveFault(`The archive holds ${part.name}, which this service does not know.`);
+        throw new ArchiveError(`The archive holds ${part.name}, which this service does not know.`);
       }
     }
     parts.set(part.name, part);
   }
   for (const name of entries.keys()) {
     if (name !== MANIFEST && !parts.has(name)) {
-      throw new ArchiveFault(`The archive holds ${name}, which its manifest does not name.`);
+      throw new ArchiveError(`The archive holds ${name}, which its manifest does not name.`);
     }
   }
   return parts;
@@ -167,19 +167,19 @@ async function* readPart(zip: ZipFile, entry: Entry, part: ArchivePart): AsyncGe
     throw damaged(error, part.name);
   }
   if (hash.digest('hex') !== part.sha256) {
-    throw new ArchiveFault(`${part.name} is not what the manifest says: its checksum differs.`);
+    throw new ArchiveError(`${part.name} is not what the manifest says: its checksum differs.`);
   }
 }
 
 /** What inflating meets in a damaged part is the archive's fault; what reading the file meets is not. */
 function damaged(error: unknown, name: string): unknown {
-  if (error instanceof ArchiveFault) return error;
+  if (error instanceof ArchiveError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const own = code === undefined || code.startsWith('Z_') || code.startsWith('ERR_');
-  return own ? new ArchiveFault(`${name} cannot be unpacked: ${message.slice(0, 200)}.`) : error;
+  return own ? new ArchiveError(`${name} cannot be unpacked: ${message.slice(0, 200)}.`) : error;
 }
 
-/** The lines of a part of rows. @throws ArchiveFault */
+/** The lines of a part of rows. @throws ArchiveError */
 export async function* linesOf(archive: Archive, part: ArchivePart): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
@@ -188,17 +188,17 @@ export async function* linesOf(archive: Archive, part: ArchivePart): AsyncGenera
     try {
       return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
     } catch {
-      throw new ArchiveFault(`${part.name} is no UTF-8.`);
+      throw new ArchiveError(`${part.name} is no UTF-8.`);
     }
   };
   for await (const bytes of archive.read(part)) {
     const lines = (rest + decode(bytes)).split('\n');
     rest = lines.pop()!;
-    if (rest.length > archiveLimits.line) throw new ArchiveFault(`A row of ${part.name} is too long.`);
+    if (rest.length > archiveLimits.line) throw new ArchiveError(`A row of ${part.name} is too long.`);
     seen += lines.length;
     if (lines.length > 0) yield lines;
   }
   decode();
-  if (rest !== '') throw new ArchiveFault(`${part.name} ends within a row.`);
-  if (seen !== part.rows) throw new ArchiveFault(`${part.name} has ${seen} rows, not ${part.rows}.`);
+  if (rest !== '') throw new ArchiveError(`${part.name} ends within a row.`);
+  if (seen !== part.rows) throw new ArchiveError(`${part.name} has ${seen} rows, not ${part.rows}.`);
 }

@@ -37,7 +37,7 @@ export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRu
 );
 
 /** What is wrong with a row by the rules of its columns. Types were looked at before. */
-export function fieldFaults(rules: Readonly<Record<string, FieldRule>>, row: StoredRow): FieldError[] {
+export function fieldErrors(rules: Readonly<Record<string, FieldRule>>, row: StoredRow): FieldError[] {
   return Object.entries(rules).flatMap(([field, rule]) => {
     const value = row[field] ?? null;
     if (value === null) return [];

@@ -9,7 +9,7 @@ export const MANIFEST = 'manifest.json';
 
 /** Where a table's rows stand, one a line. */
 export const rowsName = (kind: string): string => `content/${kind}.ndjson`;
-/** Where the content of a stored file stands. */
+/** The name of the part with the content of a stored file. */
 export const blobName = (id: string): string => `blobs/${id}`;
 
 const Part = Type.Object({
@@ -39,30 +39,30 @@ const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** Why an archive is not taken: told to whoever sent it. */
-export class ArchiveFault extends Error {}
+/** Why an archive is refused; the message is shown to the user. */
+export class ArchiveError extends Error {}
 
-/** The manifest of an archive that this service reads. @throws ArchiveFault */
+/** The manifest of an archive that this service reads. @throws ArchiveError */
 export function readManifest(text: string, schema: string): Manifest {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ArchiveFault('manifest.json is no JSON.');
+    throw new ArchiveError('manifest.json is no JSON.');
   }
   const { format, format_version: version } = (value ?? {}) as Record<string, unknown>;
   if (format !== FORMAT)
-    throw new ArchiveFault('It is no archive of a workspace: manifest.json does not say so.');
+    throw new ArchiveError('It is no archive of a workspace: manifest.json does not say so.');
   if (typeof version === 'string' && isNewer(version)) {
-    throw new ArchiveFault(
+    throw new ArchiveError(
       `The archive has the format ${version.slice(0, 20)}, and this service reads up to ${FORMAT_VERSION}: import it with a newer version.`,
     );
   }
   const fault = Value.Errors(Manifest, value)[0];
-  if (fault) throw new ArchiveFault(`manifest.json${fault.instancePath} ${fault.message}.`);
+  if (fault) throw new ArchiveError(`manifest.json${fault.instancePath} ${fault.message}.`);
   const manifest = value as Manifest;
   if (manifest.schema_version > schema) {
-    throw new ArchiveFault(
+    throw new ArchiveError(
       `The archive was made by a newer version (schema ${manifest.schema_version}, here ${schema}): import it with that version or a later one.`,
     );
   }

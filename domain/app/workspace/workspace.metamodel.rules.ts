@@ -22,7 +22,7 @@ import type {
   Subtype,
 } from '../../kernel/metamodel/metamodel.types.ts';
 import { OpenObject } from '../../kernel/shapes.ts';
-import { shapeFaults } from './workspace.shapes.ts';
+import { shapeErrors } from './workspace.shapes.ts';
 
 const CardTypeRow = Type.Object({
   key: Key,
@@ -43,8 +43,8 @@ const RelationTypeRow = Type.Object({
 const RoleRow = Type.Object({ card_type_key: Key, key: RoleKey, label: Label });
 
 /** What is wrong with the definition of a card type, as its own operation would say. */
-export function cardTypeFaults(row: StoredRow): FieldError[] {
-  const faults = shapeFaults(CardTypeRow, row);
+export function cardTypeErrors(row: StoredRow): FieldError[] {
+  const faults = shapeErrors(CardTypeRow, row);
   if (faults.length > 0) return faults;
   const { key, label, translations, fields_schema, subtypes, section_config } =
     row as unknown as CardTypeInput;
@@ -53,8 +53,8 @@ export function cardTypeFaults(row: StoredRow): FieldError[] {
 }
 
 /** What is wrong with the definition of a relation type; `types` are the card types that there will be. */
-export function relationTypeFaults(row: StoredRow, types: ReadonlySet<string>): FieldError[] {
-  const faults = shapeFaults(RelationTypeRow, row);
+export function relationTypeErrors(row: StoredRow, types: ReadonlySet<string>): FieldError[] {
+  const faults = shapeErrors(RelationTypeRow, row);
   if (faults.length > 0) return faults;
   for (const end of ['source_type_key', 'target_type_key'] as const) {
     if (!types.has(row[end] as string)) {
@@ -68,7 +68,7 @@ export function relationTypeFaults(row: StoredRow, types: ReadonlySet<string>): 
 }
 
 /** What is wrong with the definition of a stakeholder role. */
-export const stakeholderRoleFaults = (row: StoredRow): FieldError[] => shapeFaults(RoleRow, row);
+export const stakeholderRoleErrors = (row: StoredRow): FieldError[] => shapeErrors(RoleRow, row);
 
 const keysOf = (items: readonly { key: string }[] = []): Set<string> => new Set(items.map(({ key }) => key));
 const lost = (before: ReadonlySet<string>, after: ReadonlySet<string>): string | undefined =>

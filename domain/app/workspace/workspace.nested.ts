@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { shapeFaults } from './workspace.shapes.ts';
+import { shapeErrors } from './workspace.shapes.ts';
 
 /** What may be nested in a column. */
 export interface NestedRule {
@@ -13,11 +13,11 @@ export interface NestedRule {
 }
 
 /** What is wrong with what is nested in a row, by the rules of its columns. Empty ones were looked at before. */
-export function nestedFaults(rules: Readonly<Record<string, NestedRule>>, row: StoredRow): FieldError[] {
+export function nestedErrors(rules: Readonly<Record<string, NestedRule>>, row: StoredRow): FieldError[] {
   return Object.entries(rules).flatMap(([column, { schema, most, faults }]) => {
     const value = row[column] ?? null;
     if (value === null) return [];
-    const wrong = shapeFaults(schema, value, column);
+    const wrong = shapeErrors(schema, value, column);
     if (wrong.length > 0) return wrong;
     if (most !== undefined && JSON.stringify(value).length > most) {
       return [{ field: column, code: 'too_long', message: `has more than ${most} characters of JSON` }];

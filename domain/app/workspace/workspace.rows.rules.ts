@@ -26,7 +26,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /**
  * What is wrong with a card of an archive, by the rules of single cards, but for what only the service writes: that comes along.
  */
-export function cardFaults(types: ReadonlyMap<string, CardType>, card: StoredRow): FieldError[] {
+export function cardErrors(types: ReadonlyMap<string, CardType>, card: StoredRow): FieldError[] {
   const type = types.get(String(card.type));
   if (!type) return [{ field: 'type', code: 'unknown_type', message: 'is no card type' }];
   const faults: (FieldError | undefined)[] = [];
@@ -57,7 +57,7 @@ export function cardFaults(types: ReadonlyMap<string, CardType>, card: StoredRow
 }
 
 /** What is wrong with a relation of an archive between cards of these types. */
-export function relationFaults(
+export function relationErrors(
   types: ReadonlyMap<string, RelationType>,
   relation: StoredRow,
   ends: { source: string | null; target: string | null },
@@ -89,7 +89,7 @@ export function relationFaults(
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
 /** What is wrong with the address of a link: it has to be safe to be followed. */
-export function linkFaults({ url }: StoredRow): FieldError[] {
+export function linkErrors({ url }: StoredRow): FieldError[] {
   if (url === null || url === undefined) return [];
   const parsed = typeof url === 'string' && !/\s/.test(url) ? URL.parse(url) : null;
   if (parsed && SCHEMES.has(parsed.protocol)) return [];

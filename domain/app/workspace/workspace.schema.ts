@@ -36,7 +36,7 @@ export interface TableShape {
   checks: TableCheck[];
 }
 
-/** The last step that the schema has seen, which stands for its version. */
+/** The last migration step of the schema, as its version. */
 export async function schemaVersion(sql: Sql): Promise<string> {
   const { rows } = await sql.raw('select max(name collate "C") as version from schema_steps');
   return rows[0].version;

@@ -5,7 +5,7 @@ import type { FieldError } from '../../../platform/errors.ts';
 
 const compiled = new WeakMap<TSchema, ReturnType<typeof Compile>>();
 
-/** Whether a value has a shape; compiled once, since archives hold many. */
+/** Whether a value matches a schema, which is compiled once. */
 function fits(schema: TSchema, value: unknown): boolean {
   let known = compiled.get(schema);
   if (!known) {
@@ -15,11 +15,11 @@ function fits(schema: TSchema, value: unknown): boolean {
   return known.Check(value);
 }
 
-/** What is wrong with the shape of a value, at most one fault: the one that lies deepest, by its path. */
-export function shapeFaults(schema: TSchema, value: unknown, at = ''): FieldError[] {
+/** Validates a value against a schema. @returns at most one error: the deepest one, by its path. */
+export function shapeErrors(schema: TSchema, value: unknown, at = ''): FieldError[] {
   if (fits(schema, value)) return [];
   const depth = (path: string) => path.split('/').length;
-  // of the alternatives of a value those are meant that go into it; `schema is false` is told with what has the member
+  // the deepest error belongs to the alternative that the value was meant as; `schema is false` repeats another error
   const faults = Value.Errors(schema, value).filter(({ keyword }) => keyword !== 'boolean');
   const fault = faults.reduce(
     (deepest, one) => (depth(one.instancePath) > depth(deepest.instancePath) ? one : deepest),

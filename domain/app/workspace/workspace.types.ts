@@ -12,7 +12,7 @@ export interface ContentTable {
   key: readonly string[];
   /** Columns that stay behind: what the service itself decides, or notes for itself. */
   left?: readonly string[];
-  /** Other ways to find the same row, tried when its id is not there: expressions over the row, which `%` stands for. */
+  /** Expressions by which the same row is found if its id does not exist; `%` is the row. */
   matches?: readonly (readonly string[])[];
   /**
    * Which rows go, as a condition on `t`; all, where it is absent. `active` gives the condition that a card, named by a column,
@@ -23,13 +23,13 @@ export interface ContentTable {
   namesNobody?: true;
   /** How a report names a row: an expression over `t`. */
   label: string;
-  /** What a written row is told as; a kind that has no changes of its own is never changed by an import. */
+  /** The events of written rows; a kind without `updated` is never updated by an import. */
   events?: { created: EventType; updated?: EventType };
   /** The column with the card in whose history the event shows. */
   card?: string;
-  /** The column with the one user whom the event is told. */
+  /** The column with the only recipient of the event. */
   recipient?: string;
-  /** Columns that may tell of costs. */
+  /** Columns that may contain costs. */
   costs?: readonly string[];
   /** Topics that its rows raise. */
   topics?: readonly string[];

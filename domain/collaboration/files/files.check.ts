@@ -3,7 +3,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { type FileKind, type FileKindKey, fileKinds } from './files.types.ts';
 import { officeKind } from './office.check.ts';
-import { checkSvgAside } from './svg.thread.ts';
+import { checkSvgInThread } from './svg.thread.ts';
 
 const byMagic: Record<string, FileKindKey> = {
   'application/pdf': 'pdf',
@@ -49,7 +49,7 @@ async function identify(content: Buffer, ending: string | undefined): Promise<Fi
       throw new Error(`it is none of ${KNOWN}`);
     }
     if (ending !== 'svg') return 'txt';
-    await checkSvgAside(content.toString('utf8'));
+    await checkSvgInThread(content.toString('utf8'));
     return 'svg';
   } catch (error) {
     if (error instanceof EstateError) throw error;

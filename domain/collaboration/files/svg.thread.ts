@@ -13,7 +13,7 @@ const ask = boundedThreadPool<string, string | null>({
  * Checks an SVG image as `checkSvg` does: a large one in another thread.
  * @throws Error saying why it is none; EstateError `unavailable` where too many wait, `query_too_heavy` where it takes too long.
  */
-export async function checkSvgAside(text: string): Promise<void> {
+export async function checkSvgInThread(text: string): Promise<void> {
   if (text.length <= AT_ONCE) return checkSvg(text);
   const fault = await ask(text);
   if (fault !== null) throw new Error(fault);

@@ -38,7 +38,7 @@ export interface SecretAnswer {
   secret: string;
 }
 
-const told = `select id, name, url, event_types, card_types, status, paused_reason, owner_id, position::text as position
+const eventRow = `select id, name, url, event_types, card_types, status, paused_reason, owner_id, position::text as position
   from webhooks where id = ? for update`;
 
 /** The encryption context of a secret. */
@@ -159,7 +159,7 @@ export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: stri
 }
 
 async function row(work: Work, id: string): Promise<Record<string, unknown>> {
-  const { rows } = await work.sql.raw(told, [id]);
+  const { rows } = await work.sql.raw(eventRow, [id]);
   if (!rows[0]) throw notFound('webhook', id);
   return rows[0];
 }

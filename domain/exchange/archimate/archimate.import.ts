@@ -16,9 +16,9 @@ import { isClash } from '../imports/imports.apply-batches.ts';
 import { BatchConflict, type Outcome } from '../imports/imports.types.ts';
 import type { ArchimateImport } from './archimate.jobs.ts';
 import type { Model, ModelView } from './archimate.parse.ts';
-import { lostOf, type ModelRow, type NotKept, rowsOf } from './archimate.rows.ts';
+import { lostOf, type ModelRow, type NotImported, rowsOf } from './archimate.rows.ts';
 import { requireModelRights } from './archimate.start.ts';
-import { readModelAside } from './archimate.thread.ts';
+import { readModelInThread } from './archimate.thread.ts';
 import { importView } from './archimate.views.ts';
 import { cardIdsOf, type Importing, importRows, removeRows } from './archimate.write.ts';
 
@@ -31,11 +31,11 @@ interface ReportLine {
   name: string;
   outcome: Outcome;
   errors: FieldError[];
-  not_kept?: NotKept;
+  not_kept?: NotImported;
 }
 
 /** How much of the things that were imported is kept nowhere. */
-interface NotKeptCounts
+interface NotImportedCounts
   extends Record<'properties' | 'names' | 'languages' | 'types' | 'attributes', number> {
   /** Entries of the model's folders. */
   folder_entries: number;
@@ -43,7 +43,7 @@ interface NotKeptCounts
 
 interface Outcomes {
   lines: ReportLine[];
-  notKept: NotKeptCounts;
+  notKept: NotImportedCounts;
 }
 
 /**
@@ -90,7 +90,7 @@ export async function runModelImport(
 async function readModel({ blobs }: Services, fileId: string): Promise<Model> {
   const bytes = await buffer(await openContent(blobs, fileId));
   try {
-    return await readModelAside(decodeXml(bytes).text.replace(/^\uFEFF/, ''));
+    return await readModelInThread(decodeXml(bytes).text.replace(/^\uFEFF/, ''));
   } catch (error) {
     if (error instanceof EstateError) throw error;
     const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);
@@ -122,7 +122,7 @@ async function importModel(
   for (const view of model.views) lines.push(await importOneView(importing, view, around));
   await removeRows(importing.work.sql, Object.values(ids));
   await importing.flush();
-  return { lines, notKept: countNotKept(lines, relations, model) };
+  return { lines, notKept: countNotImported(lines, relations, model) };
 }
 
 function reportRows(
@@ -147,7 +147,7 @@ function reportRows(
   });
 }
 
-function countNotKept(lines: ReportLine[], relations: ModelRow[], model: Model): NotKeptCounts {
+function countNotImported(lines: ReportLine[], relations: ModelRow[], model: Model): NotImportedCounts {
   const counts = { properties: 0, names: 0, languages: 0, types: 0, attributes: 0 };
   const imported = lines.filter(({ outcome }) => outcome !== 'failed').map(({ not_kept }) => not_kept ?? {});
   const parents = relations.filter(({ row, fault }) => !row && !fault).map(({ notKept }) => notKept);
@@ -161,7 +161,7 @@ function countNotKept(lines: ReportLine[], relations: ModelRow[], model: Model):
   return { ...counts, folder_entries: model.inFolders };
 }
 
-const isEmpty = (notKept: NotKept): boolean => Object.keys(notKept).length === 0;
+const isEmpty = (notKept: NotImported): boolean => Object.keys(notKept).length === 0;
 
 async function importOneView(
   { work, job }: Importing,
@@ -207,7 +207,7 @@ async function endWith(
     name: `archimate-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
     mediaType: 'application/x-ndjson',
     ownerId: ctx.caller.userId,
-    // faults never tell values
+    // errors contain no values
     withCosts: false,
     needs: [],
     expiresAt: null,

@@ -3,7 +3,7 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 /** The namespace of The Open Group's model exchange file format, 3.0 to 3.2. */
 export const NAMESPACE = 'http://www.opengroup.org/xsd/archimate/3.0/';
 
-/** The element that stands for a card type; types of the workspace's own are groupings. */
+/** The element that represents a card type; types that only this workspace has are groupings. */
 const elementOf: Readonly<Record<string, string>> = {
   Objective: 'Goal',
   Platform: 'Grouping',
@@ -65,7 +65,7 @@ export const elementType = (cardType: string): string =>
 export const relationshipType = (relationType: string): string =>
   Object.hasOwn(relationshipOf, relationType) ? relationshipOf[relationType]! : 'Association';
 
-/** The visible card type that an element of another tool stands for. */
+/** The visible card type that an element of another tool represents. */
 export function cardTypeOf(metamodel: Metamodel, element: string): string | undefined {
   const key = Object.hasOwn(typeOfElement, element) ? typeOfElement[element]! : undefined;
   return key !== undefined && metamodel.visibleTypes.includes(key) ? key : undefined;
@@ -88,7 +88,7 @@ export function propertyOf(key: string, value: unknown): { key: string; text: st
   return { key: `${key}.json`, text };
 }
 
-/** The values that properties tell; of a property that is no JSON, its text. */
+/** The values of properties; the text of a property that is no JSON. */
 export function valuesOf(properties: ReadonlyMap<string, string>): Map<string, unknown> {
   return new Map(
     [...properties].map(([key, text]): [string, unknown] => {

@@ -6,7 +6,7 @@ import type { Model, ModelElement, ModelRelationship } from './archimate.parse.t
 import { relationTypeOf } from './archimate.relationships.ts';
 
 /** What the cards and relations made of a thing do not hold of it. */
-export interface NotKept {
+export interface NotImported {
   /** Names of properties that other tools gave it. */
   properties?: string[];
   /** The name of a relationship: relations have none. */
@@ -27,7 +27,7 @@ export interface ModelRow {
   /** A row of the import of cards or relations; undefined where there is a fault, or nothing to write. */
   row?: Record<string, unknown>;
   fault?: FieldError;
-  notKept: NotKept;
+  notKept: NotImported;
 }
 
 /** Concepts after which the process may answer others. */
@@ -129,7 +129,7 @@ function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, pa
 }
 
 /** What is not kept of any concept: properties of other tools, and texts in further languages. */
-export function lostOf({ foreignProperties, languages }: Model['elements'][number]): NotKept {
+export function lostOf({ foreignProperties, languages }: Model['elements'][number]): NotImported {
   return {
     ...(foreignProperties.length > 0 ? { properties: foreignProperties } : {}),
     ...(languages > 0 ? { languages } : {}),

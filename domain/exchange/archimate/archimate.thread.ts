@@ -26,7 +26,7 @@ const ask = boundedThreadPool<string, PackedModel | { fault: string }>({
  * Reads a model in a thread of its own, so that the process answers others meanwhile.
  * @throws Error saying why it is none; EstateError `unavailable`, `query_too_heavy` where it takes too much time or memory.
  */
-export async function readModelAside(xml: string): Promise<Model> {
+export async function readModelInThread(xml: string): Promise<Model> {
   const answer = await ask(xml);
   if ('fault' in answer) throw new Error(answer.fault);
   const { pieces, ...rest } = answer;

@@ -56,14 +56,14 @@ export async function importView(
   { ids, nameOf }: ViewCards,
   again: boolean,
 ): Promise<'created' | 'unchanged'> {
-  const told = valuesOf(view.properties);
-  const id = told.get('id');
+  const values = valuesOf(view.properties);
+  const id = values.get('id');
   const isOwn = typeof id === 'string' && isUuid(id);
   if (!isOwn && again && (await isThere(work, ctx, view.identifier))) return 'unchanged';
   if (isOwn && (await work.sql('diagrams').where({ id }).first('id'))) return 'unchanged';
-  const drawing = told.get('drawing');
+  const drawing = values.get('drawing');
   const xml = typeof drawing === 'string' ? drawing : drawnView(view, ids, nameOf);
-  const { settings, thumbnail, description } = Object.fromEntries(told);
+  const { settings, thumbnail, description } = Object.fromEntries(values);
   const input: DiagramInput = {
     name: view.name.trim().slice(0, 200) || view.identifier.slice(0, 200) || 'View',
     description: typeof description === 'string' ? description : view.documentation,
@@ -73,10 +73,10 @@ export async function importView(
       xml,
       ...(typeof thumbnail === 'string' ? { thumbnail } : {}),
     },
-    card_ids: await knownCards(work, told.get('card_ids')),
-    ...(await audienceOf(work, ctx, told)),
+    card_ids: await knownCards(work, values.get('card_ids')),
+    ...(await audienceOf(work, ctx, values)),
   };
-  const group_ids = await groupsOf(work, told.get('groups'));
+  const group_ids = await groupsOf(work, values.get('groups'));
   await insertDiagram(work, ctx, input, { ...(isOwn ? { id } : {}), group_ids });
   return 'created';
 }
@@ -96,11 +96,11 @@ async function isThere({ sql }: Work, ctx: Ctx, identifier: string): Promise<boo
 async function audienceOf(
   { sql }: Work,
   ctx: Ctx,
-  told: ReadonlyMap<string, unknown>,
+  values: ReadonlyMap<string, unknown>,
 ): Promise<Pick<DiagramInput, 'visibility' | 'shared_with'>> {
-  const visibility = told.get('visibility');
+  const visibility = values.get('visibility');
   if (visibility !== 'private' && visibility !== 'shared') return { visibility: 'public' };
-  const shares = told.get('shared_with');
+  const shares = values.get('shared_with');
   const editors = new Map(
     (visibility === 'shared' && Array.isArray(shares) ? shares : [])
       .filter(isObject)

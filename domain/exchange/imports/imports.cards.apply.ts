@@ -172,8 +172,8 @@ async function write(applying: Applying, steps: CardStep[], around: PeopleAndTag
 }
 
 /**
- * Looks whether each card lies where it may, as the inventory stands now: others may have moved, archived or deleted
- * what the plan relied on. @throws BatchConflict naming the rows that no longer fit.
+ * Checks the parent of each card again: other writers may have moved, archived or deleted cards since planning.
+ * @throws BatchConflict naming the rows that are no longer valid.
  */
 async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promise<void> {
   const placed = steps.filter(({ row }) => row.is_new || row.structural);

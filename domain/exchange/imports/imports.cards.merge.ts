@@ -92,8 +92,8 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
   } else if (attached.addedHolders.some(({ role }) => showsCosts(role)) && !seesCosts(ctx, before)) {
     faults.push(lacking('stakeholders', 'costs.view'));
   }
-  const turns = payload.status !== undefined && payload.status !== before.status;
-  if (turns && !mayOnCard(ctx, ARCHIVE, before)) faults.push(lacking('status', ARCHIVE.app));
+  const changesStatus = payload.status !== undefined && payload.status !== before.status;
+  if (changesStatus && !mayOnCard(ctx, ARCHIVE, before)) faults.push(lacking('status', ARCHIVE.app));
 
   const after: StoredCard = {
     ...before,
@@ -102,7 +102,7 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
     filled: filledAfter(before.filled, attached),
   };
   if (level !== null) after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
-  if (turns) {
+  if (changesStatus) {
     const archived = payload.status === 'ARCHIVED';
     after.status = archived ? 'ARCHIVED' : 'ACTIVE';
     after.archived_at = archived ? new Date().toISOString() : null;
@@ -110,7 +110,11 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
   }
   if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
   const changed = Object.keys(diffCard(before, after)).length > 0;
-  const event = turns ? (after.status === 'ARCHIVED' ? 'card.archived' : 'card.restored') : 'card.updated';
+  const event = changesStatus
+    ? after.status === 'ARCHIVED'
+      ? 'card.archived'
+      : 'card.restored'
+    : 'card.updated';
   return {
     faults,
     after: changed || attached.changes ? settled(type, before, after) : before,

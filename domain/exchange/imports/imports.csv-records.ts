@@ -46,8 +46,8 @@ function detectSeparator(head: Buffer): Separator {
 }
 
 /**
- * Splits a CSV file (RFC 4180; lines end with LF, CRLF or CR) into records, the header being the first. A broken
- * record is told with its fault, and reading goes on behind it. Empty lines and lines of empty cells are left out.
+ * Splits a CSV file (RFC 4180; lines end with LF, CRLF or CR) into records, the header being the first. A malformed
+ * record is returned with its error, and reading continues after it. Empty lines and lines of empty cells are left out.
  * Holds a few blocks of 64 KiB in memory, or twice the largest record.
  * @param separator detected from the first record if not given.
  */

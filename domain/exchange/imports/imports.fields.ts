@@ -48,7 +48,7 @@ function line(max: number, clears: boolean): FieldReader {
   };
 }
 
-/** A name as it is written: whoever stores it drops the blanks around it. */
+/** A name as it is written; blanks around it are removed when it is stored. */
 function name(max: number): FieldReader {
   return {
     clears: true,

@@ -49,10 +49,10 @@ export async function endWithReport(
     name: `import-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
     mediaType: 'application/x-ndjson',
     ownerId: ctx.caller.userId,
-    // faults never tell values
+    // errors contain no values
     withCosts: false,
     needs: [],
-    // goes with its job
+    // is deleted with its job
     expiresAt: null,
   });
   const error = payload.atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined;

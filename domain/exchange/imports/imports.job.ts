@@ -10,7 +10,7 @@ export const importOptions = {
     default: 'create',
     description: '`create` refuses rows that exist already, `upsert` changes those',
   }),
-  dry_run: flag('Say what would become of each row, and write nothing', false),
+  dry_run: flag('Report the outcome of each row without writing', false),
   atomic: flag('Write all rows or, if one fails, none', false),
   empty: Type.Union([Type.Literal('leave'), Type.Literal('clear')], {
     default: 'leave',
@@ -19,7 +19,7 @@ export const importOptions = {
   separator: Type.Optional(
     Type.Union(
       ['comma', 'semicolon', 'tab', ',', ';', '\t'].map((name) => Type.Literal(name)),
-      { description: 'Of a CSV file, by name or as it stands; absent: found from its header' },
+      { description: 'Of a CSV file, by name or as a character; absent: detected from its header' },
     ),
   ),
   report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {

@@ -16,7 +16,7 @@ interface StoredHolder extends StagedHolder {
   row: StakeholderRow;
 }
 
-/** What stands around the cards of a batch, as far as its rows set it. */
+/** The tags and stakeholders of the cards of a batch, as far as its rows set them. */
 export interface PeopleAndTags {
   /** Tag ids by card. */
   tags: ReadonlyMap<string, ReadonlySet<string>>;

@@ -72,7 +72,7 @@ function rowReader<K extends ImportKind>(
 ): (record: CsvRecord) => ImportRow<K> {
   const { kind } = options;
   const cells = columns.map((column, index) => ({ index, read: cellReader(column, options), column }));
-  // the type says how attributes are read, wherever its column stands
+  // the type determines how attributes are read, so it is read first
   const ordered = [
     ...cells.filter(({ column }) => column.part === 'field'),
     ...cells.filter(({ column }) => column.part !== 'field'),

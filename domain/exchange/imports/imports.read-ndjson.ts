@@ -96,7 +96,7 @@ function readLine<K extends ImportKind>(
 
   const row = newDraft(line);
   const { type, ...others } = item;
-  // the type says how attributes are read, wherever it stands
+  // the type determines how attributes are read, so it is read first
   if (type !== undefined) readMember(row, 'type', type, options);
   for (const [key, value] of Object.entries(others)) readMember(row, key, value, options);
   const noParent = parentFields.some((field) => isBlank(item[field]));
@@ -107,7 +107,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a member that is there stands for "not set". */
+/** Whether the value of a member means "not set". */
 function isBlank(value: unknown): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }

@@ -45,25 +45,25 @@ export async function applyRelations(applying: Applying, batch: number): Promise
       return type ? [{ type, source_id, target_id }] : [];
     }),
   );
-  const book = createWorkingSet(competing);
+  const relations = createWorkingSet(competing);
   const outcomes = rows.map((row): RowOutcome => {
     const known = applying.known.get(row.line);
     if (known) return { line: row.line, outcome: 'failed', errors: [known] };
     try {
-      return { line: row.line, outcome: step(applying, book, row, ends), errors: null };
+      return { line: row.line, outcome: step(applying, relations, row, ends), errors: null };
     } catch (error) {
       if (!(error instanceof EstateError)) throw error;
       return { line: row.line, outcome: 'failed', errors: faultsOf(error) };
     }
   });
-  await saveRelations(work, ctx, book.writes(), ends);
+  await saveRelations(work, ctx, relations.writes(), ends);
   return outcomes;
 }
 
 /** One row, against the relations as the rows before have left them. */
 function step(
   { work, ctx }: Applying,
-  book: RelationWorkingSet,
+  relations: RelationWorkingSet,
   row: PlannedRelation,
   ends: ReadonlyMap<string, RelationEnd>,
 ): Outcome {
@@ -79,12 +79,12 @@ function step(
   const costs = sees ? [] : refusedCosts(type, row.payload);
   if (costs.length > 0) throw invalidFields(costs);
   admitInput(ctx, type, source, target, row.payload);
-  const there = book.find(place);
+  const there = relations.find(place);
   if (row.is_new) {
     if (there) throw new EstateError('duplicate_relation', 'The cards have such a relation already.');
-    book.requireRoom(type, place);
+    relations.requireRoom(type, place);
     const empty = { id: row.relation_id, ...place, attributes: {}, description: null };
-    book.put(withInput(empty, row.payload));
+    relations.put(withInput(empty, row.payload));
     return 'created';
   }
   if (!there || there.id !== row.relation_id) {
@@ -92,7 +92,7 @@ function step(
   }
   const after = withInput(there, row.payload, sees ? [] : type.costKeys);
   if (Object.keys(diffRelation(there, after)).length === 0) return 'unchanged';
-  book.put(after);
+  relations.put(after);
   return 'updated';
 }
 

@@ -49,7 +49,7 @@ export interface ImportRow<K extends ImportKind = ImportKind> {
   /** The line of the file on which the row begins, from 1; the header is a line too. */
   line: number;
   kind: K;
-  /** Only what could be read: a faulty value stands in `errors` alone. */
+  /** Only what could be read: invalid values are only in `errors`. */
   values: { cards: CardRowValues; relations: RelationRowValues }[K];
   /** Paths of what `values` clears with `null`, such as `alias` or `attributes.timeModel`. */
   clears: string[];
@@ -62,8 +62,8 @@ export interface ReadOptions<K extends ImportKind = ImportKind> {
   attributeKeys: ReadonlySet<string>;
   /**
    * The type of an attribute of a card or relation type. Without a type, when the row is identified by its id
-   * alone: the type that the key has wherever it occurs. Undefined if there is none: the value is passed on as it
-   * stands, for the checks of the type to refuse.
+   * alone: the type that the key has wherever it occurs. Undefined if there is none: the value is passed on unchanged,
+   * and the validation of the type refuses it.
    */
   fieldType: (type: string | undefined, key: string) => FieldType | undefined;
   /** Rows a batch, at most; large rows make smaller batches. 2,000 if not given. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type FieldError, invalidField } from '../../../platform/errors.ts';
 
 /**
- * What stands in place of a byte that is not UTF-8. It begins with a NUL, which no text may hold, so that such a
+ * Replaces a byte that is not UTF-8. It begins with a NUL, which no text may contain, so that such a
  * text is always refused and never stored with a replacement.
  */
 const NOT_UTF8 = '\0\ufffd';

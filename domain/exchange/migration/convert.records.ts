@@ -95,7 +95,7 @@ export function authorOf(named: Named, prefix: '' | 'reply.'): string | undefine
 
 /**
  * A comment or, with the prefix `reply.`, the reply to it; undefined if the row has no reply. Its payload has the content,
- * and the author's `user_id`: if null, whoever applies the migration becomes the author and the text names the original one.
+ * and the author's `user_id`: if null, the user who applies the migration becomes the author, and the text names the original one.
  * @param users ids by address in lower case.
  */
 export function convertComment(

@@ -25,38 +25,38 @@ interface NamedRelation {
   values?: RelationValues;
 }
 
-/** What a relation holds besides its ends. */
+/** The values of a relation. */
 export interface RelationValues {
   description?: string;
   attributes?: Record<string, unknown>;
 }
 
-/** What the cells of a card name besides its own values. */
+/** What a card refers to. */
 export interface CardRefs {
-  /** An id, a name, or a name with those above it. */
+  /** An id, a name, or a name with the names of all parents. */
   parent?: string;
   tags?: NamedTag[];
   holders?: Stakeholding[];
   relations?: NamedRelation[];
 }
 
-/** A row as a card to be. */
+/** A row converted to a card. */
 export interface ConvertedRow {
-  /** As the import of cards takes it, without what is looked up. */
+  /** In the form of the import of cards, without references. */
   payload: Record<string, unknown> & { type: string };
   refs: CardRefs;
   name: string;
   source_id: string;
-  /** The name with those above it, in small letters. */
+  /** The name with the names of all parents, in lower case. */
   path: string | null;
   archived: boolean;
-  /** Values that stand for nothing here. */
+  /** Values that are left out. */
   left_out: FieldError[];
 }
 
 /**
- * Makes a card of a row by its mapping. A value that its field does not take is left out and told of, without the value
- * where costs stand; all else is for the checks of the import.
+ * Converts a row to a card by its mapping. A value that its field does not accept is left out and reported, costs without
+ * the value; everything else is validated by the import.
  */
 export function convertRow(
   mapped: MappedBlock & { type: CardType },
@@ -133,7 +133,7 @@ export function convertRow(
   return { payload, refs, name, source_id, path, archived, left_out };
 }
 
-/** A name with those above it in the form in which such names are compared. */
+/** A name with the names of all parents, normalised for comparison. */
 export function pathKey(text: string): string {
   return text
     .split('/')
@@ -151,7 +151,7 @@ interface RelationPart {
   cell: string;
 }
 
-/** Puts values beside the one relation that the row names. @returns those that stand for nothing. */
+/** Sets the values of the one relation that the row names. @returns the values that are left out. */
 function readParts(
   relations: NamedRelation[],
   parts: readonly RelationPart[],
@@ -192,7 +192,7 @@ export function setPart(
   return [];
 }
 
-/** Each role of each person once: a snapshot may tell it by the role, and by its kind. */
+/** Each role of each person once: a snapshot may contain it by its name and by its kind. */
 function distinct(holders: Stakeholding[]): Stakeholding[] {
   return [...new Map(holders.map((one) => [`${one.role} ${one.email.toLowerCase()}`, one])).values()];
 }

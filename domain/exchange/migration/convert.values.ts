@@ -5,23 +5,23 @@ import { fold } from './fold.ts';
 const MAX_ITEMS = 1_000;
 const MAX_TEXT = 200;
 
-/** What a cell yields for a field: a value, or the code and the words of why it yields none. */
+/** The value of a cell for a field, or the code and message of why it has none. */
 export type ReadCell = { value: unknown } | { why: [code: string, message: string] };
 
-/** Reads a cell as the value of a field. Costs are told nobody, not even in why they are none. */
+/** Reads a cell as the value of a field. Errors never contain costs. */
 export function readCell(field: CompiledField, cell: string, seesCosts: boolean): ReadCell {
   if (field.type === 'cost' && !seesCosts) return { why: ['forbidden', 'needs the permission costs.view'] };
   const value = readValue(field, cell);
   return value === undefined ? { why: whyNot(field, cell) } : { value };
 }
 
-/** The things that a cell names: a line or a semicolon stands between them. */
+/** The items of a cell, separated by semicolons or line breaks. */
 export function itemsOf(cell: string): string[] {
   const items = cell.split(/[;\n]/).map((item) => item.trim());
   return [...new Set(items.filter((item) => item !== ''))].slice(0, MAX_ITEMS);
 }
 
-/** The e-mail addresses that a cell names, in whatever they stand; in a time that grows with the cell alone. */
+/** The e-mail addresses in a cell; runs in linear time. */
 export function addressesOf(cell: string): string[] {
   const words = cell.split(/[\s;,<>()"]+/);
   return words.filter((word) => /^.[^@]*@./s.test(word)).slice(0, MAX_ITEMS);
@@ -93,6 +93,6 @@ function whyNot(field: CompiledField, cell: string): [code: string, message: str
     case 'date':
       return ['bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`];
     default:
-      return ['unknown_option', `${quoted(cell)} stands for no option of ${field.key}`];
+      return ['unknown_option', `${quoted(cell)} is no option of ${field.key}`];
   }
 }

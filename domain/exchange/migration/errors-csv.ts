@@ -18,8 +18,8 @@ const lineOf = (cells: readonly (string | number | null)[]): string =>
   `${cells.map((cell) => quoteCell(neutralise(String(cell ?? '')))).join(',')}\r\n`;
 
 /**
- * What a migration could not take over, as CSV in the order of its records: conflicts, records that failed, and values
- * that were left out. @throws EstateError `forbidden`, `not_found`.
+ * What a migration could not import, as CSV in the order of its records: conflicts, failed records, and values that
+ * were left out. @throws EstateError `forbidden`, `not_found`.
  */
 export async function errorLines(ctx: Ctx, id: string): Promise<AsyncGenerator<string>> {
   requirePermission(ctx.caller, 'admin.migrate');
@@ -39,12 +39,12 @@ async function* lines(ctx: Ctx, id: string): AsyncGenerator<string> {
       [id, line],
     );
     if (rows.length === 0) return;
-    yield rows.map(told).join('');
+    yield rows.map(linesOf).join('');
     line = rows.at(-1).line;
   }
 }
 
-interface Told {
+interface RecordErrors {
   sheet: string | null;
   row: number | null;
   entity_kind: string;
@@ -55,7 +55,7 @@ interface Told {
   reason: string | null;
 }
 
-function told({ left_out, reason, ...record }: Told): string {
+function linesOf({ left_out, reason, ...record }: RecordErrors): string {
   const { sheet, row, entity_kind, source_type, source_id, name } = record;
   const place = [sheet, row, entity_kind, source_type, source_id, name];
   const values = (left_out ?? []).map(({ field, message }) =>

@@ -58,10 +58,10 @@ async function lookUp(
     rows.map(({ text, lines, cards }): [string, Found] => {
       const [line, otherLine] = lines.find((found) => found.length > 0) ?? [];
       if (otherLine !== undefined)
-        return [text, { error: `several ${type} rows are called so; their ids tell them apart` }];
+        return [text, { error: `several ${type} rows have this name; use their ids` }];
       if (line !== undefined) return [text, { line }];
       const [card, otherCard] = cards.find((found) => found.length > 0) ?? [];
-      if (otherCard !== undefined) return [text, { error: `several ${type} cards are called so` }];
+      if (otherCard !== undefined) return [text, { error: `several ${type} cards have this name` }];
       if (card !== undefined) return [text, { card }];
       return [text, { error: `there is no such ${type}, neither in the file nor in the inventory` }];
     }),

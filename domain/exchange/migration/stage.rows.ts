@@ -158,7 +158,7 @@ async function findCards(staging: Staging, sql: Knex.Transaction, rows: OtherRow
     const hits = all.filter(({ error }) => error === undefined);
     if (hits.length === 1) return hits[0]!;
     if (hits.length > 1)
-      return { error: 'cards of several types are called so; a column has to tell the type' };
+      return { error: 'cards of several types have this name; a column has to name the type' };
     return (
       all.find(({ error }) => error!.startsWith('several')) ?? {
         error: 'there is no such card, neither in the file nor in the inventory',
@@ -171,7 +171,7 @@ async function findCards(staging: Staging, sql: Knex.Transaction, rows: OtherRow
     const type = typeOfReference(staging, row, reference);
     if (text === '') return { error: `${reference}: is missing` };
     if (type === null && given !== '')
-      return { error: `${reference}_type: ${quoted(given)} stands for no card type` };
+      return { error: `${reference}_type: ${quoted(given)} is no card type` };
     const found = type === null ? ofAnyType(text) : lookup(type, text);
     return found.error === undefined ? found : { error: `${reference}: ${quoted(text)}: ${found.error}` };
   };

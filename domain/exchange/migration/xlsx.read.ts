@@ -11,7 +11,7 @@ const MAX_SHEETS = 500;
 /** The last row that the format knows. */
 const MAX_ROW = 1_048_576;
 
-interface Book {
+interface Workbook {
   sheets: { name: string; part: string }[];
   from1904: boolean;
   shared: string[];
@@ -30,9 +30,9 @@ export async function* readXlsx(
 ): AsyncGenerator<SheetRows> {
   const archive = await openArchive(blobs, id, size);
   try {
-    const book = await readBook(archive);
-    for (const { name, part } of book.sheets) {
-      if (archive.has(part)) yield* sheetRows(archive, book, name, part);
+    const workbook = await readWorkbook(archive);
+    for (const { name, part } of workbook.sheets) {
+      if (archive.has(part)) yield* sheetRows(archive, workbook, name, part);
     }
   } finally {
     archive.close();
@@ -60,27 +60,28 @@ async function relationsOf(
   return found;
 }
 
-async function readBook(archive: Archive): Promise<Book> {
+async function readWorkbook(archive: Archive): Promise<Workbook> {
   const main = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.target;
   if (!main || !archive.has(main)) throw new Error('it is an archive, but no workbook');
   const relations = await relationsOf(archive, main);
-  const book: Book = { sheets: [], from1904: false, shared: [], days: [] };
+  const workbook: Workbook = { sheets: [], from1904: false, shared: [], days: [] };
   await readPart(await archive.open(main), {
     open(element, attribute) {
-      if (element === 'workbookPr') book.from1904 = /^(1|true)$/.test(attribute('date1904') ?? '');
+      if (element === 'workbookPr') workbook.from1904 = /^(1|true)$/.test(attribute('date1904') ?? '');
       if (element !== 'sheet') return;
       const relation = relations.find(({ id }) => id === attribute('id'));
       if (relation?.type === 'worksheet') {
-        book.sheets.push({ name: attribute('name') ?? '', part: relation.target });
+        workbook.sheets.push({ name: attribute('name') ?? '', part: relation.target });
       }
-      if (book.sheets.length > MAX_SHEETS) throw new Error(`it has more than ${MAX_SHEETS} sheets`);
+      if (workbook.sheets.length > MAX_SHEETS) throw new Error(`it has more than ${MAX_SHEETS} sheets`);
     },
   });
-  if (book.sheets.length === 0) throw new Error('it is no workbook with sheets');
+  if (workbook.sheets.length === 0) throw new Error('it is no workbook with sheets');
   const partOf = (wanted: string) => relations.find(({ type }) => type === wanted)?.target ?? '';
-  if (archive.has(partOf('sharedStrings'))) book.shared = await readShared(archive, partOf('sharedStrings'));
-  if (archive.has(partOf('styles'))) book.days = await readDays(archive, partOf('styles'));
-  return book;
+  if (archive.has(partOf('sharedStrings')))
+    workbook.shared = await readShared(archive, partOf('sharedStrings'));
+  if (archive.has(partOf('styles'))) workbook.days = await readDays(archive, partOf('styles'));
+  return workbook;
 }
 
 async function readShared(archive: Archive, part: string): Promise<string[]> {
@@ -141,7 +142,7 @@ function columnOf(reference: string | undefined): number | undefined {
 
 async function* sheetRows(
   archive: Archive,
-  book: Book,
+  workbook: Workbook,
   sheet: string,
   part: string,
 ): AsyncGenerator<SheetRows> {
@@ -176,7 +177,7 @@ async function* sheetRows(
       if (element === 'v' || element === 't') inValue = false;
       if (element === 'c' && value !== '') {
         if (column >= MAX_COLUMNS) throw new Error(`the sheet ${sheet} has more than ${MAX_COLUMNS} columns`);
-        const text = cellText(book, type, style, value);
+        const text = cellText(workbook, type, style, value);
         if (text.length > MAX_CELL)
           throw new Error(`row ${row} of the sheet ${sheet} has a cell that is too long`);
         while (text !== '' && cells.length < column) cells.push('');
@@ -192,13 +193,13 @@ async function* sheetRows(
 }
 
 /** A cell's value as text; errors such as `#N/A` are none. */
-function cellText(book: Book, type: string, style: number, value: string): string {
-  if (type === 's') return book.shared[Number(value)] ?? '';
+function cellText(workbook: Workbook, type: string, style: number, value: string): string {
+  if (type === 's') return workbook.shared[Number(value)] ?? '';
   if (type === 'b') return value.trim() === '1' ? 'true' : 'false';
   if (type === 'e') return '';
   if (type !== 'n') return value;
   const number = Number(value);
   if (!Number.isFinite(number)) return '';
-  if (book.days[style]) return dayOf(number, book.from1904) ?? String(number);
+  if (workbook.days[style]) return dayOf(number, workbook.from1904) ?? String(number);
   return String(number);
 }

@@ -1,18 +1,19 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import type { SettingValues } from './settings.defaults.ts';
-import { MASK, type SecretGroup, secretKey, secretMembers } from './settings.secrets.ts';
+import type { SecretGroup, SettingValues } from './settings.defaults.ts';
+import { MASK, secretKey, secretMembers } from './settings.secrets.ts';
 import type { WorkspaceSettings } from './settings.state.ts';
+import { settingTable } from './settings.table.ts';
 
-/** The members that decide to whom the secret of a group is sent. */
-const addresses: { [G in SecretGroup]: readonly (keyof SettingValues[G])[] } = {
-  email: ['smtp_host', 'smtp_port', 'smtp_tls'],
-  sso: ['provider', 'tenant_id', 'domain', 'issuer_url', 'token_endpoint'],
-  ai: ['provider_type', 'provider_url'],
+/** The members that determine where the secret of a group is sent. */
+const destinations: { [G in SecretGroup]: readonly (keyof SettingValues[G])[] } = {
+  email: settingTable.email.destination,
+  sso: settingTable.sso.destination,
+  ai: settingTable.ai.destination,
 };
 
 /**
- * Whether the secret that is set would go to another server with the new value than it was given for. Whoever may change
- * settings must not learn a secret by sending it to a server of his own.
+ * Whether the new value would send the stored secret to another server. Who may change settings must not learn a secret by
+ * sending it to a server of their own.
  */
 export function leadsElsewhere<G extends SecretGroup>(
   group: G,
@@ -21,18 +22,18 @@ export function leadsElsewhere<G extends SecretGroup>(
 ): boolean {
   if (!before.secrets.has(secretKey(group))) return false;
   const present: SettingValues[G] = before.values[group];
-  return addresses[group].some((member) => present[member] !== value[member]);
+  return destinations[group].some((member) => present[member] !== value[member]);
 }
 
 /** @param sent the secret as the body holds it: undefined and the mask stand for the one that is set. */
-export function secretFaults<G extends SecretGroup>(
+export function secretErrors<G extends SecretGroup>(
   group: G,
   before: WorkspaceSettings,
   value: SettingValues[G],
   sent: unknown,
 ): FieldError[] {
   if ((sent !== undefined && sent !== MASK) || !leadsElsewhere(group, before, value)) return [];
-  const members = addresses[group].join(', ');
+  const members = destinations[group].join(', ');
   return [
     {
       field: secretMembers[group],

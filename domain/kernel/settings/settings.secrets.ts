@@ -1,18 +1,22 @@
 import type { SecretBox } from '../../../platform/crypto.ts';
 import type { Sql } from '../../../platform/database.ts';
+import type { SecretGroup } from './settings.defaults.ts';
+import { settingTable } from './settings.table.ts';
 
-/** The member of a group of settings that is kept encrypted and never shown. */
-export const secretMembers = { email: 'smtp_password', sso: 'client_secret', ai: 'api_key' } as const;
+/** The member of a group that is stored encrypted and never shown. */
+export const secretMembers = {
+  email: settingTable.email.secret,
+  sso: settingTable.sso.secret,
+  ai: settingTable.ai.secret,
+} satisfies Record<SecretGroup, string>;
 
-export type SecretGroup = keyof typeof secretMembers;
-
-/** What is shown in place of a secret that is set; sent back, it leaves the secret as it is. */
+/** Shown instead of a secret that is set; sent back, it leaves the secret unchanged. */
 export const MASK = '********';
 
-/** Where a secret is kept, sealed for a context of the same name. */
+/** The key of a secret in the table `settings`, and the context that it is sealed for. */
 export const secretKey = (group: SecretGroup): string => `secret.${group}.${secretMembers[group]}`;
 
-/** The secret of a group in clear, for whoever logs in with it elsewhere; empty when none is set. */
+/** The decrypted secret of a group, for logging in elsewhere; empty if none is set. */
 export async function readSecret(sql: Sql, secrets: SecretBox, group: SecretGroup): Promise<string> {
   const key = secretKey(group);
   const row = await sql('settings').where({ key }).first('value');

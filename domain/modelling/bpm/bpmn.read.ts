@@ -1,6 +1,6 @@
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { checkSvgAside } from '../../collaboration/files/svg.thread.ts';
+import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
 import { decodeXml } from './bpmn.encoding.ts';
 import { modelLimits } from './bpmn.guard.ts';
 import { type ModelContent, oneLine } from './bpmn.model.ts';
@@ -54,7 +54,7 @@ export async function readThumbnail(text: string, field: string): Promise<Prepar
   }
   if (!text.isWellFormed()) throw invalidField(field, 'format', 'is no text: it holds half a character');
   try {
-    await checkSvgAside(text);
+    await checkSvgInThread(text);
   } catch (error) {
     throw error instanceof EstateError ? error : unreadable(field, error);
   }

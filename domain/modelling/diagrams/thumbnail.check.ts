@@ -1,5 +1,5 @@
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { checkSvgAside } from '../../collaboration/files/svg.thread.ts';
+import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
 
 /** The largest thumbnail, in characters of its `data:` URL. */
 export const MAX_THUMBNAIL = 300_000;
@@ -33,7 +33,7 @@ export async function checkThumbnail(text: string, field = 'data.thumbnail'): Pr
     throw refuse(`contains no ${type.toUpperCase()} picture`);
   }
   try {
-    await checkSvgAside(
+    await checkSvgInThread(
       isBase64 ? Buffer.from(content, 'base64').toString('utf8') : decodeURIComponent(content),
     );
   } catch (error) {

@@ -14,7 +14,7 @@ import {
 import { archiveId, exchangeIds } from '../../../domain/app/workspace/workspace.people.ts';
 import type { TableShape } from '../../../domain/app/workspace/workspace.schema.ts';
 import { selectRows } from '../../../domain/app/workspace/workspace.select.ts';
-import { movedSettings } from '../../../domain/app/workspace/workspace.settings.ts';
+import { portableSettings } from '../../../domain/app/workspace/workspace.settings.ts';
 import {
   contentTable,
   contentTables,
@@ -127,7 +127,11 @@ export async function writeArchive(
       };
       await addRows(table.table, shape.columns, lines, table.table === 'files' ? note : undefined);
     }
-    await addRows(SETTINGS, ['key', 'value'], snapshot.json(SETTINGS_QUERY, [movedSettings.map(storedKey)]));
+    await addRows(
+      SETTINGS,
+      ['key', 'value'],
+      snapshot.json(SETTINGS_QUERY, [portableSettings.map(storedKey)]),
+    );
     await addRows(PEOPLE, ['id', 'email', 'display_name'], linesOf(people, ids, named));
     for (const id of stored) {
       const content = await contentOf(blobs, id);

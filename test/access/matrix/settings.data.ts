@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
+import { plainSettings } from '../../support/settings.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 import { openRegistration } from './registration.data.ts';

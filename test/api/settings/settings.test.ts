@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { plainSettings } from '../../../api/settings/settings.plain.data.ts';
 import { readSecret } from '../../../domain/kernel/settings/settings.secrets.ts';
-import { settingMembers } from '../../../domain/kernel/settings/settings.views.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { plainSettings } from '../../support/settings.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 
 const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
@@ -19,14 +18,13 @@ const lastEvent = async () => (await events()).at(-1);
 
 describe.each(plainSettings.map((setting) => [setting.path, setting] as const))('%s', (path, setting) => {
   const url = `${root}/${path}`;
-  const member = settingMembers[setting.key];
-  const { example } = setting;
+  const { member, example } = setting;
 
   it('is read by whom it concerns, and changed by administrators, with its event', async () => {
     const before = await admin.get(url);
     expect(Object.keys(before.body)).toEqual([member]);
     const open = await t.anonymous.get(url);
-    if (setting.public) {
+    if (setting.readableBy === 'public') {
       expect(open.body).toEqual(before.body);
       expect(open.headers['cache-control']).toBe('public, no-cache');
       const again = await t.anonymous.get(url, { 'if-none-match': open.headers.etag! });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { fieldFaults, fieldRules } from '../../../../domain/app/workspace/workspace.fields.ts';
+import { fieldErrors, fieldRules } from '../../../../domain/app/workspace/workspace.fields.ts';
 import { contentTable } from '../../../../domain/app/workspace/workspace.tables.ts';
 
 /** The operations that write one row of a kind. */
@@ -88,11 +88,11 @@ describe('the rules of columns', () => {
       color: { pattern: /^#/ },
       n: { least: 1, most: 2 },
     };
-    expect(fieldFaults(rules, { name: '😀😀😀', color: null, n: 2 })).toEqual([]);
-    expect(fieldFaults(rules, {})).toEqual([]);
+    expect(fieldErrors(rules, { name: '😀😀😀', color: null, n: 2 })).toEqual([]);
+    expect(fieldErrors(rules, {})).toEqual([]);
     expect(
-      fieldFaults(rules, { name: 'abcd', color: 'red', n: 3 }).map(({ field, code }) => `${field} ${code}`),
+      fieldErrors(rules, { name: 'abcd', color: 'red', n: 3 }).map(({ field, code }) => `${field} ${code}`),
     ).toEqual(['name too_long', 'color format', 'n out_of_range']);
-    expect(fieldFaults(rules, { name: ' ' })[0]!.code).toBe('required');
+    expect(fieldErrors(rules, { name: ' ' })[0]!.code).toBe('required');
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  cardTypeFaults,
-  relationTypeFaults,
+  cardTypeErrors,
+  relationTypeErrors,
 } from '../../../../domain/app/workspace/workspace.metamodel.rules.ts';
 import { nestedRules } from '../../../../domain/app/workspace/workspace.nested.data.ts';
-import { nestedFaults } from '../../../../domain/app/workspace/workspace.nested.ts';
+import { nestedErrors } from '../../../../domain/app/workspace/workspace.nested.ts';
 import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
 import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
 import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
@@ -85,7 +85,7 @@ it('a content of a process is read by its bytes, and known by their fingerprint'
   expect(await refused(other)).toEqual([]);
   expect(await refused({ ...other, text: xml })).toEqual(['text encoding']);
   const names = { card_names: { '00000000-0000-4000-8000-000000000001': null } };
-  expect(nestedFaults(nestedRules.diagram_drawings!, names as never)).toEqual([]);
+  expect(nestedErrors(nestedRules.diagram_drawings!, names as never)).toEqual([]);
 });
 
 describe('what is nested in a row', () => {
@@ -147,7 +147,7 @@ describe('what is nested in a row', () => {
   ];
   it.each(cases)('of %s: %j', (table, row, expected) => {
     expect(
-      nestedFaults(nestedRules[table]!, row as never).map(({ field, code }) => `${field} ${code}`),
+      nestedErrors(nestedRules[table]!, row as never).map(({ field, code }) => `${field} ${code}`),
     ).toEqual(expected);
   });
 
@@ -160,7 +160,7 @@ describe('what is nested in a row', () => {
       translations: {},
       fields_schema: [{ section: 'S', fields: [{ key: 'a', label: 'A', type: 'text', weight: 1 }] }],
     };
-    const told = (row: object) => cardTypeFaults({ ...type, ...row } as never).map(({ field }) => field);
+    const told = (row: object) => cardTypeErrors({ ...type, ...row } as never).map(({ field }) => field);
     expect(told({})).toEqual([]);
     const field = (more: object) => ({
       fields_schema: [{ section: 'S', fields: [{ ...type.fields_schema[0]!.fields[0], ...more }] }],
@@ -178,7 +178,7 @@ describe('what is nested in a row', () => {
       attributes_schema: [],
       translations: { label: { xx_yy: 'R' } },
     };
-    expect(relationTypeFaults(relation as never, new Set(['T'])).map(({ field }) => field)).toEqual([
+    expect(relationTypeErrors(relation as never, new Set(['T'])).map(({ field }) => field)).toEqual([
       'translations.label.xx_yy',
     ]);
   });

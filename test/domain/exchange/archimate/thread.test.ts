@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { NAMESPACE } from '../../../../domain/exchange/archimate/archimate.map.ts';
-import { readModelAside } from '../../../../domain/exchange/archimate/archimate.thread.ts';
+import { readModelInThread } from '../../../../domain/exchange/archimate/archimate.thread.ts';
 
 const model = (content: string) =>
   `<model xmlns="${NAMESPACE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${content}</model>`;
@@ -24,7 +24,7 @@ it('lets the process answer others while a large model is read', async () => {
   const timer = setInterval(() => {
     turns += 1;
   }, 1);
-  const read = await readModelAside(
+  const read = await readModelInThread(
     model(
       `<elements>${elements}</elements><relationships>${relationships}</relationships>
        <organizations><item identifierRef="e1"/></organizations>
@@ -64,11 +64,13 @@ it.each([
   ['of another kind', '<model/>', /no model of the ArchiMate exchange format/],
   ['that is not closed', '<'.repeat(1_000_000), /not well-formed/],
 ])('says what is wrong with a model %s', async (_, xml, message) => {
-  await expect(readModelAside(xml)).rejects.toThrow(message);
+  await expect(readModelInThread(xml)).rejects.toThrow(message);
 });
 
 it('takes no more nodes of a view than a drawing may have', async () => {
   const nodes = '<node/>'.repeat(150_000);
-  const { views } = await readModelAside(model(`<views><diagrams><view>${nodes}</view></diagrams></views>`));
+  const { views } = await readModelInThread(
+    model(`<views><diagrams><view>${nodes}</view></diagrams></views>`),
+  );
   expect(views[0]!.nodes).toHaveLength(100_001);
 });
