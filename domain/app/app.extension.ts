@@ -1,11 +1,20 @@
 import { removeEvents } from '../kernel/events/events.retention.ts';
-import { deleteExpired, type Extension } from '../kernel/extensions.ts';
+import { CLEANUP_BATCH, deleteExpired, type Extension } from '../kernel/extensions.ts';
+import { batchRollbackJob } from './batches/batches.rollback.job.ts';
 import { housekeepingJob } from './housekeeping.job.ts';
+import { removeOldTransfers } from './workspace/transfer.cleanup.ts';
+import { workspaceApplyJob, workspaceExportJob, workspaceParseJob } from './workspace/workspace.jobs.ts';
 
-/** The tables of the command layer itself. */
+/** Mutation batches, workspace transfer, and the tables of the command layer. */
 export const appExtension: Extension = {
-  jobs: [housekeepingJob],
+  jobs: [batchRollbackJob, workspaceExportJob, workspaceParseJob, workspaceApplyJob, housekeepingJob],
   cleanups: {
+    batches: deleteExpired(
+      'mutation_batches',
+      'created_at < now() - make_interval(days => ?)',
+      ({ batches_days }) => batches_days,
+    ),
+    workspace_transfers: (sql) => removeOldTransfers(sql, CLEANUP_BATCH),
     idempotency_keys: deleteExpired(
       'idempotency_keys',
       'created_at < now() - make_interval(hours => ?)',

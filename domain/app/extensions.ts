@@ -10,9 +10,7 @@ import { notificationsExtension } from '../collaboration/notifications/notificat
 import { savedReportsExtension } from '../collaboration/saved-reports/saved-reports.extension.ts';
 import { viewsExtension } from '../collaboration/views/views.extension.ts';
 import { webhooksExtension } from '../collaboration/webhooks/webhooks.extension.ts';
-import { archimateExtension } from '../exchange/archimate/archimate.extension.ts';
-import { exportsExtension } from '../exchange/exports/exports.extension.ts';
-import { importsExtension } from '../exchange/imports/imports.extension.ts';
+import { exchangeExtension } from '../exchange/exchange.extension.ts';
 import { itsmExtension } from '../exchange/itsm/itsm.extension.ts';
 import { migrationExtension } from '../exchange/migration/migration.extension.ts';
 import { portalsExtension } from '../exchange/portals/portals.extension.ts';
@@ -34,9 +32,7 @@ import { bpmExtension } from '../modelling/bpm/bpm.extension.ts';
 import { diagramsExtension } from '../modelling/diagrams/diagrams.extension.ts';
 import { ppmExtension } from '../modelling/ppm/ppm.extension.ts';
 import { appExtension } from './app.extension.ts';
-import { batchesExtension } from './batches/batches.extension.ts';
 import { settingsExtension } from './settings/settings.extension.ts';
-import { workspaceExtension } from './workspace/workspace.extension.ts';
 
 /** The extensions of all parts of the domain, in the order in which their hooks are called. */
 export const extensionList: readonly Extension[] = [
@@ -69,14 +65,10 @@ export const extensionList: readonly Extension[] = [
   duplicatesExtension,
   modernizationsExtension,
   suppliersExtension,
-  importsExtension,
-  archimateExtension,
+  exchangeExtension,
   migrationExtension,
   itsmExtension,
   portalsExtension,
-  exportsExtension,
-  batchesExtension,
-  workspaceExtension,
   appExtension,
 ];
 

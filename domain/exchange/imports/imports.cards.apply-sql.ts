@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredCard } from '../../inventory/cards/cards.load.ts';
-import { siblingOf } from './imports.cards.plan-parents.ts';
+import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 
 /** The rows whose id, external id or name another card has by now, by line. */
 export async function findTaken(

@@ -1,11 +1,5 @@
+import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { type Planning, refuse, refuseDuplicates, representative } from './imports.planning.ts';
-
-const ROOT = `'00000000-0000-0000-0000-000000000000'::uuid`;
-
-/** The condition by which the card `o` is found under its active siblings, as its unique index has it. */
-export const siblingOf = (type: string, parent: string, lowerName: string): string =>
-  `o.type = ${type} and o.status = 'ACTIVE' and coalesce(o.parent_id, ${ROOT}) = coalesce(${parent}, ${ROOT})
-   and md5(lower(o.name)) = md5(${lowerName})`;
 
 /** The column by which the row `p` of the plan names its parent. */
 export const parentField = `case p.parent_by when 'external_id' then 'parent_external_id' when 'path' then 'parent_path'

@@ -1,5 +1,6 @@
+import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { MACRO } from '../../inventory/cards/rules/capability.ts';
-import { parentField, siblingOf } from './imports.cards.plan-parents.ts';
+import { parentField } from './imports.cards.plan-parents.ts';
 import { type Planning, refuse } from './imports.planning.ts';
 
 /** Whether the row `p` makes its existing root card a Macro, or takes that away. */

@@ -12,14 +12,17 @@ export interface UniqueCard {
   status: 'ACTIVE' | 'ARCHIVED';
 }
 
-const sameSibling = `o.type = v.type and o.status = 'ACTIVE' and md5(lower(o.name)) = md5(lower(v.name))
-  and coalesce(o.parent_id, '00000000-0000-0000-0000-000000000000'::uuid)
-    = coalesce(v.parent_id, '00000000-0000-0000-0000-000000000000'::uuid)`;
+const ROOT = `'00000000-0000-0000-0000-000000000000'::uuid`;
+
+/** SQL of whether the card `o` is an active sibling with the name, in the form of the unique index `cards_sibling_name`. */
+export const siblingOf = (type: string, parent: string, lowerName: string): string =>
+  `o.type = ${type} and o.status = 'ACTIVE' and coalesce(o.parent_id, ${ROOT}) = coalesce(${parent}, ${ROOT})
+   and md5(lower(o.name)) = md5(${lowerName})`;
 
 const indexes = {
   cards_sibling_name: {
     code: 'sibling_name_taken',
-    matches: sameSibling,
+    matches: siblingOf('v.type', 'v.parent_id', 'lower(v.name)'),
     detail: 'An active card of this type below the same parent has this name.',
   },
   cards_external_id: {
