@@ -7,13 +7,14 @@ import {
 import { commentSorts, listComments } from '../../domain/collaboration/comments/comments.list.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
+import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Comments';
 const comment = Type.Ref('Comment#');
-const example = schemas.commentExample;
+const example = examples.comment;
 const changing = {
   permission: 'login',
   permissionNote:

@@ -7,6 +7,7 @@ import {
 } from '../../domain/collaboration/documents/documents.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
+import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -51,7 +52,7 @@ export function registerDocumentRoutes(app: App): void {
       201: {
         description: 'The link',
         schema: Type.Ref('Document#'),
-        example: schemas.documentExample,
+        example: examples.document,
         headers: ['ETag'],
       },
     },

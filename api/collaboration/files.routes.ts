@@ -14,6 +14,7 @@ import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
+import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -112,7 +113,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
         201: {
           description: 'The file',
           schema: Type.Ref('FileAttachment#'),
-          example: schemas.fileExample,
+          example: examples.file,
           headers: ['ETag'],
         },
       },

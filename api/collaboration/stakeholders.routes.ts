@@ -14,13 +14,14 @@ import { cardPermissions } from '../../domain/kernel/permissions/permissions.dat
 import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
+import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Stakeholders';
 const stakeholder = Type.Ref('Stakeholder#');
-const example = schemas.stakeholderExample;
+const example = examples.stakeholder;
 const managing = {
   permission: 'login',
   permissionNote: 'stakeholders.manage or card.manage_stakeholders; costs.view for roles that show costs',

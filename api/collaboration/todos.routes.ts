@@ -14,13 +14,14 @@ import {
 } from '../../domain/collaboration/todos/todos.list.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
+import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'To-dos';
 const todo = Type.Ref('Todo#');
-const example = schemas.todoExample;
+const example = examples.todo;
 const changing = {
   permission: 'login',
   permissionNote: 'admin.todos, or scope account for those assigned to or created by the caller',

@@ -15,6 +15,7 @@ import {
 import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
+import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/notifications.ts';
 import type { App } from '../types.ts';
@@ -41,7 +42,7 @@ export function registerNotificationRoutes(app: App): void {
       200: {
         description: 'Notifications',
         schema: listAnswer(Type.Ref('NotificationItem#')),
-        example: { items: [schemas.notificationExample], total: 1, page: 1, page_size: 50 },
+        example: { items: [examples.notification], total: 1, page: 1, page_size: 50 },
       },
     },
     handler: async ({ ctx, query, reply }) => sendJson(reply, await listNotifications(ctx, query)),
@@ -96,7 +97,7 @@ export function registerNotificationRoutes(app: App): void {
       200: {
         description: 'The notification',
         schema: Type.Ref('Notification#'),
-        example: { ...schemas.notificationExample, is_read: true },
+        example: { ...examples.notification, is_read: true },
       },
     },
     handler: async ({ ctx, params, reply }) => sendJson(reply, await readNotification(ctx, params.id)),

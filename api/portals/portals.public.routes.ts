@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { createPublicPortals, type OpenPortal } from '../../domain/exchange/portals/portals.public.ts';
 import type { PortalQuery } from '../../domain/exchange/portals/portals.query.ts';
+import { PublicPortal } from '../../domain/exchange/portals/portals.types.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { sendJson } from '../json.ts';
 import type { OperationSpec } from '../operation.spec.ts';
@@ -57,11 +58,7 @@ const cardsExample = {
 
 /** What the public sees of published portals, as JSON and as a page. */
 export function registerPublicPortalRoutes(app: App, services: Services): void {
-  const known: TSchema[] = [
-    schemas.PublicPortalSchema,
-    schemas.PublicCardsSchema,
-    schemas.PortalOptionsSchema,
-  ];
+  const known: TSchema[] = [PublicPortal, schemas.PublicCardsSchema, schemas.PortalOptionsSchema];
   for (const schema of known) app.addSchema(schema);
   const portals = createPublicPortals();
 

@@ -64,18 +64,3 @@ const changed = () =>
   );
 
 export const NotificationPreferencesBody = Type.Object({ in_app: changed(), email: changed() }, closed);
-
-export const notificationExample = {
-  id: '01980000-0000-7000-8000-000000000001',
-  user_id: '01980000-0000-7000-8000-000000000002',
-  type: 'card_updated',
-  title: 'Claims Desk was changed',
-  message: 'Ada Lovelace has changed name and lifecycle.',
-  link: '/cards/01980000-0000-7000-8000-000000000003',
-  is_read: false,
-  data: { count: 1, batch_id: '01980000-0000-7000-8000-000000000004' },
-  card_id: '01980000-0000-7000-8000-000000000003',
-  actor_id: '01980000-0000-7000-8000-000000000005',
-  actor_name: 'Ada Lovelace',
-  created_at: '2026-01-01T08:00:00.000Z',
-};

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { portalFilters, portalSorts } from '../../domain/exchange/portals/portals.list.ts';
 import { WebPortal } from '../../domain/exchange/portals/portals.model.ts';
-import { closed, Nullable, OpenObject, oneOf, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { PublicCard } from '../../domain/exchange/portals/portals.types.ts';
+import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -46,136 +47,6 @@ export const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
 export const SlugParams = Type.Object(
   { slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }) },
   closed,
-);
-
-const Translations = OpenObject;
-const ShownFieldSchema = Type.Object(
-  {
-    key: Type.String(),
-    label: Type.String(),
-    type: Type.String(),
-    options: Type.Optional(Type.Array(OpenObject)),
-    translations: Type.Optional(Translations),
-  },
-  closed,
-);
-
-export const PublicPortalSchema = Type.Object(
-  {
-    id: Uuid,
-    name: Type.String(),
-    slug: Type.String(),
-    description: Nullable(Type.String()),
-    card_type: Type.String(),
-    filters: Type.Null({ description: 'Always null: how cards are selected is not public' }),
-    display_fields: Type.Array(Type.String(), { description: 'What is shown now' }),
-    card_config: Type.Object(
-      { sort_by: Type.String(), sort_dir: oneOf('asc', 'desc'), indexed: Type.Boolean() },
-      closed,
-    ),
-    type_info: Type.Object(
-      {
-        key: Type.String(),
-        label: Type.String(),
-        icon: Nullable(Type.String()),
-        color: Nullable(Type.String()),
-        fields_schema: Type.Array(
-          Type.Object(
-            {
-              section: Type.String(),
-              fields: Type.Array(ShownFieldSchema),
-              translations: Type.Optional(Translations),
-            },
-            closed,
-          ),
-          { description: 'The shown attributes' },
-        ),
-        subtypes: Type.Array(
-          Type.Object(
-            {
-              key: Type.String(),
-              label: Type.String(),
-              translations: Translations,
-              hidden_fields: Type.Array(Type.String()),
-            },
-            closed,
-          ),
-          { description: 'Empty unless subtypes are shown' },
-        ),
-        translations: Translations,
-      },
-      closed,
-    ),
-    relation_types: Type.Array(
-      Type.Object(
-        {
-          key: Type.String(),
-          label: Type.String(),
-          reverse_label: Nullable(Type.String()),
-          source_type_key: Type.String(),
-          target_type_key: Type.String(),
-          other_type_key: Type.String(),
-          other_type_label: Type.String(),
-          translations: Translations,
-        },
-        closed,
-      ),
-      { description: 'The shown relations' },
-    ),
-    tag_groups: Type.Array(
-      Type.Object(
-        {
-          id: Uuid,
-          name: Type.String(),
-          tags: Type.Array(
-            Type.Object({ id: Uuid, name: Type.String(), color: Nullable(Type.String()) }, closed),
-          ),
-        },
-        closed,
-      ),
-      { description: 'The tags that shown cards have; empty unless tags are shown' },
-    ),
-  },
-  { $id: 'PublicWebPortal', ...closed },
-);
-
-const PublicCard = Type.Object(
-  {
-    id: Uuid,
-    name: Type.String(),
-    type: Type.String(),
-    subtype: Nullable(Type.String()),
-    description: Nullable(Type.String()),
-    lifecycle: Nullable(OpenObject),
-    attributes: OpenObject,
-    approval_status: Nullable(Type.String()),
-    data_quality: Nullable(Type.Number()),
-    tags: Type.Array(
-      Type.Object(
-        { id: Uuid, name: Type.String(), color: Nullable(Type.String()), group_name: Type.String() },
-        closed,
-      ),
-    ),
-    relations: Type.Array(
-      Type.Object(
-        {
-          type: Type.String(),
-          related_id: Uuid,
-          related_name: Type.String(),
-          related_type: Type.String(),
-          direction: oneOf('outgoing', 'incoming'),
-        },
-        closed,
-      ),
-      { maxItems: 100, description: 'The first 100 by type and name' },
-    ),
-    stakeholders: Type.Array(Type.Object({ role: Type.String(), user_display_name: Type.String() }, closed), {
-      maxItems: 0,
-      description: 'Always empty: people are not public',
-    }),
-    updated_at: Nullable(Timestamp),
-  },
-  { ...closed, description: 'What the portal does not show is null or empty' },
 );
 
 const page = {

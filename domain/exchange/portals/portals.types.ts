@@ -1,4 +1,9 @@
-import type { PortalConfig } from './portals.model.ts';
+import Type, { type Static } from 'typebox';
+import type {
+  FieldOption,
+  Translations as FieldTranslations,
+} from '../../kernel/metamodel/metamodel.types.ts';
+import { Choice, closed, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** Members of a card that a portal may show besides its name, attributes and relations. */
 export const coreFields = [
@@ -12,76 +17,138 @@ export const coreFields = [
 ] as const;
 export type CoreField = (typeof coreFields)[number];
 
-/** The public definition of a portal, cut to what it shows. */
-export interface PublicPortal {
-  id: string;
-  name: string;
-  slug: string;
-  description: string | null;
-  card_type: string;
-  /** Always null: the selection may name what is not shown. */
-  filters: null;
-  display_fields: string[];
-  card_config: Required<PortalConfig>;
-  type_info: {
-    key: string;
-    label: string;
-    icon: string;
-    color: string;
-    fields_schema: ShownSection[];
-    subtypes: { key: string; label: string; translations: unknown; hidden_fields: string[] }[];
-    translations: unknown;
-  };
-  relation_types: {
-    key: string;
-    label: string;
-    reverse_label: string | null;
-    source_type_key: string;
-    target_type_key: string;
-    other_type_key: string;
-    other_type_label: string;
-    translations: unknown;
-  }[];
-  tag_groups: {
-    id: string;
-    name: string;
-    tags: { id: string; name: string; color: string | null }[];
-  }[];
-}
+const Translations = Type.Unsafe<FieldTranslations>(OpenObject);
+const ShownField = Type.Object(
+  {
+    key: Type.String(),
+    label: Type.String(),
+    type: Type.String(),
+    options: Type.Optional(Type.Array(Type.Unsafe<FieldOption>(OpenObject))),
+    translations: Type.Optional(Translations),
+  },
+  closed,
+);
 
-export interface ShownSection {
-  section: string;
-  fields: ShownField[];
-  translations?: unknown;
-}
+const ShownSection = Type.Object(
+  {
+    section: Type.String(),
+    fields: Type.Array(ShownField),
+    translations: Type.Optional(Translations),
+  },
+  closed,
+);
 
-export interface ShownField {
-  key: string;
-  label: string;
-  type: string;
-  options?: { key: string; label: string; color?: string; translations?: unknown }[];
-  translations?: unknown;
-}
+/** The public definition of a portal, limited to what it shows. */
+export const PublicPortal = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    slug: Type.String(),
+    description: Nullable(Type.String()),
+    card_type: Type.String(),
+    filters: Type.Null({ description: 'Always null: how cards are selected is not public' }),
+    display_fields: Type.Array(Type.String(), { description: 'What is shown now' }),
+    card_config: Type.Object(
+      { sort_by: Type.String(), sort_dir: Choice(['asc', 'desc']), indexed: Type.Boolean() },
+      closed,
+    ),
+    type_info: Type.Object(
+      {
+        key: Type.String(),
+        label: Type.String(),
+        icon: Type.String(),
+        color: Type.String(),
+        fields_schema: Type.Array(ShownSection, { description: 'The shown attributes' }),
+        subtypes: Type.Array(
+          Type.Object(
+            {
+              key: Type.String(),
+              label: Type.String(),
+              translations: Translations,
+              hidden_fields: Type.Array(Type.String()),
+            },
+            closed,
+          ),
+          { description: 'Empty unless subtypes are shown' },
+        ),
+        translations: Translations,
+      },
+      closed,
+    ),
+    relation_types: Type.Array(
+      Type.Object(
+        {
+          key: Type.String(),
+          label: Type.String(),
+          reverse_label: Nullable(Type.String()),
+          source_type_key: Type.String(),
+          target_type_key: Type.String(),
+          other_type_key: Type.String(),
+          other_type_label: Type.String(),
+          translations: Translations,
+        },
+        closed,
+      ),
+      { description: 'The shown relations' },
+    ),
+    tag_groups: Type.Array(
+      Type.Object(
+        {
+          id: Uuid,
+          name: Type.String(),
+          tags: Type.Array(
+            Type.Object({ id: Uuid, name: Type.String(), color: Nullable(Type.String()) }, closed),
+          ),
+        },
+        closed,
+      ),
+      { description: 'The tags that shown cards have; empty unless tags are shown' },
+    ),
+  },
+  { $id: 'PublicWebPortal', ...closed },
+);
 
 /** A card as a portal shows it: what is not shown is null or empty. */
-export interface PublicCard {
-  id: string;
-  name: string;
-  type: string;
-  subtype: string | null;
-  description: string | null;
-  lifecycle: Record<string, string> | null;
-  attributes: Record<string, unknown>;
-  approval_status: string | null;
-  data_quality: number | null;
-  tags: { id: string; name: string; color: string | null; group_name: string }[];
-  relations: {
-    type: string;
-    related_id: string;
-    related_name: string;
-    related_type: string;
-    direction: 'outgoing' | 'incoming';
-  }[];
-  stakeholders: never[];
-  updated_at: string | null;
-}
+export const PublicCard = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    subtype: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    lifecycle: Nullable(Type.Unsafe<Record<string, string>>(OpenObject)),
+    attributes: OpenObject,
+    approval_status: Nullable(Type.String()),
+    data_quality: Nullable(Type.Number()),
+    tags: Type.Array(
+      Type.Object(
+        { id: Uuid, name: Type.String(), color: Nullable(Type.String()), group_name: Type.String() },
+        closed,
+      ),
+    ),
+    relations: Type.Array(
+      Type.Object(
+        {
+          type: Type.String(),
+          related_id: Uuid,
+          related_name: Type.String(),
+          related_type: Type.String(),
+          direction: Choice(['outgoing', 'incoming']),
+        },
+        closed,
+      ),
+      { maxItems: 100, description: 'The first 100 by type and name' },
+    ),
+    stakeholders: Type.Array(Type.Object({ role: Type.String(), user_display_name: Type.String() }, closed), {
+      maxItems: 0,
+      description: 'Always empty: people are not public',
+    }),
+    updated_at: Nullable(Timestamp),
+  },
+  { ...closed, description: 'What the portal does not show is null or empty' },
+);
+
+export type PublicPortal = Static<typeof PublicPortal>;
+export type PublicCard = Static<typeof PublicCard>;
+export type ShownSection = Static<typeof ShownSection>;
+export type ShownField = Static<typeof ShownField>;
