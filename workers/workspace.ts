@@ -1,5 +1,5 @@
 import { runApply } from '../domain/app/workspace/transfer.apply.ts';
-import { storeFailure, runParse } from '../domain/app/workspace/transfer.parse.ts';
+import { runParse, storeFailure } from '../domain/app/workspace/transfer.parse.ts';
 import {
   workspaceApplyJob,
   workspaceExportJob,
