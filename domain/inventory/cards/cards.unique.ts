@@ -86,7 +86,7 @@ export async function findTaken(
      )
      -- limited, so that each is looked up by its index: the planner knows nothing of them, and would read all cards
      select v.n, 'sibling' as key, o.id from v
-       cross join lateral (select o.id from cards o where ${sameSibling} limit 1) o
+       cross join lateral (select o.id from cards o where ${indexes.cards_sibling_name.matches} limit 1) o
      union all
      select v.n, 'external_id', o.id from v
        cross join lateral (select o.id from cards o where ${indexes.cards_external_id.matches} limit 1) o
