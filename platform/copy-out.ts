@@ -20,7 +20,6 @@ export interface Copying {
 const CHUNK = 64 * 1024;
 /** Chunks that may wait for the reader before the connection is read no further. */
 const WAITING = 4;
-const CR = 13;
 const LF = 10;
 /** Of a binary copy: what goes before the first row, and before the value of a row of one column. */
 const BINARY_HEAD = 19;
@@ -64,30 +63,20 @@ class CopyOut implements Submittable, Copying {
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#discards) return;
     const form = this.#form;
-    let from = 0;
-    let to = chunk.length;
-    if (form === 'csv') {
-      to -= 1;
-    } else {
-      from = this.#head;
-      this.#head = 0;
-      if (to - from <= BINARY_END) return;
-      if (typeof form === 'function') {
-        this.#write(form, chunk, from);
-        return;
-      }
-      if (form === 'json') from += VALUE_HEAD;
+    let from = this.#head;
+    const to = chunk.length;
+    this.#head = 0;
+    if (to - from <= BINARY_END) return;
+    if (typeof form === 'function') {
+      this.#write(form, chunk, from);
+      return;
     }
-    // two bytes more, for lines of CSV end as RFC 4180 says
-    if (this.#used + to - from + 2 > this.#chunk.length) this.#pass(to - from + 2);
+    if (form === 'json') from += VALUE_HEAD;
+    if (this.#used + to - from + 1 > this.#chunk.length) this.#pass(to - from + 1);
     // the driver uses the message's memory again
     this.#used += chunk.copy(this.#chunk, this.#used, from, to);
     this.#rows += 1;
     if (form === 'rows') return;
-    if (form === 'csv') {
-      this.#chunk[this.#used] = CR;
-      this.#used += 1;
-    }
     this.#chunk[this.#used] = LF;
     this.#used += 1;
   }
@@ -171,14 +160,6 @@ class CopyOut implements Submittable, Copying {
   }
 }
 
-/** How the server writes the lines of a form. */
-const formats = {
-  csv: 'csv',
-  // of one column, so that the server looks at no character of it
-  json: 'binary',
-  rows: 'binary',
-} as const;
-
 /**
  * Makes lines of rows, whose values stand in PostgreSQL's binary format: writes what it makes of the row that begins at `from`, and
  * tells where that ends, below 0 when there is not enough room for it.
@@ -186,12 +167,12 @@ const formats = {
 export type RowWriter = (source: Buffer, from: number, target: Buffer, at: number) => number;
 
 /** What is read, see {@link copyOut}. */
-export type CopyForm = keyof typeof formats | RowWriter;
+export type CopyForm = 'json' | 'rows' | RowWriter;
 
 /**
  * Begins to read the rows of a query as lines that the server writes, at the pace of whoever takes them; memory holds
  * some chunks. No row is made into values here, which is what takes the time otherwise.
- * @param form `csv`: comma, CRLF, quotes where RFC 4180 needs them, nothing for null; `json`: the query has one column of
+ * @param form `json`: the query has one column of
  * JSON texts, one a line; `rows`: of each row the number of its values (two bytes), then of each value its length (four; -1
  * for null) and the value as PostgreSQL's binary format has it; what makes lines of such rows: the lines.
  * @param query without parameters, since COPY takes none.
@@ -199,8 +180,7 @@ export type CopyForm = keyof typeof formats | RowWriter;
  * @throws the server's error, or that of a lost connection, to the reader.
  */
 export function copyOut(client: PoolClient, form: CopyForm, query: string, waiting = WAITING): Copying {
-  const format = typeof form === 'function' ? 'binary' : formats[form];
-  const copy = new CopyOut(`copy (${query}) to stdout with (format ${format})`, form, waiting);
+  const copy = new CopyOut(`copy (${query}) to stdout with (format binary)`, form, waiting);
   client.query(copy);
   return copy;
 }

@@ -19,14 +19,13 @@ export const wholeTable: IdRange = () => 'true';
 
 /** One moment of the database, held open for reading. */
 export interface Snapshot {
+  /** Runs a query, with `?` or `$1` for its values. */
   query<R>(text: string, values?: unknown[]): Promise<R[]>;
   /**
-   * Reads a query of any size in batches of rows (as arrays of values, in the order of the columns). The next
+   * Reads a query (with `?` for its values) of any size in batches of rows (as arrays of values, in the order of the columns). The next
    * batch is fetched while the caller works on the one before, so memory holds two of them.
    */
   batches(text: string, values: unknown[], size: number): AsyncGenerator<unknown[][]>;
-  /** Reads a query (with `?` for its values) of any size as lines of CSV that the server writes. */
-  csv(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of one column of JSON texts of any size, one a line. */
   json(text: string, values: unknown[]): AsyncGenerator<CopiedLines>;
   /** Reads a query (with `?` for its values) of any size in any form. */
@@ -50,13 +49,6 @@ export interface Snapshot {
     most: number,
     statements: (connections: number) => Statement[],
   ): AsyncGenerator<CopiedLines>;
-  /**
-   * Tells that `parts` will be asked for: the connections for it are got ready meanwhile.
-   * @param most connections that may be worth it.
-   */
-  prepareParts(most: number): void;
-  /** Gives back what was prepared and not needed. */
-  release(): Promise<void>;
   /** How many rows the server expects a query (with `?` for its values) to give. */
   expected(text: string, values: readonly unknown[]): Promise<number>;
 }
@@ -81,26 +73,26 @@ type Connections = (
 
 const alone: Connections = async (client) => ({ clients: [client], release: async () => undefined });
 
+/** A statement with `$1`, `$2` and so on in the places of `?`. Texts in it hold no `?`. */
+function numbered(sql: string): string {
+  let n = 0;
+  return sql.replaceAll('?', () => {
+    n += 1;
+    return `$${n}`;
+  });
+}
+
 /** Reads through a connection that is in a transaction which sees one moment of the database. */
 export function snapshotOn(client: PoolClient, connections: Connections = alone): Snapshot {
   let cursors = 0;
-  let prepared: ReturnType<Connections> | undefined;
-  /** Those that were prepared, and with them connections that are too many. */
-  const connectionsFor = async (most: number) => {
-    const ready = prepared;
-    prepared = undefined;
-    if (!ready) return await connections(client, most);
-    const { clients, release } = await ready;
-    return { clients: clients.slice(0, Math.max(most, 1)), release };
-  };
   return {
     async query<R>(text: string, values: unknown[] = []) {
-      return (await client.query(text, values)).rows as R[];
+      return (await client.query(values.length > 0 ? numbered(text) : text, values)).rows as R[];
     },
     async *batches(text, values, size) {
       cursors += 1;
       const name = `batch_${cursors}`;
-      await client.query(`declare ${name} no scroll cursor for ${text}`, values);
+      await client.query(`declare ${name} no scroll cursor for ${numbered(text)}`, values);
       const fetch = () => client.query({ text: `fetch ${size} from ${name}`, rowMode: 'array' });
       let next = fetch();
       try {
@@ -117,7 +109,6 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
         await client.query(`close ${name}`).catch(() => undefined);
       }
     },
-    csv: (text, values) => copyOut(client, 'csv', withLiterals(text, values)).lines(),
     json: (text, values) => copyOut(client, 'json', withLiterals(text, values)).lines(),
     lines: (form, text, values) => copyOut(client, form, withLiterals(text, values)).lines(),
     async *ranges(form, table, statement) {
@@ -139,7 +130,7 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
       }
     },
     async *parts(form, most, statements) {
-      const { clients, release } = await connectionsFor(Math.min(most, CONNECTIONS));
+      const { clients, release } = await connections(client, Math.min(most, CONNECTIONS));
       const waiting = statements(clients.length);
       try {
         yield* copyInOrder(clients, async (client) => {
@@ -149,16 +140,6 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
       } finally {
         await release();
       }
-    },
-    prepareParts(most) {
-      prepared ??= connections(client, Math.min(most, CONNECTIONS));
-      // met by whoever asks for the parts
-      prepared.catch(() => undefined);
-    },
-    async release() {
-      const ready = prepared;
-      prepared = undefined;
-      await (await ready?.catch(() => undefined))?.release();
     },
     async expected(text, values) {
       const { rows } = await client.query(`explain (format json) ${withLiterals(text, values)}`);
@@ -241,7 +222,6 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
     await client.query('rollback').catch(() => undefined);
     throw error;
   } finally {
-    await snapshot.release();
     await db.client.releaseConnection(client);
   }
 }

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { startExport } from '../../reports/exchange/extraction/exports.start.ts';
+import { startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { csvRequest, streamExport, streamJson } from '../../reports/exchange/extraction/exports.stream.ts';
 import { operation } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';

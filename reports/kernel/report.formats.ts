@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream';
-import { joinValues, neutralise, quoteCell } from '../../domain/kernel/transfer/csv-cells.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Cell, Column, ColumnType, Table } from './formats/formats.types.ts';
-import { pump } from './formats/pump.ts';
+import { writeCsv } from './formats/lines.ts';
 import { writeXlsx } from './formats/xlsx.ts';
 import type { ReportTable } from './report.ts';
 
@@ -27,40 +26,21 @@ export function tableNamed<T extends { name: string }>(tables: T[], name: string
   return found;
 }
 
-/** Writes one table as CSV (RFC 4180, UTF-8, CRLF); no text is left that a spreadsheet would calculate. */
+/** Writes one table as CSV, with texts guarded against being calculated by a spreadsheet. */
 export async function writeReportCsv(table: ReportTable, out: Writable): Promise<void> {
-  await pump(csvLines(table), out, undefined);
-}
-
-async function* csvLines({ columns, rows }: ReportTable): AsyncGenerator<string> {
-  let text = `${columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
-  let waiting = 0;
-  for (const row of rows) {
-    text += `${row.map((cell) => csvCell(cell)).join(',')}\r\n`;
-    waiting += 1;
-    if (waiting === BATCH) {
-      yield text;
-      text = '';
-      waiting = 0;
-    }
-  }
-  yield text;
-}
-
-function csvCell(cell: Cell): string {
-  if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
-  return quoteCell(neutralise(typeof cell === 'string' ? cell : joinValues(cell)));
+  await writeCsv(tableOf(table), out, {});
 }
 
 /** Writes the tables as the sheets of one workbook, with typed cells. */
 export async function writeReportXlsx(tables: ReportTable[], out: Writable): Promise<void> {
-  await writeXlsx(tables.map(sheetOf), out, {});
+  await writeXlsx(tables.map(tableOf), out, {});
 }
 
-function sheetOf({ name, columns, rows }: ReportTable): Table {
-  return { name, columns, expected: 0, batches: batchesOf(rows) };
-}
+const tableOf = ({ name, columns, rows }: ReportTable): Table => ({
+  name,
+  columns,
+  batches: batchesOf(rows),
+});
 
 async function* batchesOf(rows: Iterable<readonly Cell[]>): AsyncGenerator<(readonly Cell[])[]> {
   let batch: (readonly Cell[])[] = [];

@@ -2,7 +2,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { Sql } from '../../platform/database.ts';
-import { jsonRows } from './formats/ndjson.rows.ts';
+import { jsonRows } from './report.json-rows.ts';
 import { literal } from './report.sql.ts';
 
 /** A relation's attributes over the alias `r`, without costs unless the caller holds `costs.view`. */
@@ -79,7 +79,7 @@ export const relatedCard = jsonRows(
     { name: 'name', kind: 'text' },
     { name: 'type', kind: 'text' },
   ],
-  { end: '},\n' },
+  '},\n',
 );
 
 /** The tag groups that a type takes, with their tags, as one text. */

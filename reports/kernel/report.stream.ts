@@ -1,11 +1,9 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { Db } from '../../platform/database.ts';
 import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
-import { csvText } from '../exchange/extraction/extraction.csv.ts';
 import { snapshotPosition } from '../exchange/extraction/extraction.plan.ts';
-import { numbered } from '../exchange/extraction/extraction.sql.ts';
 import { readAsOf } from './as-of/as-of.ts';
-import type { Batch, Table } from './formats/formats.types.ts';
+import type { Table } from './formats/formats.types.ts';
 import { writeCsv } from './formats/lines.ts';
 import { pump } from './formats/pump.ts';
 import { writeXlsx } from './formats/xlsx.ts';
@@ -18,26 +16,10 @@ export type StreamFormat = 'json' | 'csv' | 'xlsx';
 
 const BATCH = 1_000;
 
-const statement = ({ before, from }: StreamedTable, cells: readonly string[]) => ({
-  text: `${before.sql} select ${cells.join(', ')} ${from}`,
-  values: before.bindings,
-});
-
-function csvOf(snapshot: Snapshot, table: StreamedTable) {
-  const cells = table.columns.map(({ type }, n) =>
-    type === 'text' ? csvText(table.cells[n]!, true) : table.cells[n]!,
-  );
-  const { text, values } = statement(table, cells);
-  return { name: table.name, columns: table.columns, expected: 0, lines: () => snapshot.csv(text, values) };
-}
-
-function sheetOf(snapshot: Snapshot, table: StreamedTable): Table {
-  const { text, values } = statement(
-    table,
-    table.cells.map((cell, n) => (table.columns[n]!.type === 'key' ? `(${cell})::text` : cell)),
-  );
-  const batches = snapshot.batches(numbered(text), values, BATCH) as AsyncIterable<Batch>;
-  return { name: table.name, columns: table.columns, expected: 0, batches };
+function tableOf(snapshot: Snapshot, { name, columns, cells, before, from }: StreamedTable): Table {
+  const list = cells.map((cell, n) => (columns[n]!.type === 'key' ? `(${cell})::text` : cell));
+  const text = `${before.sql} select ${list.join(', ')} ${from}`;
+  return { name, columns, batches: snapshot.batches(text, before.bindings, BATCH) as Table['batches'] };
 }
 
 /** An answer that flows. */
@@ -99,11 +81,11 @@ function writerOf(
   if (format === 'json') return async (out) => await pump(answer.json, out, undefined);
   if (format === 'csv') {
     const chosen = tableNamed(answer.tables, table);
-    return async (out) => await writeCsv(csvOf(snapshot, chosen), out, {});
+    return async (out) => await writeCsv(tableOf(snapshot, chosen), out, {});
   }
   return async (out) => {
     await writeXlsx(
-      answer.tables.map((one) => sheetOf(snapshot, one)),
+      answer.tables.map((one) => tableOf(snapshot, one)),
       out,
       {},
     );

@@ -26,7 +26,7 @@ const statement = (cells: string) => (range: IdRange) => ({
   bindings: ['nothing'],
 });
 const forms = {
-  csv: statement('t.id, t.text'),
+  rows: statement('t.id, t.text'),
   json: statement('\'{"id":"\' || t.id || \'","text":\' || to_json(t.text)::text || \'}\''),
 };
 
@@ -45,15 +45,15 @@ const inTransactions = async (): Promise<number> => {
   const { rows } = await db.raw(`select count(*)::int as n from pg_stat_activity where ${others}`);
   return rows[0].n;
 };
-const ranged = (snapshot: Snapshot, form: 'csv' | 'json') => snapshot.ranges(form, 'things', forms[form]);
+const ranged = (snapshot: Snapshot, form: 'rows' | 'json') => snapshot.ranges(form, 'things', forms[form]);
 
-it.each(['csv', 'json'] as const)(
+it.each(['rows', 'json'] as const)(
   'reads all ranges as one statement reads the whole, as %s',
   async (form) => {
     await withSnapshot(db, async (snapshot) => {
       const read = await all(ranged(snapshot, form));
       const whole = forms[form](() => 'true');
-      const once = await all(snapshot[form](whole.sql, [...whole.bindings]));
+      const once = await all(snapshot.lines(form, whole.sql, whole.bindings));
       expect(once.rows).toBe(ROWS);
       expect(read.rows).toBe(ROWS);
       expect(read.text === once.text).toBe(true);
@@ -71,7 +71,7 @@ it('sees one moment, whatever is written while it reads', async () => {
     // a snapshot begins with its first statement
     await snapshot.query('select 1');
     await db.raw('insert into things select gen_random_uuid(), text from things limit 100');
-    const lines = ranged(snapshot, 'csv');
+    const lines = ranged(snapshot, 'rows');
     const first = await lines.next();
     await db.raw('delete from things where id in (select id from things order by id desc limit 100)');
     const rest = await all(lines);
@@ -82,14 +82,14 @@ it('sees one moment, whatever is written while it reads', async () => {
 
 it('reads over several connections, and over one where the pool has none to spare', async () => {
   await withSnapshot(db, async (snapshot) => {
-    const lines = ranged(snapshot, 'csv');
+    const lines = ranged(snapshot, 'rows');
     await lines.next();
     expect(await inTransactions()).toBeGreaterThan(1);
     await lines.return(undefined);
     expect(await inTransactions()).toBe(1);
   });
   const narrow = openDatabase({ url: database.url, name: 'ranges', poolMax: 1 });
-  const { rows } = await withSnapshot(narrow, (snapshot) => all(ranged(snapshot, 'csv')));
+  const { rows } = await withSnapshot(narrow, (snapshot) => all(ranged(snapshot, 'rows')));
   await narrow.destroy();
   expect(rows).toBe(ROWS);
 });
@@ -127,7 +127,7 @@ it('waits for a slow reader without reading on', async () => {
 
 it('tells a failure in a later range after the rows before it, and leaves the connections as they were', async () => {
   const work = withSnapshot(db, async (snapshot) => {
-    const lines = snapshot.ranges('csv', 'things', (range) => ({
+    const lines = snapshot.ranges('rows', 'things', (range) => ({
       sql: `select 1 / (t.id <> (select x.id from things x order by x.id desc limit 1))::int from things t
         where ${range('t.id')} order by t.id`,
       bindings: [],
@@ -146,12 +146,12 @@ it('tells a failure in a later range after the rows before it, and leaves the co
 
 it('fails when a connection is lost, and takes new ones the next time', async () => {
   const work = withSnapshot(db, async (snapshot) => {
-    const lines = ranged(snapshot, 'csv');
+    const lines = ranged(snapshot, 'rows');
     await lines.next();
     await db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
     await all(lines);
   });
   // the server's word, or that of the driver where the next statement came after the connection had ended
   await expect(work).rejects.toThrow(/terminat|not queryable/);
-  expect((await withSnapshot(db, (snapshot) => all(ranged(snapshot, 'csv')))).rows).toBe(ROWS);
+  expect((await withSnapshot(db, (snapshot) => all(ranged(snapshot, 'rows')))).rows).toBe(ROWS);
 });

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { openContent } from '../../domain/kernel/files/files.store.ts';
-import { startExport } from '../../reports/exchange/extraction/exports.start.ts';
+import { startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
 import { createTestServices, type TestServices } from './harness.ts';
 import { createImporter, type Importer } from './imports.ts';

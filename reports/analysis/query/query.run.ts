@@ -6,7 +6,6 @@ import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
-import { numbered } from '../../exchange/extraction/extraction.sql.ts';
 import { compileQuery } from './query.compile.ts';
 import { costOf, guardCost, TIME_LIMITS } from './query.guard.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
@@ -30,7 +29,7 @@ export async function describeColumns(db: Sql, plan: QueryPlan) {
 
 /** @throws EstateError `query_too_heavy` where the planner expects a statement to take long. */
 export async function guardStatement(snapshot: Snapshot, statement: Fragment): Promise<void> {
-  const [row] = await snapshot.query(`explain (format json) ${numbered(statement.sql)}`, statement.bindings);
+  const [row] = await snapshot.query(`explain (format json) ${statement.sql}`, statement.bindings);
   guardCost(costOf(row));
 }
 
@@ -51,10 +50,7 @@ export async function runQuery(ctx: Ctx, query: ReportQuery, page: QueryPage): P
   return await withQuerySnapshot(ctx.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
     await guardStatement(snapshot, statement);
     const position = await snapshotPosition(snapshot);
-    const [answer] = await snapshot.query<{ total: number; rows: string }>(
-      numbered(statement.sql),
-      statement.bindings,
-    );
+    const [answer] = await snapshot.query<{ total: number; rows: string }>(statement.sql, statement.bindings);
     const { total, rows } = answer!;
     const more = {
       total_groups: total,

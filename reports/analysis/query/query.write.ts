@@ -3,10 +3,8 @@ import type { ReportFormat } from '../../../domain/exchange/exports/report.optio
 import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
-import { csvText } from '../../exchange/extraction/extraction.csv.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
-import { numbered } from '../../exchange/extraction/extraction.sql.ts';
-import type { Batch, Column } from '../../kernel/formats/formats.types.ts';
+import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import { writeCsv } from '../../kernel/formats/lines.ts';
 import { pump } from '../../kernel/formats/pump.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
@@ -62,25 +60,21 @@ export async function prepareQueryFile(
   const count = (more: number) => {
     rows += more;
   };
+  const table = (name: string): Table => {
+    const { sql: text, bindings } = selected(compiled, cells.join(', '));
+    return { name, columns, batches: snapshot.batches(text, bindings, BATCH) as Table['batches'] };
+  };
 
   const writers: Record<TableFormat, (out: Writable) => Promise<void>> = {
     async csv(out) {
-      const texts = cells.map((cell, n) => {
-        const { type } = plan.columns[n]!;
-        return type === 'text' || type === 'key' ? csvText(cell, true) : cell;
-      });
-      const { sql: text, bindings } = selected(compiled, texts.join(', '));
-      const lines = () => snapshot.csv(text, bindings);
-      await writeCsv({ name: 'query', columns, expected: 0, lines }, out, { ...options, onRows: count });
+      await writeCsv(table('query'), out, { ...options, onRows: count });
     },
     async xlsx(out) {
-      const { sql: text, bindings } = selected(compiled, cells.join(', '));
-      const batches = snapshot.batches(numbered(text), bindings, BATCH) as AsyncIterable<Batch>;
-      await writeXlsx([{ name: 'Query', columns, expected: 0, batches }], out, { ...options, onRows: count });
+      await writeXlsx([table('Query')], out, { ...options, onRows: count });
     },
     async json(out) {
       const { sql: text, bindings } = selected(compiled, `json_build_array(${cells.join(', ')})::text`);
-      const items = snapshot.batches(numbered(text), bindings, BATCH) as AsyncIterable<string[][]>;
+      const items = snapshot.batches(text, bindings, BATCH) as AsyncIterable<string[][]>;
       async function* chunks(): AsyncGenerator<string> {
         yield `{"columns":${JSON.stringify(described)},"rows":[`;
         for await (const batch of items) {

@@ -6,7 +6,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { hasSpare, type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { pump } from '../../kernel/formats/pump.ts';
 import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
-import { exportName, mediaTypes } from './extraction.names.ts';
+import { exportName, mediaTypes } from './extraction.manifest.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { prepareExtraction } from './extraction.write.ts';
 

@@ -1,52 +1,111 @@
+import { visibleAttributes } from '../../../domain/inventory/cards/cards.projection.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Snapshot } from '../../../platform/snapshot.ts';
-import type { Column, Table } from '../../kernel/formats/formats.types.ts';
-import { cardJoins } from './extraction.cards.joins.ts';
-import { type CardSelection, cardSource } from './extraction.cards.source.ts';
-import { epochWriter } from './extraction.shape.ts';
-import { rowTable } from './extraction.tables.ts';
+import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import type { ColumnJoin, RowSource } from './extraction.rows.ts';
 
-const BATCH = 1_000;
+/** Which cards an extraction takes. */
+export interface CardSelection {
+  types: string[];
+  conditions: Condition[];
+  /** Only what may have changed, see {@link RowSource}. */
+  changed?: Fragment;
+}
 
-/** SQL of the values of cards by header. */
-export const cardMembers: Record<string, string> = {
-  id: 'c.id',
-  type: 'c.type',
-  subtype: 'c.subtype',
-  external_id: 'c.external_id',
-  name: 'c.name',
-  alias: 'c.alias',
-  description: 'c.description',
-  parent_id: 'c.parent_id',
+/** The conditions of a selection, visibility included, over the alias `c`. */
+export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
+  const parts = [
+    visibleCards(ctx),
+    { sql: 'c.type = any(?::text[])', bindings: [selection.types] },
+    ...selection.conditions,
+  ];
+  return {
+    sql: parts.map((part) => `(${part.sql})`).join(' and '),
+    bindings: parts.flatMap((part) => part.bindings),
+  };
+}
+
+const own = [
+  'id',
+  'type',
+  'subtype',
+  'external_id',
+  'name',
+  'alias',
+  'description',
+  'parent_id',
+  'status',
+  'approval_status',
+  'data_quality',
+  'created_at',
+  'updated_at',
+];
+
+const values: Record<string, string> = {
+  ...Object.fromEntries(own.map((column) => [column, `c.${column}`])),
+  ...Object.fromEntries(lifecyclePhases.map((phase) => [`lifecycle.${phase}`, `c.lifecycle ->> '${phase}'`])),
   parent_external_id: 'p.external_id',
   parent_name: 'p.name',
-  parent_path: 'pp.cell',
-  status: 'c.status',
-  approval_status: 'c.approval_status',
-  data_quality: 'c.data_quality::float8',
-  // as numbers, since writing them as text would cost the database a tenth of the whole
-  created_at: "date_part('epoch', c.created_at)",
-  updated_at: "date_part('epoch', c.updated_at)",
-  tags: 't.cell',
-  stakeholders: 's.cell',
-  'lifecycle.plan': "c.lifecycle ->> 'plan'",
-  'lifecycle.phaseIn': "c.lifecycle ->> 'phaseIn'",
-  'lifecycle.active': "c.lifecycle ->> 'active'",
-  'lifecycle.phaseOut': "c.lifecycle ->> 'phaseOut'",
-  'lifecycle.endOfLife': "c.lifecycle ->> 'endOfLife'",
+  parent_path: 'pp.path',
+  tags: 't.list',
+  stakeholders: 's.list',
 };
 
-/** Several values as an array. */
-const listed = { each: (text: string) => text, all: 'json_agg(k.text order by k.place)' };
+/** A text with a backslash before each of the characters, given as in a bracket expression. */
+const escaped = (value: string, characters: string): string =>
+  `regexp_replace(${value}, '[${characters}]', '\\\\\\&', 'g')`;
 
-/** The cards of a selection as a table, from the snapshot, oldest first. */
-export async function cardTable(
-  snapshot: Snapshot,
-  ctx: Ctx,
-  selection: CardSelection,
-  columns: Column[],
-): Promise<Table> {
-  const readers = { created_at: epochWriter(), updated_at: epochWriter() };
-  const cells = { members: cardMembers, readers, joins: cardJoins(selection, columns, listed), batch: BATCH };
-  return await rowTable(snapshot, cardSource(ctx, selection), cells, columns);
+/** The names of the ancestors, root first, as `joinPath` writes them. */
+const pathJoin = `left join lateral (
+    with recursive up as (
+      select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
+      union all
+      select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
+    ) select string_agg(${escaped('up.name', '\\\\/')}, ' / ' order by up.depth desc) as path from up) pp
+  on c.parent_id is not null`;
+
+const linkTable = (table: string, alias: string, isChanged: boolean): string =>
+  isChanged ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
+
+const columnJoins: ColumnJoin[] = [
+  {
+    columns: ['parent_external_id', 'parent_name'],
+    join: () => 'left join cards p on p.id = c.parent_id',
+  },
+  { columns: ['parent_path'], join: () => pathJoin },
+  {
+    // each tag's text and place are computed once
+    columns: ['tags'],
+    join: (range, isChanged) => `left join (select ct.card_id, json_agg(k.text order by k.place) as list
+      from ${linkTable('card_tags', 'ct', isChanged)}
+      join (select t.id, ${escaped('g.name', '\\\\/')} || '/' || ${escaped('t.name', '\\\\\\\\')} as text,
+              row_number() over (order by lower(g.name), lower(t.name)) as place
+            from tags t join tag_groups g on g.id = t.tag_group_id) k on k.id = ct.tag_id
+      where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`,
+  },
+  {
+    columns: ['stakeholders'],
+    join: (
+      range,
+      isChanged,
+    ) => `left join (select s.card_id, json_agg(s.role || ':' || u.email order by s.role, lower(u.email)) as list
+      from ${linkTable('stakeholders', 's', isChanged)} join users u on u.id = s.user_id
+      where ${range('s.card_id')} group by s.card_id) s on s.card_id = c.id`,
+  },
+];
+
+/** The cards of a selection. */
+export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
+  return {
+    name: 'Cards',
+    table: 'cards',
+    row: 'c',
+    joins: '',
+    columnJoins,
+    values,
+    attributes: visibleAttributes(ctx),
+    where: selectedCards(ctx, selection),
+    changed: selection.changed,
+  };
 }

@@ -6,9 +6,8 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
-import { type CardSelection, selectedCards } from './extraction.cards.source.ts';
-import { visibleRelationAttributes } from './extraction.relations.source.ts';
-import { numbered } from './extraction.sql.ts';
+import { type CardSelection, selectedCards } from './extraction.cards.ts';
+import { visibleRelationAttributes } from './extraction.relations.ts';
 
 const BATCH = 1_000;
 const MAX_TYPES = 20;
@@ -54,7 +53,7 @@ export async function* jsonChunks(snapshot: Snapshot, ctx: Ctx, plan: JsonPlan):
   const where = selectedCards(ctx, plan.selection);
   const item = itemOf(ctx, plan.query);
   const batches = snapshot.batches(
-    numbered(`select ${item.sql}::text from cards c where ${where.sql} order by c.id`),
+    `select ${item.sql}::text from cards c where ${where.sql} order by c.id`,
     [...item.bindings, ...where.bindings],
     BATCH,
   );

@@ -2,7 +2,7 @@ import type { ExportRequest } from '../../../domain/exchange/exports/export.job.
 import type { StoredFile } from '../../../domain/kernel/files/files.store.ts';
 import type { Column, ColumnType } from '../../kernel/formats/formats.types.ts';
 
-/** The types of columns as a manifest names them. */
+/** The types of columns in manifests. */
 const typeNames: Record<ColumnType, string> = {
   text: 'string',
   key: 'string',
@@ -11,21 +11,22 @@ const typeNames: Record<ColumnType, string> = {
   date: 'date',
   datetime: 'timestamp',
   multi: 'list<string>',
+  json: 'string',
 };
 
-/** What an extraction has written, for those who load it. */
+/** Describes a file of an extraction to programs that load it. */
 export interface Manifest extends Omit<ExportRequest, 'after'> {
-  /** The position that was gone on from; null for all there is. */
+  /** The position after which changes were extracted; null for a full extraction. */
   after: string | null;
-  /** The feed position that the rows include: where the next extraction goes on. */
+  /** The feed position that the rows include, for `after` of the next extraction. */
   position: string;
-  /** RFC 3339: when the moment was taken that all rows belong to. */
+  /** RFC 3339: time of the snapshot. */
   taken_at: string;
   tables: { name: string; rows: number; columns: { name: string; type: string }[] }[];
   file: { name: string; size: number; sha256: string };
 }
 
-/** What is known of an extraction when its rows are written. */
+/** An extraction whose rows are written. */
 export interface Written {
   request: ExportRequest;
   position: string;
@@ -50,4 +51,16 @@ export function manifestOf(
     })),
     file: { name: file.name, size: file.size, sha256: file.sha256 },
   };
+}
+
+export const mediaTypes: Record<ExportRequest['format'], string> = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** The name of an export's file. */
+export function exportName(request: Pick<ExportRequest, 'kind' | 'format'>, at: Date): string {
+  return `estate-${request.kind}-${at.toISOString().slice(0, 10)}.${request.format}`;
 }

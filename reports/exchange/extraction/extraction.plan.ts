@@ -1,29 +1,31 @@
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { checkPosition, type FeedEnds, PURGED_THROUGH } from '../../../domain/kernel/events/changes.ts';
-import { forbidden, inScope, may } from '../../../domain/kernel/permissions/policy.ts';
+import {
+  checkPosition,
+  type FeedEnds,
+  feedEnds,
+  PURGED_THROUGH,
+} from '../../../domain/kernel/events/changes.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { forbidden, inScope, may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 import type { Column } from '../../kernel/formats/formats.types.ts';
-import { allRemain, changedCards, onlyOwn } from './changes.cards.ts';
-import { MOST_FOUND, worthwhile } from './changes.found.ts';
-import { lookBack } from './changes.moved.ts';
-import { changedRelations } from './changes.relations.ts';
-import { cardChanges, checkAfter, relationTypesTold } from './changes.since.ts';
-import type { CardSelection } from './extraction.cards.source.ts';
+import { changedSince } from './changes.ts';
+import type { CardSelection } from './extraction.cards.ts';
 import { cardColumns, chooseColumns, relationColumns, STAKEHOLDERS } from './extraction.columns.ts';
-import type { RelationSelection } from './extraction.relations.source.ts';
+import type { RelationSelection } from './extraction.relations.ts';
 import { changeColumns } from './extraction.rows.ts';
 
-/** A checked request: what is selected and which columns it has. */
+/** A checked request: the selected objects and the columns. */
 export interface ExtractionPlan {
   request: ExportRequest;
   cards: CardSelection;
   relations: RelationSelection;
   columns: Column[];
-  /** Where only what has changed is wanted: looks on the snapshot for the statement that finds it. */
-  changes?: (snapshot: Snapshot) => Promise<Pick<CardSelection, 'changes' | 'remain' | 'found'>>;
+  /** With `after`: the statement that finds what may have changed, see `RowSource`. */
+  findChanged?: (snapshot: Snapshot) => Promise<Fragment>;
 }
 
 /** Whether the caller may see any cost value at all: by permission, or by a role on some card. */
@@ -82,28 +84,21 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const columns = chooseColumns(all, request.columns);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
-  const { after, since } = await checkAfter(ctx, request.after);
+  // ids of deleted objects are shown, as in the change feed
+  requirePermission(ctx.caller, 'inventory.view');
+  const after = checkPosition(request.after, await feedEnds(ctx.db), 'after');
   return {
     request,
     cards,
     relations,
-    changes: async (snapshot) => {
-      if (ofCards && since <= MOST_FOUND) snapshot.prepareParts(worthwhile(since));
-      const { kinds, moved, own } = await lookBack(snapshot, ctx, after, ofCards);
-      const changes = cardChanges(request, { after, types: cards.types, moved });
-      if (ofCards) {
-        const found = onlyOwn(changes, kinds) ? own : undefined;
-        return { changes: changedCards(changes, kinds), remain: allRemain(changes, kinds), found };
-      }
-      const told = request.types.length > 0 ? relationTypes : relationTypesTold(ctx, moved);
-      return { changes: changedRelations(ctx, changes, told, kinds) };
-    },
-    // a row that is gone has nothing else
+    findChanged: (snapshot) =>
+      changedSince(snapshot, ctx, request, { after, cardTypes: cards.types, relationTypes }),
+    // a deleted object has no other columns
     columns: [...idColumns(columns), ...columns, ...changeColumns],
   };
 }
 
-/** The columns that name a row, where they were not chosen. */
+/** The columns that identify a row, unless they were chosen. */
 function idColumns(columns: Column[]): Column[] {
   const named: Column[] = [
     { header: 'id', type: 'key' },
@@ -114,7 +109,7 @@ function idColumns(columns: Column[]): Column[] {
 
 /**
  * The feed position up to which the snapshot has seen everything.
- * @throws EstateError `position_expired` where events after the one that is gone on from are kept no more.
+ * @throws EstateError `position_expired` when events after `after` are no longer stored.
  */
 export async function snapshotPosition(snapshot: Snapshot, after?: string): Promise<string> {
   const [row] = await snapshot.query<FeedEnds>(

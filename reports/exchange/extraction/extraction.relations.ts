@@ -1,13 +1,33 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Snapshot } from '../../../platform/snapshot.ts';
-import type { Column, Table } from '../../kernel/formats/formats.types.ts';
-import { type RelationSelection, relationSource } from './extraction.relations.source.ts';
-import { rowTable } from './extraction.tables.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { holderWithin, holdsCostRole, may } from '../../../domain/kernel/permissions/policy.ts';
+import { type CardSelection, selectedCards } from './extraction.cards.ts';
+import type { RowSource } from './extraction.rows.ts';
 
-const BATCH = 4_000;
+/** Which relations an extraction takes: those of which both ends are among the cards. */
+export interface RelationSelection {
+  types: string[];
+  cards: CardSelection;
+  /** Only what may have changed, see {@link RowSource}. */
+  changed?: Fragment;
+}
 
-/** SQL of the values of relations by header. */
-export const relationMembers: Record<string, string> = {
+/** The attributes of the relation `r` that the caller may see: costs by permission, or by a role on either end. */
+export function visibleRelationAttributes(ctx: Ctx): Fragment {
+  if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
+  const costs = Object.fromEntries(
+    [...ctx.metamodel.relationTypes.values()]
+      .filter((type) => type.costKeys.length > 0)
+      .map((type) => [type.key, type.costKeys]),
+  );
+  return {
+    sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
+          then r.attributes else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
+    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
+  };
+}
+
+const values: Record<string, string> = {
   id: 'r.id',
   type: 'r.type',
   source_id: 'r.source_id',
@@ -21,17 +41,23 @@ export const relationMembers: Record<string, string> = {
   description: 'r.description',
 };
 
-/** The relations of which both ends are among the selected cards, as a table. */
-export async function relationTable(
-  snapshot: Snapshot,
-  ctx: Ctx,
-  selection: RelationSelection,
-  columns: Column[],
-): Promise<Table> {
-  return await rowTable(
-    snapshot,
-    relationSource(ctx, selection),
-    { members: relationMembers, joins: [], batch: BATCH },
-    columns,
-  );
+/** The relations of a selection, with their ends `s` and `t`. */
+export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSelection): RowSource {
+  const { sql, bindings } = selectedCards(ctx, cards);
+  return {
+    name: 'Relations',
+    table: 'relations',
+    row: 'r',
+    joins: 'join cards s on s.id = r.source_id join cards t on t.id = r.target_id',
+    columnJoins: [],
+    values,
+    attributes: visibleRelationAttributes(ctx),
+    where: {
+      sql: `r.type = any(?::text[])
+        and exists (select from cards c where c.id = r.source_id and ${sql})
+        and exists (select from cards c where c.id = r.target_id and ${sql})`,
+      bindings: [types, ...bindings, ...bindings],
+    },
+    changed,
+  };
 }

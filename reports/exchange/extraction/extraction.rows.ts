@@ -1,33 +1,33 @@
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import type { FieldType } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import type { CopiedLines, CopyForm } from '../../../platform/copy-out.ts';
 import { type IdRange, type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
-import type { Column } from '../../kernel/formats/formats.types.ts';
-import { type Found, findChanged, overFound, worthwhile } from './changes.found.ts';
+import { selectList } from '../../kernel/formats/binary-rows.ts';
+import type { BinaryTable, Column } from '../../kernel/formats/formats.types.ts';
 
-/** Where the rows of a table stand, over the alias `row` of its objects. */
+/** A join that only some columns need. */
+export interface ColumnJoin {
+  columns: string[];
+  /** @param isChanged whether only the objects in `changed x` are read. */
+  join(range: IdRange, isChanged: boolean): string;
+}
+
+/** The objects that an extraction reads. */
 export interface RowSource {
-  /** Name of the table. */
   name: string;
-  /** The database's table of its objects. */
-  stored: 'cards' | 'relations';
-  row: string;
-  /** The attributes that the caller may see; without bindings, a column as it is. */
+  /** Table of the objects and its alias. */
+  table: 'cards' | 'relations';
+  row: 'c' | 'r';
+  /** Joins that all columns may need. */
+  joins: string;
+  columnJoins: readonly ColumnJoin[];
+  /** SQL of the columns by header; a list is the text of a JSON array. */
+  values: Readonly<Record<string, string>>;
+  /** The attributes that the caller may see. */
   attributes: Condition;
-  /** Keys of the types that are written, and the type of a field in one of them. */
-  types: readonly string[];
-  fieldOf(type: string, key: string): FieldType | undefined;
-  /** What may have changed, where only that is wanted: known as `changed` to `from` and `gone`. */
-  changed?: Fragment;
-  /** The table and what its condition needs; what may have changed is joined as `x`. */
-  from: Fragment;
   where: Condition;
-  /** Whether none of `gone` is known beforehand. */
-  remain?: boolean;
-  /** What may have changed, where that is known beforehand. */
-  found?: Found;
-  /** Objects that are no longer there: `id`, `type`, whether `deleted` for good, and `position`. */
-  gone?: Fragment;
+  /**
+   * Only what may have changed: rows of `id`, `type`, `position`, and `known`, whether the caller may have been sent the object before.
+   */
+  changed?: Fragment | undefined;
 }
 
 /** The columns of an extraction of changes, after all others. */
@@ -37,99 +37,69 @@ export const changeColumns: Column[] = [
   { header: 'position', type: 'key' },
 ];
 
-/** Expected rows up to which one statement finds them sooner than one after the other for all ranges of ids. */
+/** Rows up to which one statement is faster than one for each range of ids. */
 const FEW = 2_000;
 
-/** A table whose lines are made of what the database sends, without an object for any value. */
-export interface LineTable {
-  name: string;
-  columns: Column[];
-  /** About how many rows there are, for progress. */
-  expected: number;
-  /** To be read once. */
-  lines(): AsyncIterable<CopiedLines>;
-}
+const changeValues: Record<string, string> = { deleted: 'null', removed: 'null', position: 'x.position' };
 
-/** SQL of a join for the objects of a range of ids. */
-export type Join = (range: IdRange) => string;
+/** The values of an object that is deleted, or no longer selected. */
+const goneValues: Record<string, string> = {
+  id: 'g.id',
+  type: 'g.type',
+  deleted: 'nullif(g.deleted, false)',
+  removed: 'nullif(not g.deleted, false)',
+  position: 'g.position',
+};
 
-/** A statement that makes lines, with `?` for its values. */
-export interface LineQuery {
-  /** What is selected of each object, over the source's aliases. */
-  cells: Fragment;
-  /** Joins that only cells need. */
-  joins: readonly Join[];
-  /** The same of objects that are gone, over the alias `g`. */
-  goneCells: string;
-}
-
-/** The statement that selects `cells` of the objects of a source, oldest first. */
-export function sourceQuery(
-  source: RowSource,
-  cells: Fragment,
-  joins: readonly Join[],
-  range: IdRange = wholeTable,
-): Fragment {
-  const { from, where, row } = source;
-  const joined = joins.map((join) => join(range)).join(' ');
-  return withChanged(source, {
-    sql: `select ${cells.sql} from ${from.sql} ${joined}
-      where ${range(`${row}.id`)} and ${where.sql} order by ${row}.id`,
-    bindings: [...cells.bindings, ...from.bindings, ...where.bindings],
-  });
-}
-
-function goneRows(gone: Fragment, cells: string): Fragment {
-  return { sql: `select ${cells} from (${gone.sql}) g order by g.id`, bindings: gone.bindings };
-}
-
-function withChanged({ changed }: RowSource, { sql, bindings }: Fragment): Fragment {
-  if (!changed) return { sql, bindings };
+/** The objects of a source in a range of ids, ordered by id. */
+function presentRows(source: RowSource, columns: Column[], range: IdRange): Fragment {
+  const { table, row, joins, columnJoins, attributes, where, changed } = source;
+  const values: Record<string, string> = { attributes: "nullif(o.attributes, '{}')", ...source.values };
+  if (changed) Object.assign(values, changeValues);
+  const needed = columnJoins
+    .filter((one) => columns.some(({ header }) => one.columns.includes(header)))
+    .map(({ join }) => join(range, changed !== undefined));
+  const from = changed ? `changed x join ${table} ${row} on ${row}.id = x.id` : `${table} ${row}`;
+  // a condition on costs is evaluated once per object
+  const once = attributes.bindings.length > 0 ? ' offset 0' : '';
   return {
-    sql: `with changed as materialized (${changed.sql}) ${sql}`,
-    bindings: [...changed.bindings, ...bindings],
+    sql: `select ${selectList(columns, (header) => values[header]!, values.attributes!)}
+      from ${from} ${joins} cross join lateral (select ${attributes.sql} as attributes${once}) o ${needed.join(' ')}
+      where ${range(`${row}.id`)} and ${where.sql} order by ${row}.id`,
+    bindings: [...attributes.bindings, ...where.bindings],
   };
 }
 
-/** The statement that selects `cells` of the objects `g` that are gone. */
-export function goneQuery(source: RowSource, gone: Fragment, cells: string): Fragment {
-  return withChanged(source, goneRows(gone, cells));
+/** The changed objects that are deleted, or no longer selected, as far as the caller knows them. */
+function goneRows({ table, row, where }: RowSource, columns: Column[]): Fragment {
+  return {
+    sql: `select ${selectList(columns, (header) => goneValues[header] ?? 'null', 'null')}
+      from (select x.id, x.type, ${row}.id is null as deleted, x.position
+        from changed x left join ${table} ${row} on ${row}.id = x.id
+        where x.known and (${row}.id is null or (${where.sql}) is not true)) g order by g.id`,
+    bindings: where.bindings,
+  };
 }
 
-/** The lines of a source from the snapshot: of what is gone, and of what is there. */
-export async function lineTable(
+/** Reads a source from the snapshot, oldest object first; of changes, first those that are gone. */
+export async function readRows(
   snapshot: Snapshot,
-  form: CopyForm,
   source: RowSource,
   columns: Column[],
-  query: LineQuery,
-): Promise<LineTable> {
-  const { name, gone, changed, ...rest } = source;
-  const statement = (range: IdRange) => sourceQuery({ name, ...rest }, query.cells, query.joins, range);
-  const rows = statement(wholeTable);
-  if (!gone) {
-    const expected = await snapshot.expected(rows.sql, rows.bindings);
-    const lines = () =>
-      expected < FEW
-        ? snapshot.lines(form, rows.sql, rows.bindings)
-        : snapshot.ranges(form, source.stored, statement);
-    return { name, columns, expected, lines };
+): Promise<BinaryTable> {
+  const { name, table, changed } = source;
+  const statement = (range: IdRange) => presentRows(source, columns, range);
+  const all = statement(wholeTable);
+  if (changed) {
+    const gone = goneRows(source, columns);
+    const sql = `with changed as materialized (${changed.sql}) (${gone.sql}) union all (${all.sql})`;
+    const bindings = [...changed.bindings, ...gone.bindings, ...all.bindings];
+    return { name, columns, expected: 0, chunks: () => snapshot.lines('rows', sql, bindings) };
   }
-  const first = goneRows(gone, query.goneCells);
-  const found = source.found ?? (await findChanged(snapshot, changed!, source.remain ? undefined : gone));
-  if (found) {
-    const parts = (connections: number) => [
-      ...(found.gone ? [withChanged(source, first)] : []),
-      ...overFound(found, connections, rows),
-    ];
-    const lines = () => snapshot.parts(form, worthwhile(found.ids.length), parts);
-    return { name, columns, expected: 0, lines };
-  }
-  // one statement, so that what has changed is looked for once more and not for each part
-  const all = withChanged(source, {
-    sql: `(${first.sql}) union all (${rows.sql})`,
-    bindings: [...first.bindings, ...rows.bindings],
-  });
-  const lines = () => snapshot.lines(form, all.sql, all.bindings);
-  return { name, columns, expected: 0, lines };
+  const expected = await snapshot.expected(all.sql, all.bindings);
+  const chunks = () =>
+    expected < FEW
+      ? snapshot.lines('rows', all.sql, all.bindings)
+      : snapshot.ranges('rows', table, statement);
+  return { name, columns, expected, chunks };
 }

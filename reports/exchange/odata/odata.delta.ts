@@ -2,7 +2,6 @@ import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filte
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
 import { itemsOf, readItems } from './odata.items.ts';
@@ -55,7 +54,7 @@ export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: numb
       from page left join lateral (select c.id from ${source.from} where ${source.where} and c.id = page.id) found on true
       order by page.id`;
   return await inSnapshot(ctx, async (snapshot) => {
-    const rows = await snapshot.query<Changed>(numbered(finding.sql), finding.bindings);
+    const rows = await snapshot.query<Changed>(finding.sql, finding.bindings);
     const there = rows.slice(0, pageSize).filter((row) => row.there);
     const chunks = await readItems(
       snapshot,

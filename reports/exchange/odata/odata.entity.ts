@@ -1,10 +1,9 @@
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet, ODataModel, ODataProperty } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { itemsOf, itemsText } from './odata.items.ts';
+import { itemsOf, readItems } from './odata.items.ts';
 import { isThere, selection, type Via } from './odata.page.ts';
 import { inSnapshot } from './odata.run.ts';
 import type { Wire } from './odata.wire.ts';
@@ -71,9 +70,10 @@ async function findItem(ctx: Ctx, question: EntityQuestion): Promise<Found & { i
     left join lateral (select c.id, ${etagOfEntity(set, ROOT)} as etag from ${tables} where ${where}${own} limit 1) found on true`;
   const items = itemsOf(writing, question);
   return await inSnapshot(ctx, async (snapshot) => {
-    const [found] = await snapshot.query<Found>(numbered(finding.sql), finding.bindings);
+    const [found] = await snapshot.query<Found>(finding.sql, finding.bindings);
     const { id } = found!;
-    return { ...found!, item: id === null ? undefined : await itemsText(snapshot, items, [id]) };
+    const item = id === null ? undefined : Buffer.concat(await readItems(snapshot, items, [id])).toString();
+    return { ...found!, item };
   });
 }
 

@@ -1,7 +1,6 @@
 import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { numbered } from '../extraction/extraction.sql.ts';
 import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
 import { itemsOf, readItems } from './odata.items.ts';
@@ -132,7 +131,7 @@ export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer
   const finding = foundStatement(writing, question, size);
   const items = itemsOf(writing, question);
   return await inSnapshot(ctx, async (snapshot) => {
-    const [facts] = await snapshot.query<PageFacts>(numbered(finding.sql), finding.bindings);
+    const [facts] = await snapshot.query<PageFacts>(finding.sql, finding.bindings);
     if (facts!.there === false) throw notFound(question.via!.set.name, question.via!.key);
     const ids = facts!.ids?.split(',') ?? [];
     const chunks = await readItems(snapshot, items, ids);

@@ -6,7 +6,7 @@ import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { type MadeExport, makeExport } from '../extraction/exports.make.ts';
+import { type MadeExport, makeExport } from '../extraction/exports.job.ts';
 import { manifestOf } from '../extraction/extraction.manifest.ts';
 import { runNames } from './extraction-runs.names.ts';
 import { type ExtractionRun, noteMade } from './extraction-runs.store.ts';

@@ -1,7 +1,13 @@
 import type { CopiedLines } from '../../../platform/copy-out.ts';
-import { copyBytes, ID_TEXT, int32At, writeId } from '../../kernel/formats/binary.ts';
-import { jsonTextMost, writeJsonText } from '../../kernel/formats/json-text.ts';
 import { ID } from '../../kernel/report.ids.ts';
+import {
+  copyBytes,
+  ID_TEXT,
+  int32At,
+  jsonTextMost,
+  writeId,
+  writeJsonText,
+} from '../../kernel/report.json-rows.ts';
 import { ID_FROM, type NumberedLines } from '../../kernel/report.numbered.ts';
 import type { RelationKind } from './app-portfolio.sql.ts';
 

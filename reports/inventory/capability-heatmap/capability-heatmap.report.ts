@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { type JsonValue, jsonRows } from '../../kernel/formats/ndjson.rows.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { type JsonValue, jsonRows } from '../../kernel/report.json-rows.ts';
 import { meanwhile } from '../../kernel/report.lines.ts';
 import { listsOf, numberedCards, pairsOfWays, readEnds } from '../../kernel/report.links.ts';
 import { numberedLines } from '../../kernel/report.numbered.ts';
@@ -63,11 +63,12 @@ const members = {
   ],
 } satisfies Record<string, JsonValue[]>;
 const cost: JsonValue = { name: 'cost', head: '|', kind: 'json' };
-const unended = { end: ',\n', nulls: true };
+/** Further members follow. */
+const UNENDED = ',\n';
 const writers = {
-  app: jsonRows(members.app, unended),
-  appWithCost: jsonRows([...members.app, cost], unended),
-  capability: jsonRows(members.capability, unended),
+  app: jsonRows(members.app, UNENDED),
+  appWithCost: jsonRows([...members.app, cost], UNENDED),
+  capability: jsonRows(members.capability, UNENDED),
 };
 
 /**

@@ -2,8 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import { numbered } from '../../exchange/extraction/extraction.sql.ts';
-import type { Batch, Column } from '../../kernel/formats/formats.types.ts';
+import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import { writeCsv } from '../../kernel/formats/lines.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
 import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
@@ -57,12 +56,10 @@ function rowsOf(period: KpiPeriod): Fragment {
 /** Columns of all that any snapshot of the period tells, types that are gone included. */
 async function columnsOf(snapshot: Snapshot, rows: Fragment): Promise<KpiColumn[]> {
   const found = await snapshot.query<{ part: string; key: string }>(
-    numbered(
-      `select p.part, key from (select k.metrics ${rows.sql}) m,
+    `select p.part, key from (select k.metrics ${rows.sql}) m,
          unnest(array['${parted.join("','")}']) with ordinality p(part, place),
          lateral jsonb_object_keys(m.metrics -> p.part) key
        group by p.part, p.place, key order by p.place, key`,
-    ),
     rows.bindings,
   );
   const time = (header: string): KpiColumn => ({ header, type: 'datetime', sql: `utc(k.${header})` });
@@ -97,11 +94,8 @@ async function write(
 ): Promise<void> {
   const text = `select ${columns.map(({ sql }) => sql).join(', ')} ${rows.sql} order by k.slot`;
   const bindings = [...columns.flatMap((column) => column.bindings ?? []), ...rows.bindings];
-  const table = { name: 'kpis', columns, expected: 0 };
-  if (format === 'csv') {
-    await writeCsv({ ...table, lines: () => snapshot.csv(text, bindings) }, out, {});
-    return;
-  }
-  const batches = snapshot.batches(numbered(text), bindings, BATCH) as AsyncIterable<Batch>;
-  await writeXlsx([{ ...table, batches }], out, {});
+  const batches = snapshot.batches(text, bindings, BATCH) as Table['batches'];
+  const table = { name: 'kpis', columns, batches };
+  if (format === 'csv') await writeCsv(table, out, {});
+  else await writeXlsx([table], out, {});
 }

@@ -1,30 +1,42 @@
-/** What a column holds; says how writers put it into cells. A key is a text that never needs
- * quoting or guarding. */
-export type ColumnType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi';
+import type { CopiedLines } from '../../../platform/copy-out.ts';
+
+/**
+ * Type of a column's values. `key` is a text of ours, such as an id or a state; `multi` is a list of texts; `json` is the text of a
+ * JSON object, which only NDJSON takes.
+ */
+export type ColumnType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi' | 'json';
 
 export interface Column {
   /** The name in the header, such as `attributes.timeModel`. */
   header: string;
   type: ColumnType;
-  /** Whether its numbers are money, in the workspace's currency. */
+  /** Its numbers are money in the workspace's currency. */
   money?: true;
 }
 
-/** A value of a row; the type is the column's. Several values are an array of texts. */
+/** A value of a row; several values are an array of texts. */
 export type Cell = string | number | boolean | readonly string[] | null | undefined;
 
-/** Some rows, to be gone through once; a row's cells stand only until the next row is asked for. */
-export type Batch = Iterable<readonly Cell[]> & { readonly length: number };
-
-/** One table of an extraction, read once, in batches. */
+/** One table of a file, read once, in batches of rows. */
 export interface Table {
   /** Name of the sheet or file. */
   name: string;
   columns: Column[];
-  /** About how many rows there are, for progress. */
-  expected: number;
-  batches: AsyncIterable<Batch>;
+  batches: AsyncIterable<(readonly Cell[])[]>;
 }
 
-/** Told after each batch with the number of rows written since, and of which table. */
-export type OnRows = (rows: number, table: string) => void;
+/** A table as the database sends it: rows in the binary format of COPY, as `selectList` selects them. */
+export interface BinaryTable {
+  name: string;
+  columns: Column[];
+  /** Estimated number of rows, for progress. */
+  expected: number;
+  /** Reads the table, once. */
+  chunks(): AsyncIterable<CopiedLines>;
+}
+
+export interface WriteOptions {
+  signal?: AbortSignal | undefined;
+  /** Called after each batch with the number of rows written since the last call, and their table. */
+  onRows?: ((rows: number, table: string) => void) | undefined;
+}

@@ -1,47 +1,85 @@
 import type { Writable } from 'node:stream';
-import { quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
-import type { LineTable } from '../../exchange/extraction/extraction.rows.ts';
-import type { OnRows } from './formats.types.ts';
+import { joinValues, neutralise, quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
+import type { Cell, Column, Table, WriteOptions } from './formats.types.ts';
 import { pump } from './pump.ts';
 
-interface LineOptions {
-  signal?: AbortSignal;
-  onRows?: OnRows;
+/** The text of a cell in formats without lists. */
+export function cellText(cell: NonNullable<Cell>): string {
+  if (typeof cell === 'string') return cell;
+  return Array.isArray(cell) ? joinValues(cell.map(String)) : String(cell);
+}
+
+function csvCell(cell: Cell, guard: boolean): string {
+  if (cell === null || cell === undefined) return '';
+  const text = cellText(cell);
+  if (typeof cell === 'number' || typeof cell === 'boolean') return text;
+  return quoteCell(guard ? neutralise(text) : text);
 }
 
 /**
- * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF), at the pace of whoever reads; memory holds some chunks.
- * Ends the stream; destroys it on failure. @throws the signal's reason when aborted.
+ * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF) and ends the stream; destroys it on failure.
+ * @param options.neutralise whether texts that a spreadsheet would calculate get an apostrophe in front, true by default.
+ * @throws the signal's reason when aborted.
  */
-export async function writeCsv(table: LineTable, out: Writable, options: LineOptions): Promise<void> {
-  const header = `${table.columns.map((column) => quoteCell(column.header)).join(',')}\r\n`;
-  await pump(chunks(table, options, header), out, options.signal);
+export async function writeCsv(
+  table: Table,
+  out: Writable,
+  options: WriteOptions & { neutralise?: boolean },
+): Promise<void> {
+  const { neutralise: guard = true } = options;
+  const header = `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
+  const line = (cells: readonly Cell[]) => `${cells.map((cell) => csvCell(cell, guard)).join(',')}\r\n`;
+  await pump(lines(table, line, options, header), out, options.signal);
 }
 
 /**
- * Writes a table as one JSON object a line. Otherwise as {@link writeCsv}.
- * @param end position that a last line tells, by which readers know that the file is whole.
+ * Writes a table as one JSON object per line, with `lifecycle` and `attributes` nested and without empty values. Otherwise as
+ * {@link writeCsv}.
+ * @param options.end position for a last line, by which readers know that the file is complete.
  */
 export async function writeNdjson(
-  table: LineTable,
+  table: Table,
   out: Writable,
-  options: LineOptions & { end?: string | undefined },
+  options: WriteOptions & { end?: string | undefined },
 ): Promise<void> {
   const { end } = options;
   const last = end === undefined ? '' : `${JSON.stringify({ end: true, position: end })}\n`;
-  await pump(chunks(table, options, '', last), out, options.signal);
+  await pump(lines(table, jsonLine(table.columns), options, '', last), out, options.signal);
 }
 
-async function* chunks(
-  { name, lines }: LineTable,
-  options: LineOptions,
+function jsonLine(columns: Column[]): (cells: readonly Cell[]) => string {
+  const paths = columns.map(({ header }) => {
+    const [, group, key] = /^(lifecycle|attributes)\.(.*)$/s.exec(header) ?? [];
+    return { group, key: key ?? header };
+  });
+  const json = columns.findIndex(({ type }) => type === 'json');
+  return (cells) => {
+    const row: Record<string, unknown> = {};
+    for (const [n, { group, key }] of paths.entries()) {
+      const cell = cells[n];
+      if (cell === null || cell === undefined || n === json) continue;
+      if (group === undefined) row[key] = cell;
+      else (row[group] as Record<string, Cell>) = Object.assign(row[group] ?? {}, { [key]: cell });
+    }
+    const line = JSON.stringify(row);
+    // a JSON text is not parsed in order to be written
+    if (json < 0 || !cells[json]) return `${line}\n`;
+    const member = `${JSON.stringify(columns[json]!.header)}:${cells[json]}}`;
+    return `${line.slice(0, -1)}${line === '{}' ? '' : ','}${member}\n`;
+  };
+}
+
+async function* lines(
+  { name, batches }: Table,
+  line: (cells: readonly Cell[]) => string,
+  { onRows }: WriteOptions,
   first: string,
   last = '',
-): AsyncGenerator<string | Buffer> {
+): AsyncGenerator<string> {
   if (first !== '') yield first;
-  for await (const { bytes, rows } of lines()) {
-    yield bytes;
-    options.onRows?.(rows, name);
+  for await (const rows of batches) {
+    if (rows.length > 0) yield rows.map(line).join('');
+    onRows?.(rows.length, name);
   }
   if (last !== '') yield last;
 }

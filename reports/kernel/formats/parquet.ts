@@ -1,89 +1,85 @@
+import os from 'node:os';
 import type { Writable } from 'node:stream';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { LineTable } from '../../exchange/extraction/extraction.rows.ts';
-import type { OnRows } from './formats.types.ts';
+import { threadPool } from '../../../platform/worker-threads.ts';
+import type { BinaryTable, WriteOptions } from './formats.types.ts';
 import { parquetSchema } from './parquet.columns.ts';
-import type { RowGroup } from './parquet.group.ts';
-import { encodeGroup, type GroupLines, THREADS } from './parquet.threads.ts';
+import type { GroupRows, RowGroup } from './parquet.worker.ts';
 import { pump } from './pump.ts';
 
-interface ParquetOptions {
-  signal?: AbortSignal;
-  onRows?: OnRows;
-}
-
-/** Rows of a row group: all of them are in memory at once. */
+/** Rows of a row group, all of which are in memory at once. */
 const GROUP = 5_000;
+/** Threads that encode row groups: half of the processors, since the database needs the others. */
+const THREADS = Math.min(4, Math.ceil(os.availableParallelism() / 2));
 
-/** What the library has written since it was last taken. */
-class Written extends ByteWriter {
-  take(): Buffer {
-    const bytes = Buffer.from(this.buffer, 0, this.index);
-    this.buffer = new ArrayBuffer(1024);
-    this.view = new DataView(this.buffer);
-    this.index = 0;
-    return bytes;
-  }
-}
+const encodeInThread = threadPool<GroupRows, RowGroup>({
+  module: new URL('./parquet.worker.ts', import.meta.url),
+  size: THREADS,
+  idleMs: 60_000,
+});
 
 /**
- * Writes a table, whose rows are as the database has them, as Parquet with the types of its columns. Row groups are made by threads, so
- * that nothing else waits for them. Ends the stream; destroys it on failure.
+ * Writes a table as Parquet with the types of its columns and ends the stream; destroys it on failure. Worker threads encode the row
+ * groups.
  * @throws the signal's reason when aborted.
  */
-export async function writeParquet(table: LineTable, out: Writable, options: ParquetOptions): Promise<void> {
+export async function writeParquet(table: BinaryTable, out: Writable, options: WriteOptions): Promise<void> {
   await pump(parquetChunks(table, options), out, options.signal);
 }
 
-/** Takes chunks of whole rows until they are a row group. */
-async function* gather({ name, lines }: LineTable, { onRows }: ParquetOptions): AsyncGenerator<GroupLines> {
-  let group: GroupLines = { lines: [], rows: 0 };
-  for await (const { bytes, rows } of lines()) {
-    group.lines.push(bytes as Uint8Array as Uint8Array<ArrayBuffer>);
+async function* rowGroups(
+  { name, columns, chunks }: BinaryTable,
+  { onRows }: WriteOptions,
+): AsyncGenerator<GroupRows> {
+  let group: GroupRows = { columns, chunks: [], rows: 0 };
+  for await (const { bytes, rows } of chunks()) {
+    // a chunk has memory of its own, which is transferred to the thread
+    group.chunks.push(bytes as Uint8Array as Uint8Array<ArrayBuffer>);
     group.rows += rows;
     onRows?.(rows, name);
     if (group.rows < GROUP) continue;
     yield group;
-    group = { lines: [], rows: 0 };
+    group = { columns, chunks: [], rows: 0 };
   }
   if (group.rows > 0) yield group;
 }
 
-async function* parquetChunks(table: LineTable, options: ParquetOptions): AsyncGenerator<Uint8Array> {
-  const written = new Written();
-  const parquet = new ParquetWriter({
+async function* parquetChunks(table: BinaryTable, options: WriteOptions): AsyncGenerator<Uint8Array> {
+  const written = new ByteWriter();
+  const file = new ParquetWriter({
     writer: written,
     schema: parquetSchema(table.columns),
     createdBy: 'estate',
   });
-  yield written.take();
-  const making: Promise<RowGroup>[] = [];
+  yield Buffer.from(written.getBytes());
+  const encoding: Promise<RowGroup>[] = [];
   const next = async (): Promise<Uint8Array> => {
-    const { bytes, facts } = await making.shift()!;
-    parquet.row_groups.push(placed(facts, BigInt(written.offset)));
-    parquet.num_rows += facts.num_rows;
+    const { bytes, metadata } = await encoding.shift()!;
+    file.row_groups.push(shifted(metadata, BigInt(written.offset)));
+    file.num_rows += metadata.num_rows;
     written.offset += bytes.length;
     return bytes;
   };
-  for await (const group of gather(table, options)) {
-    const made = encodeGroup(table.columns, group);
-    // a failure is met in its turn
-    made.catch(() => undefined);
-    making.push(made);
-    if (making.length > THREADS) yield await next();
+  for await (const group of rowGroups(table, options)) {
+    const encoded = encodeInThread({ question: group, transfer: group.chunks.map(({ buffer }) => buffer) });
+    // awaited in order, by `next`
+    encoded.catch(() => undefined);
+    encoding.push(encoded);
+    if (encoding.length > THREADS) yield await next();
   }
-  while (making.length > 0) yield await next();
-  parquet.finish();
-  yield written.take();
+  while (encoding.length > 0) yield await next();
+  written.index = 0;
+  file.finish();
+  yield written.getBytes();
 }
 
-/** What is told of a row group whose bytes stand at an offset of the file. */
-function placed(facts: RowGroup['facts'], offset: bigint): RowGroup['facts'] {
-  for (const chunk of facts.columns) {
+/** The metadata of a row group whose bytes begin at an offset of the file. */
+function shifted(metadata: RowGroup['metadata'], offset: bigint): RowGroup['metadata'] {
+  for (const chunk of metadata.columns) {
     const data = chunk.meta_data!;
     chunk.file_offset += offset;
     data.data_page_offset += offset;
     if (data.dictionary_page_offset !== undefined) data.dictionary_page_offset += offset;
   }
-  return facts;
+  return metadata;
 }

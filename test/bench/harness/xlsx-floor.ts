@@ -11,8 +11,10 @@ import { createMetamodelStore, loadMetamodel } from '../../../domain/kernel/meta
 import { openDatabase } from '../../../platform/database.ts';
 import { createPasswords } from '../../../platform/passwords.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
+import { cardSource } from '../../../reports/exchange/extraction/extraction.cards.ts';
 import { planExtraction } from '../../../reports/exchange/extraction/extraction.plan.ts';
-import { readTables } from '../../../reports/exchange/extraction/extraction.write.ts';
+import { readRows } from '../../../reports/exchange/extraction/extraction.rows.ts';
+import { readTable } from '../../../reports/kernel/formats/binary-rows.ts';
 import type { Cell, ColumnType } from '../../../reports/kernel/formats/formats.types.ts';
 
 /** What the process prints. */
@@ -63,14 +65,14 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
       neutralise: true,
     });
     return await withSnapshot(db, async (snapshot) => {
-      const [table] = await readTables(snapshot, ctx, plan);
+      const table = readTable(await readRows(snapshot, cardSource(ctx, plan.cards), plan.columns));
       const rows: Value[][] = [];
-      for await (const batch of table!.batches) {
+      for await (const batch of table.batches) {
         for (const cells of batch) {
-          rows.push(cells.map((cell, at) => valueIn(cell, table!.columns[at]!.type)));
+          rows.push(cells.map((cell, at) => valueIn(cell, table.columns[at]!.type)));
         }
       }
-      return { headers: table!.columns.map(({ header }) => header), rows };
+      return { headers: table.columns.map(({ header }) => header), rows };
     });
   } finally {
     await db.destroy();

@@ -1,7 +1,6 @@
 import type { ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
 import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import type { Snapshot } from '../../../../platform/snapshot.ts';
-import { numbered } from '../../../exchange/extraction/extraction.sql.ts';
 import { compileQuery } from '../query.compile.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { guardStatement } from '../query.run.ts';
@@ -45,7 +44,7 @@ export async function readPictureCells(
   const statement = cellsStatement(query, plan, shape);
   if (guarded) await guardStatement(snapshot, statement);
   const [answer] = await snapshot.query<{ cells: string; rows: number; series: number; groups: number }>(
-    numbered(statement.sql),
+    statement.sql,
     statement.bindings,
   );
   const { cells, ...counts } = answer!;

@@ -1,11 +1,6 @@
 import { combine, type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import { forbidden } from '../../../../domain/kernel/permissions/policy.ts';
-import type {
-  EntityMember,
-  EntityRow,
-  EntityShape,
-  MemberSource,
-} from '../../../kernel/formats/odata.types.ts';
+import type { EntityShape, MemberSource } from '../../../kernel/formats/odata.entities.ts';
 import { tagsText } from '../model/model.properties.ts';
 import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.ts';
 import { invalidQuery, notOffered } from '../odata.errors.ts';
@@ -15,7 +10,14 @@ import { conditionOf } from './sql.expressions.ts';
 import { orderKeys, orderList } from './sql.order.ts';
 import { along, type Writing } from './sql.ways.ts';
 
-/** So many related entities stand in one answer with each entity; a link leads to the others. */
+/** The values of which an entity is made, as SQL over its alias and those of the joins. */
+interface EntityRow {
+  shape: EntityShape;
+  columns: Fragment[];
+  joins: Fragment[];
+}
+
+/** Related entities in one answer with each entity; a link leads to the others. */
 const MOST_RELATED = 1_000;
 
 /** Changes with every change of an entity. */
@@ -59,9 +61,7 @@ class RowBuilder {
   readonly joins: Fragment[] = [];
   readonly columns: Fragment[] = [];
   readonly #places = new Map<string, number>();
-  readonly #members: EntityMember[] = [];
-  /** What stands before the next member. */
-  #before = '';
+  readonly #members: EntityShape['members'] = [];
 
   constructor(alias: string) {
     this.alias = alias;
@@ -84,12 +84,11 @@ class RowBuilder {
 
   /** A member that is always the same. */
   constant(name: string, value: string): void {
-    this.#before += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    this.member(name, { kind: 'constant', value });
   }
 
   member(name: string, source: MemberSource): void {
-    this.#members.push({ head: `${this.#before},${JSON.stringify(name)}:`, source });
-    this.#before = '';
+    this.#members.push({ name, source });
   }
 
   /** The address of the entity, or of something behind it. */
@@ -98,22 +97,22 @@ class RowBuilder {
   }
 
   row(): EntityRow {
-    // a row of no values could not be told from the end of all
+    // a row without values would look like the end of the rows
     if (this.columns.length === 0) this.own('id');
     const { columns, joins } = this;
     return {
-      shape: { columns: columns.length, members: this.#members, tail: this.#before },
+      shape: { columns: columns.length, members: this.#members },
       columns,
       joins,
     };
   }
 }
 
-/** What stands around the id in the address of an entity, or of something behind it, as JSON has it. */
-function around(set: EntitySet, wire: Wire, behind = ''): { start: string; end: string } {
-  const text = (value: string) => JSON.stringify(value).slice(1, -1);
-  return { start: text(`${wire.root}/${set.name}(`), end: text(`)${behind}`) };
-}
+/** The text around the id in the address of an entity, or of something behind it. */
+const around = (set: EntitySet, wire: Wire, behind = ''): { start: string; end: string } => ({
+  start: `${wire.root}/${set.name}(`,
+  end: `)${behind}`,
+});
 
 /** What is told of the entity besides its properties, by the metadata level asked for. */
 function addControls(row: RowBuilder, set: EntitySet, names: Set<string>, wire: Wire): void {

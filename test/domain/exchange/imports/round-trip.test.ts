@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
 import { openContent } from '../../../../domain/kernel/files/files.store.ts';
-import { startExport } from '../../../../reports/exchange/extraction/exports.start.ts';
+import { startExport } from '../../../../reports/exchange/extraction/exports.job.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';
 import { createImporter } from '../../../support/imports.ts';

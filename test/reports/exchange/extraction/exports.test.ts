@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type ExportRequest, exportJob } from '../../../../domain/exchange/exports/export.job.ts';
 import type { Caller } from '../../../../domain/kernel/context.ts';
 import { openContent } from '../../../../domain/kernel/files/files.store.ts';
-import { startExport } from '../../../../reports/exchange/extraction/exports.start.ts';
+import { startExport } from '../../../../reports/exchange/extraction/exports.job.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { ask, type jobRow, untilStatus } from '../../../support/jobs.ts';

@@ -81,14 +81,12 @@ it.each(['csv', 'ndjson'] as const)(
       /** Those cards as changed, and one that is gone: too many for memory when they are all of them. */
       const written = async (condition: string): Promise<Buffer> => {
         const out = new Kept();
-        const changes = async () => ({
-          changes: {
-            sql: `select c.id, c.type, 7::bigint as position, true as told from cards c where ${condition}
-              union all select '00000000-0000-4000-8000-000000000000', 'Objective', 8, true`,
-            bindings: [],
-          },
+        const findChanged = async () => ({
+          sql: `select c.id, c.type, 7::bigint as position, true as known from cards c where ${condition}
+            union all select '00000000-0000-4000-8000-000000000000', 'Objective', 8, true`,
+          bindings: [],
         });
-        const extraction = await prepareExtraction(snapshot, ctx, { ...plan, changes }, '9');
+        const extraction = await prepareExtraction(snapshot, ctx, { ...plan, findChanged }, '9');
         await extraction.write(out, {});
         return out.content;
       };

@@ -4,14 +4,13 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readCsv } from '../../../../domain/exchange/imports/imports.read-csv.ts';
 import { joinValues, neutralise } from '../../../../domain/kernel/transfer/csv-cells.ts';
-import type { RowWriter } from '../../../../platform/copy-out.ts';
 import { literal } from '../../../../platform/literals.ts';
 import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
-import { csvText, memberColumn } from '../../../../reports/exchange/extraction/extraction.csv.ts';
-import { type CsvColumn, csvRows } from '../../../../reports/kernel/formats/csv.rows.ts';
+import { readTable, selectList } from '../../../../reports/kernel/formats/binary-rows.ts';
+import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
 import { writeCsv } from '../../../../reports/kernel/formats/lines.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { Kept, Stuck, textColumns } from './tables.ts';
+import { Kept, Stuck, tableOf, textColumns } from './tables.ts';
 
 const t = closeAfterAll(await createTestServices());
 
@@ -23,12 +22,9 @@ const text = fc.oneof(
 );
 const storable = (value: string) => !value.includes('\0') && value.isWellFormed();
 const inSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => withSnapshot(t.services.db, work);
-const tableOf = (snapshot: Snapshot, headers: string[], query: string, values: unknown[] = []) => ({
-  name: 'Cards',
-  columns: textColumns(...headers),
-  expected: 0,
-  lines: () => snapshot.csv(query, values),
-});
+/** A table of a query, whose columns are texts unless they are given. */
+const tableFrom = (snapshot: Snapshot, columns: Column[], query: string, values: unknown[] = []) =>
+  readTable({ name: 'Cards', columns, expected: 0, chunks: () => snapshot.lines('rows', query, values) });
 const cellsOf = (content: string): string[][] => parse(content, { record_delimiter: '\r\n', from: 2 });
 
 async function written(...of: Parameters<typeof tableOf>): Promise<string> {
@@ -38,39 +34,22 @@ async function written(...of: Parameters<typeof tableOf>): Promise<string> {
   return out.content.toString('utf8');
 }
 
-async function writtenBy(
-  writer: RowWriter,
-  snapshot: Snapshot,
-  headers: string[],
-  query: string,
-  values: unknown[],
-): Promise<string> {
-  const out = new Kept();
-  const lines = () => snapshot.lines(writer, query, values);
-  await writeCsv({ name: 'Cards', columns: textColumns(...headers), expected: 0, lines }, out, {});
-  return out.content.toString('utf8');
-}
-
 it('ends lines with CR and LF, quotes what needs it, and has a header also where there are no rows', async () => {
-  await inSnapshot(async (snapshot) => {
-    expect(await written(snapshot, ['a', 'b,c'], 'select 1, 2 where false')).toBe('a,"b,c"\r\n');
-    const rows = `select 'x, "y"', null union all select E'1\\n2', 'z'`;
-    expect(await written(snapshot, ['a', 'b'], rows)).toBe('a,b\r\n"x, ""y""",\r\n"1\n2",z\r\n');
-  });
+  expect(await written(textColumns('a', 'b,c'), [])).toBe('a,"b,c"\r\n');
+  const rows = [
+    ['x, "y"', null],
+    ['1\n2', 'z'],
+  ];
+  expect(await written(textColumns('a', 'b'), rows)).toBe('a,b\r\n"x, ""y""",\r\n"1\n2",z\r\n');
 });
 
 it.each([true, false])('is read by any reader of CSV as it was stored, guarded: %s', async (guard) => {
   const values = fc.sample(text, { numRuns: 3_000, seed: 11 }).filter(storable);
-  const cell = csvText('x.value', guard);
-  const content = await inSnapshot((snapshot) =>
-    written(
-      snapshot,
-      ['type', 'name', 'description', 'attributes.note'],
-      `select 'Application', 'n', ${cell}, ${cell}
-       from jsonb_array_elements_text(?::jsonb) with ordinality as x(value, n) order by x.n`,
-      [JSON.stringify(values)],
-    ),
-  );
+  const columns = textColumns('type', 'name', 'description', 'attributes.note');
+  const out = new Kept();
+  const rows = values.map((value) => ['Application', 'n', value, value]);
+  await writeCsv(tableOf(columns, rows), out, { neutralise: guard });
+  const content = out.content.toString();
   const cells = cellsOf(content).map((line) => line[2]);
   expect(cells).toEqual(values.map((value) => (guard ? neutralise(value) : value)));
   if (!guard) return;
@@ -88,56 +67,63 @@ it.each([true, false])('is read by any reader of CSV as it was stored, guarded: 
   expect(read).toEqual(values.map((value) => [value, value]));
 });
 
-it('joins the values of a list, and looks only into objects of a type that has the field', async () => {
-  const list = fc.array(text.filter(storable), { minLength: 1, maxLength: 4 });
-  const lists = fc.sample(list, { numRuns: 300, seed: 5 });
-  const fieldOf = (type: string) =>
-    ({ A: 'multiple_select', B: 'number' })[type] as 'multiple_select' | 'number' | undefined;
-  const rows = [
-    ...lists.map((values) => ['A', { k: values }]),
-    ['A', { k: [] }],
-    ['A', {}],
-    ['B', { k: -5.5 }],
-    ['C', { k: 'not a field of it' }],
-    ['A', { 'l"': ['k'], k: [null, 1, true, { a: ';' }], m: [[]] }],
+it('reads values and attributes as the database stores them', async () => {
+  const values = fc.sample(text, { numRuns: 2_000, seed: 17 }).filter(storable);
+  const columns: Column[] = [
+    { header: 'id', type: 'key' },
+    { header: 'attributes.text', type: 'text' },
+    { header: 'text', type: 'text' },
+    { header: 'at', type: 'datetime' },
+    { header: 'number', type: 'number' },
+    { header: 'odd', type: 'boolean' },
+    { header: 'list', type: 'multi' },
+    { header: 'attributes.list', type: 'multi' },
   ];
-  const columns = [memberColumn(['A', 'B', 'C'], 'k', fieldOf), { kind: 'number' } as const];
-  const query = 'select x ->> 0, 1::float8, x -> 1 from jsonb_array_elements(?::jsonb) x';
-  const content = await inSnapshot((snapshot) =>
-    writtenBy(csvRows(columns, true), snapshot, ['k', 'n'], query, [JSON.stringify(rows)]),
+  const sql: Record<string, string> = {
+    id: 'md5(x.n::text)::uuid',
+    text: "nullif(x.v, '')",
+    at: "case when x.n = 1 then 'infinity' else '1999-12-31T23:58:57Z'::timestamptz + x.n * interval '1234567.8919 seconds' end",
+    number: 'x.n / 8.0',
+    odd: 'x.n % 2 = 1',
+    list: 'to_json(array[x.v, x.v])',
+  };
+  const attributes = "jsonb_build_object('other', jsonb_build_array(x.v), 'text', x.v, 'list', array[x.v])";
+  const from = 'from jsonb_array_elements_text(?::jsonb) with ordinality as x(v, n) order by x.n';
+  const query = `select ${selectList(columns, (header) => sql[header]!, attributes)} ${from}`;
+  const rows: (readonly Cell[])[] = [];
+  await inSnapshot(async (snapshot) => {
+    const { batches } = tableFrom(snapshot, columns, query, [JSON.stringify(values)]);
+    for await (const batch of batches) rows.push(...batch);
+  });
+  expect(rows.map(([, ...cells]) => cells)).toEqual(
+    values.map((value, n) => [
+      value,
+      value || null,
+      n === 0
+        ? null
+        : new Date(Math.floor(Date.UTC(1999, 11, 31, 23, 58, 57) + (n + 1) * 1234567891.9)).toISOString(),
+      (n + 1) / 8,
+      n % 2 === 0,
+      [value, value],
+      [value],
+    ]),
   );
-  const cells = cellsOf(content).map(([value]) => value);
-  expect(cells).toEqual([...lists.map(joinValues), ...['', '', '-5.5', ''], '1;true;{"a": "\\;"}']);
+  expect(rows[0]![0]).toBe('c4ca4238-a0b9-2382-0dcc-509a6f75849b');
 });
 
-it.each([true, false])(
-  'writes values and members as the database itself does, guarded: %s',
-  async (guard) => {
-    const values = fc.sample(text, { numRuns: 2_000, seed: 17 }).filter(storable);
-    const kinds: CsvColumn[] = [
-      ...(['plain', 'text'] as const).map((kind) => ({ kind })),
-      ...(['id', 'time', 'number'] as const).map((kind) => ({ kind })),
-      ...(['text', 'plain'] as const).map((kind) => ({ key: kind, kindIn: () => kind })),
-    ];
-    const headers = ['plain', 'text', 'id', 'time', 'number', 'a', 'b'];
-    const from = `from (select value as v, n, md5(n::text)::uuid as id,
-      '1999-12-31T23:58:57Z'::timestamptz + n * interval '1234567.891 seconds' as at
-    from jsonb_array_elements_text(?::jsonb) with ordinality as x(value, n)) x order by x.n`;
-    const at = `to_char(x.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-    const cell = csvText('x.v', guard);
-    const ours = `select 'A', x.v, x.v, x.id, x.at, x.n / 8::float8,
-    jsonb_build_object('text', x.v, 'plain', x.v, 'other', jsonb_build_array(x.v)) ${from}`;
-    const theirs = `select x.v, ${cell}, x.id, ${at}, x.n / 8::float8, ${cell}, x.v ${from}`;
-    const [made, copied] = await inSnapshot(async (snapshot) => {
-      const list = [JSON.stringify(values)];
-      return [
-        await writtenBy(csvRows(kinds, guard), snapshot, headers, ours, list),
-        await written(snapshot, headers, theirs, list),
-      ];
-    });
-    expect(made).toBe(copied);
-  },
-);
+it('joins the values of a list, and writes what does not fit its column as it is', async () => {
+  const lists = fc.sample(fc.array(text.filter(storable), { minLength: 1, maxLength: 4 }), {
+    numRuns: 300,
+    seed: 5,
+  });
+  const columns: Column[] = [{ header: 'k', type: 'multi' }, ...textColumns('n')];
+  const content = await written(
+    columns,
+    [...lists, [], null, -5.5, true].map((cell) => [cell, 'n']),
+  );
+  const cells = cellsOf(content).map(([value]) => value);
+  expect(cells).toEqual([...lists.map((list) => neutralise(joinValues(list))), '', '', '-5.5', 'true']);
+});
 
 it('takes every text, number and list as a value of a statement as it is', async () => {
   const values = fc.sample(text, { numRuns: 500, seed: 3 }).filter(storable);
@@ -149,7 +135,7 @@ it('takes every text, number and list as a value of a statement as it is', async
   expect(() => literal({})).toThrow(TypeError);
 });
 
-const endless = `select repeat('x', 500), n from generate_series(1, 300000) n`;
+const endless = `select repeat('x', 500), n::text from generate_series(1, 300000) n`;
 
 it('takes no more from the database than the reader takes; once aborted, the connection is as good as before', async () => {
   const stop = new AbortController();
@@ -157,7 +143,7 @@ it('takes no more from the database than the reader takes; once aborted, the con
   let seen = 0;
   await inSnapshot(async (snapshot) => {
     const out = new Stuck();
-    const writing = writeCsv(tableOf(snapshot, ['a', 'b'], endless), out, {
+    const writing = writeCsv(tableFrom(snapshot, textColumns('a', 'b'), endless), out, {
       signal: stop.signal,
       onRows: (rows) => {
         seen += rows;
@@ -177,9 +163,9 @@ it('takes no more from the database than the reader takes; once aborted, the con
 
 it('destroys the stream when the database fails on the way', async () => {
   const out = new Kept();
-  const failing = 'select 1 / (5000 - n) from generate_series(1, 10000) n';
+  const failing = 'select (1 / (5000 - n))::text from generate_series(1, 10000) n';
   await expect(
-    inSnapshot((snapshot) => writeCsv(tableOf(snapshot, ['a'], failing), out, {})),
+    inSnapshot((snapshot) => writeCsv(tableFrom(snapshot, textColumns('a'), failing), out, {})),
   ).rejects.toThrow('division by zero');
   expect([out.destroyed, out.writableFinished]).toEqual([true, false]);
   expect(await inSnapshot((snapshot) => snapshot.query('select 1 as one'))).toEqual([{ one: 1 }]);
@@ -189,7 +175,7 @@ it('says so when the connection is lost on the way', async () => {
   const work = inSnapshot(async (snapshot) => {
     const [{ pid } = { pid: 0 }] = await snapshot.query<{ pid: number }>('select pg_backend_pid() as pid');
     const out = new Stuck();
-    const writing = writeCsv(tableOf(snapshot, ['a', 'b'], endless), out, {});
+    const writing = writeCsv(tableFrom(snapshot, textColumns('a', 'b'), endless), out, {});
     await pause(50);
     await t.services.db.raw('select pg_terminate_backend(?)', [pid]);
     out.destroy();

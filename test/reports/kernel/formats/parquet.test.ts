@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, expect, it } from 'vitest';
 import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
+import { parquetValue } from '../../../../reports/kernel/formats/parquet.columns.ts';
 import { writeParquet } from '../../../../reports/kernel/formats/parquet.ts';
 import { binaryOf, endlessRows, Kept, Stuck } from './tables.ts';
 
@@ -136,4 +137,11 @@ it('takes no more rows than the reader takes, and lets go of them when it is abo
   stop.abort(reason);
   await expect(writing).rejects.toBe(reason);
   expect([out.destroyed, told.closed]).toEqual([true, true]);
+});
+
+it('reads every day of the calendar, and null from what is none', () => {
+  const dayOf = parquetValue('date');
+  const days = ['2024-02-29', '2023-12-31', '2000-02-29', '1900-02-28', '0001-01-01', '9999-12-31'];
+  expect(days.map(dayOf)).toEqual(days.map((text) => Date.parse(text) / 86_400_000));
+  expect(['soon', '', '2024-13-01', '2024-00-10', '20240101'].map(dayOf)).toEqual(Array(5).fill(null));
 });

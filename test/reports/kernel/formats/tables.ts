@@ -1,13 +1,17 @@
 import { Writable } from 'node:stream';
-import type { LineTable } from '../../../../reports/exchange/extraction/extraction.rows.ts';
-import type { Cell, Column, ColumnType, Table } from '../../../../reports/kernel/formats/formats.types.ts';
+import type {
+  BinaryTable,
+  Cell,
+  Column,
+  ColumnType,
+  Table,
+} from '../../../../reports/kernel/formats/formats.types.ts';
 
 /** A table of rows that are there already, in batches of a size. */
 export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch = 100): Table {
   return {
     name,
     columns,
-    expected: rows.length,
     batches: (async function* () {
       for (let from = 0; from < rows.length; from += batch) yield rows.slice(from, from + batch);
     })(),
@@ -15,8 +19,8 @@ export function tableOf(columns: Column[], rows: Cell[][], name = 'Cards', batch
 }
 
 /** The same rows as the database sends them, in chunks of a size. */
-export function binaryOf(columns: Column[], rows: Iterable<Cell[]>, chunk = 100): LineTable {
-  return { name: 'Cards', columns, expected: 0, lines: () => binaryRows(columns, rows, chunk) };
+export function binaryOf(columns: Column[], rows: Iterable<Cell[]>, chunk = 100): BinaryTable {
+  return { name: 'Cards', columns, expected: 0, chunks: () => binaryRows(columns, rows, chunk) };
 }
 
 const EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -63,7 +67,8 @@ async function* binaryRows(columns: Column[], rows: Iterable<Cell[]>, chunk: num
       if (header.startsWith('attributes.')) attributes[header.slice('attributes.'.length)] = row[n];
       else parts.push(binaryValue(row[n], type));
     }
-    parts.push(binaryValue(JSON.stringify(attributes), 'text'));
+    const isAttribute = ({ header }: Column) => header.startsWith('attributes.');
+    if (columns.some(isAttribute)) parts.push(binaryValue(JSON.stringify(attributes), 'text'));
     count += 1;
     if (count === chunk) yield take();
   }
@@ -109,13 +114,13 @@ export function endlessTable(): { table: Table; told: { rows: number; closed: bo
     }
   };
   return {
-    table: { name: 'Cards', columns: textColumns('name'), expected: 1e9, batches: batches() },
+    table: { name: 'Cards', columns: textColumns('name'), batches: batches() },
     told,
   };
 }
 
 /** The same as the database sends them. */
-export function endlessRows(): { table: LineTable; told: { rows: number; closed: boolean } } {
+export function endlessRows(): { table: BinaryTable; told: { rows: number; closed: boolean } } {
   const told = { rows: 0, closed: false };
   function* rows() {
     try {

@@ -27,8 +27,7 @@ function rowsOf(sheet: ExcelJS.Worksheet): unknown[][] {
 
 /** What a strict reader finds in the cell of a text. */
 function readBack(text: string): string {
-  const form = { type: 'text' as const, style: '' };
-  const xml = rowXml([form], () => undefined)([text], 2);
+  const xml = rowXml(textColumns('name'), () => undefined)([text], 2);
   let read = '';
   const parser = new SaxesParser();
   parser.on('error', (error) => {
@@ -137,10 +136,7 @@ describe('XLSX', () => {
   });
 
   it('leaves out empty cells and rows, and names the others', () => {
-    const xml = rowXml(
-      Array.from({ length: 28 }, () => ({ type: 'text' as const, style: '' })),
-      () => undefined,
-    );
+    const xml = rowXml(textColumns(...Array.from({ length: 28 }, (_, n) => `column ${n}`)), () => undefined);
     const cells: Cell[] = new Array(28).fill(null);
     expect(xml(cells, 7)).toBe('');
     cells[1] = '';

@@ -1,0 +1,217 @@
+import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { parseFilter } from '../../../domain/inventory/filters/filters.parser.ts';
+import type { FilterNode } from '../../../domain/inventory/filters/filters.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import type { Snapshot } from '../../../platform/snapshot.ts';
+import { findWideChanges, type WideChanges } from './changes.lookback.ts';
+
+// A changed object is a row of `id`, `type`, `position`, and `known`: whether the caller may have been sent it before.
+
+/** What decides which cards may look different. */
+interface CardChanges {
+  after: number;
+  wide: WideChanges;
+  /** Types of which the caller may have been sent cards before. */
+  knownTypes: string[];
+  /** Whether cards show the path of their ancestors. */
+  paths: boolean;
+  /** Number of relations over which the filter reads other cards. */
+  hops: number;
+  /** Whether the filter reads who created or changed a card. */
+  authors: boolean;
+  isFiltered: boolean;
+}
+
+const RENAMED = "'name', 'external_id'";
+const MOVED = `${RENAMED}, 'parent_id'`;
+
+// conditions over the alias `e` of events
+/** Events about the card `card_id` itself. */
+const OWN = "(e.event_type like 'card.%' or e.event_type like 'tag.%' or e.event_type like 'stakeholder.%')";
+const OF_PEOPLE = "(e.event_type like 'user.%' or e.event_type like 'auth.%')";
+const OF_TAGS = "e.event_type in ('tag.updated', 'tag_group.updated')";
+const cardUpdate = (columns: string): string =>
+  `e.event_type = 'card.updated' and jsonb_exists_any(e.data -> 'changes', array[${columns}])`;
+
+/** Number of relations over which a filter reads other cards. */
+function hopsOf(node: FilterNode | null): number {
+  if (!node) return 0;
+  if (node.kind === 'not') return hopsOf(node.item);
+  if (node.kind !== 'condition') return Math.max(...node.items.map(hopsOf));
+  return node.path.filter(({ text }) => text === 'relation').length;
+}
+
+const unionAll = (parts: Fragment[]): Fragment => ({
+  sql: parts.map(({ sql }) => sql).join('\nunion all\n'),
+  bindings: parts.flatMap(({ bindings }) => bindings),
+});
+
+/** Changed cards `c` from a FROM clause. */
+const present = (position: string, from: Fragment, knownTypes: string[]): Fragment => ({
+  sql: `select c.id, c.type, ${position} as position, c.type = any(?::text[]) as known from ${from.sql}`,
+  bindings: [knownTypes, ...from.bindings],
+});
+
+/** Cards whose own row, tags or stakeholders have changed, and those that are deleted. */
+const own = ({ after, knownTypes }: CardChanges): Fragment => ({
+  sql: `select e.card_id as id, e.card_type as type, e.position, e.card_type = any(?::text[]) as known from events e
+        where e.position > ?::bigint and e.card_id is not null and ${OWN}`,
+  bindings: [knownTypes, after],
+});
+
+/** Cards that show the name or external id of a parent that has changed, or a path through it. */
+function below({ after, knownTypes, paths }: CardChanges): Fragment {
+  const renamed = (columns: string) => `e.position > ?::bigint and ${cardUpdate(columns)}`;
+  const tree = `with recursive under as (
+      select e.card_id as id, e.position, 0 as depth from events e where ${renamed(MOVED)}
+      union
+      select k.id, under.position, under.depth + 1 from cards k join under on k.parent_id = under.id
+      where under.depth < 50) select * from under`;
+  return paths
+    ? present('u.position', { sql: `(${tree}) u join cards c on c.id = u.id`, bindings: [after] }, knownTypes)
+    : fromEvents(`join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`, after, knownTypes);
+}
+
+/** Cards `c` that are joined to the events `e` after a position. */
+const fromEvents = (joinsAndCondition: string, after: number, knownTypes: string[]): Fragment =>
+  present(
+    'e.position',
+    { sql: `events e ${joinsAndCondition} and e.position > ?::bigint`, bindings: [after] },
+    knownTypes,
+  );
+
+/** Cards with a tag or a person whose name or address has changed. */
+function named({ after, knownTypes, authors }: CardChanges): Fragment[] {
+  const id = (condition: string) => `(case when ${condition} then e.data ->> 'id' end)::uuid`;
+  const tag = id("e.event_type = 'tag.updated'");
+  const group = id("e.event_type = 'tag_group.updated'");
+  const user = id("jsonb_exists(e.data -> 'changes', 'email')");
+  return [
+    `join tags t on t.id = ${tag} or t.tag_group_id = ${group}
+       join card_tags ct on ct.tag_id = t.id join cards c on c.id = ct.card_id where ${OF_TAGS}`,
+    `join stakeholders s on s.user_id = ${user} join cards c on c.id = s.card_id where ${OF_PEOPLE}`,
+    ...(authors ? [`join cards c on ${user} in (c.created_by, c.updated_by) where ${OF_PEOPLE}`] : []),
+  ].map((joins) => fromEvents(joins, after, knownTypes));
+}
+
+/** All cards of types that were shown or hidden, or all cards. */
+function widelyChanged({ wide, knownTypes }: CardChanges): Fragment[] {
+  const { cardTypes, everything } = wide;
+  const parts: Fragment[] = [];
+  if (cardTypes.size > 0) {
+    const from = 'unnest(?::text[], ?::bigint[]) as m (type, position) join cards c on c.type = m.type';
+    const bindings = [[...cardTypes.keys()], [...cardTypes.values()]];
+    parts.push(present('m.position', { sql: from, bindings }, knownTypes));
+  }
+  if (everything !== undefined) {
+    parts.push(
+      present(
+        'p.position',
+        { sql: 'cards c, (select ?::bigint as position) p', bindings: [everything] },
+        knownTypes,
+      ),
+    );
+  }
+  return parts;
+}
+
+/** The given cards, and those from which the filter may read one of them over relations. */
+function around(base: Fragment, { after, knownTypes, hops }: CardChanges): Fragment {
+  const ends = `select case n when 1 then e.card_id else e.peer_card_id end as id, e.position
+    from events e cross join generate_series(1, 2) n where e.position > ?::bigint and e.event_type like 'relation.%'`;
+  const near = `with recursive near as (
+      select b.id, max(b.position) as position, 0 as hop
+      from (select id, position from (${base.sql}) b union all ${ends}) b group by b.id
+      union
+      select case when r.source_id = near.id then r.target_id else r.source_id end, near.position, near.hop + 1
+      from near join relations r on near.id in (r.source_id, r.target_id) where near.hop < ?::int)
+    select * from near`;
+  const from = { sql: `(${near}) n join cards c on c.id = n.id`, bindings: [...base.bindings, after, hops] };
+  return unionAll([base, present('n.position', from, knownTypes)]);
+}
+
+/** Each object once, with its last position. */
+function distinct(parts: Fragment[]): Fragment {
+  const { sql, bindings } = unionAll(parts);
+  return {
+    sql: `select p.id, max(p.type) as type, max(p.position) as position, bool_or(p.known) as known
+          from (${sql}) p group by p.id`,
+    bindings,
+  };
+}
+
+function changedCards(changes: CardChanges): Fragment {
+  const base = [own(changes), below(changes), ...named(changes), ...widelyChanged(changes)];
+  return distinct(changes.hops > 0 ? [around(unionAll(base), changes)] : base);
+}
+
+/** The cards that look different to their relations: by name, external id, or which of their values the caller sees. */
+function changedEnds(changes: CardChanges, costs: boolean): Fragment {
+  const roles = costs ? '' : "or e.event_type like 'stakeholder.%'";
+  const condition = `(${cardUpdate(RENAMED)} ${roles})`;
+  const renamed = fromEvents(
+    `join cards c on c.id = e.card_id where ${condition}`,
+    changes.after,
+    changes.knownTypes,
+  );
+  return distinct([renamed, ...widelyChanged(changes)]);
+}
+
+function changedRelations(ctx: Ctx, cards: CardChanges, knownTypes: string[]): Fragment {
+  const ends = cards.isFiltered ? changedCards(cards) : changedEnds(cards, may(ctx.caller, 'costs.view'));
+  const types = cards.wide.relationTypes;
+  return distinct([
+    {
+      sql: `select e.relation_id as id, e.relation_type as type, e.position, e.relation_type = any(?::text[])
+              and e.card_type = any(?::text[]) and e.peer_card_type = any(?::text[]) as known
+            from events e where e.position > ?::bigint and e.event_type like 'relation.%'`,
+      bindings: [knownTypes, cards.knownTypes, cards.knownTypes, cards.after],
+    },
+    {
+      sql: `select r.id, r.type, k.position, k.known and r.type = any(?::text[])
+            from (${ends.sql}) k join relations r on k.id in (r.source_id, r.target_id)`,
+      bindings: [knownTypes, ...ends.bindings],
+    },
+    {
+      sql: `select r.id, r.type, m.position, r.type = any(?::text[])
+            from unnest(?::text[], ?::bigint[]) as m (type, position) join relations r on r.type = m.type`,
+      bindings: [knownTypes, [...types.keys()], [...types.values()]],
+    },
+  ]);
+}
+
+/** Relation types of which the caller may have been sent relations before: those visible now, and those that were. */
+function knownRelationTypes({ metamodel }: Ctx, { cardTypes, relationTypes }: WideChanges): string[] {
+  const before = [...metamodel.relationTypes.values()].filter(
+    (type) => cardTypes.has(type.source_type_key) || cardTypes.has(type.target_type_key),
+  );
+  return [...metamodel.visibleRelationTypes, ...relationTypes.keys(), ...before.map(({ key }) => key)];
+}
+
+/**
+ * The statement that finds the objects which may look different to a request than at a position, deleted ones included. It reads the
+ * events since, and of the tables only what they name.
+ */
+export async function changedSince(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  request: ExportRequest,
+  { after, cardTypes, relationTypes }: { after: number; cardTypes: string[]; relationTypes: string[] },
+): Promise<Fragment> {
+  const { kind, profile, columns, filter, types } = request;
+  const wide = await findWideChanges(snapshot, ctx, after);
+  const isAnyType = kind === 'relations' || types.length === 0;
+  const cards: CardChanges = {
+    after,
+    wide,
+    knownTypes: isAnyType ? [...cardTypes, ...wide.cardTypes.keys()] : cardTypes,
+    paths: profile === 'roundtrip' && (columns.length === 0 || columns.includes('parent_path')),
+    hops: hopsOf(parseFilter(filter)),
+    authors: /created_by|updated_by/.test(filter),
+    isFiltered: filter.trim() !== '',
+  };
+  if (kind === 'cards') return changedCards(cards);
+  return changedRelations(ctx, cards, types.length > 0 ? relationTypes : knownRelationTypes(ctx, wide));
+}
