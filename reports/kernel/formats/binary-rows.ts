@@ -46,11 +46,7 @@ const isAttribute = ({ header }: Column): boolean => header.startsWith(ATTRIBUTE
  * The select list of a {@link BinaryTable}: the values of all columns but attributes, then all attributes as one JSON object.
  * @param sqlOf SQL of a column's value; a list is the text of a JSON array. @param attributes SQL of the object.
  */
-export function selectList(
-  columns: Column[],
-  sqlOf: (header: string) => string,
-  attributes: string,
-): string {
+export function selectList(columns: Column[], sqlOf: (header: string) => string, attributes: string): string {
   const values = columns.filter((column) => !isAttribute(column));
   return [
     ...values.map(({ header, type }) => `(${sqlOf(header)})::${types[type].sql}`),
