@@ -1,5 +1,7 @@
-import createKnex, { type Knex } from 'knex';
+import type { Knex } from 'knex';
+import createKnex from 'knex';
 import pg from 'pg';
+import { sha256 } from './crypto.ts';
 
 export type Db = Knex;
 /** A transaction, or the pool where a single read needs none. */
@@ -43,7 +45,7 @@ const LOCK_PATIENCE_MS = 120_000;
 /** For transactions that only read, and hold nobody up, while much is computed between their statements. */
 export const PATIENT_READER = `set local idle_in_transaction_session_timeout = '60s'`;
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   url: string;
   /** Shown in pg_stat_activity. */
   name: string;
@@ -73,6 +75,26 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
 export async function queryRows<T>(sql: Sql, text: string, bindings: readonly unknown[] = []): Promise<T[]> {
   const { rows } = await sql.raw(text, bindings);
   return rows;
+}
+
+/** The first row that a statement returns; undefined when it returns none. */
+export async function queryRow<T>(
+  sql: Sql,
+  text: string,
+  bindings?: readonly unknown[],
+): Promise<T | undefined> {
+  return (await queryRows<T>(sql, text, bindings))[0];
+}
+
+/** The first column of all rows that a statement returns. */
+export async function queryColumn<T>(sql: Sql, text: string, bindings?: readonly unknown[]): Promise<T[]> {
+  const rows = await queryRows<Record<string, T>>(sql, text, bindings);
+  return rows.map((row) => Object.values(row)[0]!);
+}
+
+/** The first column of the only row of a statement that always returns one, such as a count. */
+export async function queryValue<T>(sql: Sql, text: string, bindings?: readonly unknown[]): Promise<T> {
+  return (await queryColumn<T>(sql, text, bindings))[0]!;
 }
 
 /** Sets columns of the rows that a query names. To set none is no fault, as it would be to the query builder. */
@@ -171,4 +193,14 @@ export async function inTransaction<T>(
       await new Promise((resolve) => setTimeout(resolve, Math.min(attempt, 4) * 20 + Math.random() * 50));
     }
   }
+}
+
+/** Names the database, also among those of one server, so that installations can share a Redis. */
+export async function installation(db: Db): Promise<string> {
+  const name = await queryValue<string>(
+    db,
+    `select system_identifier::text || '/' || d.oid as name
+     from pg_control_system(), pg_database d where d.datname = current_database()`,
+  );
+  return sha256(name).slice(0, 16);
 }

@@ -124,7 +124,7 @@ export interface FieldError {
   message: string;
 }
 
-export interface EstateErrorOptions {
+interface EstateErrorOptions {
   /** Faults by field; for the codes answered with 422. */
   errors?: FieldError[];
   /** Further members of the problem document, such as `child_count`. */

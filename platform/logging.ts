@@ -77,7 +77,7 @@ export function logWarnings(log: Logger): void {
 }
 
 /** What is said of a request that was answered. */
-export interface RequestLine {
+interface RequestLine {
   reqId: string;
   method: string;
   path: string;

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Db, inTransaction } from './database.ts';
+import { type Db, inTransaction, queryValue } from './database.ts';
 import { StartupError } from './startup.ts';
 
 export interface SchemaStep {
@@ -11,8 +11,7 @@ const LOCK = 7203002;
 
 /** Names of the steps that were applied to the database, oldest first. */
 async function appliedSteps(db: Knex): Promise<string[]> {
-  const { rows } = await db.raw(`select to_regclass('schema_steps') is not null as exists`);
-  if (!rows[0].exists) return [];
+  if (!(await queryValue<boolean>(db, `select to_regclass('schema_steps') is not null`))) return [];
   return await db('schema_steps').orderBy('name').pluck('name');
 }
 

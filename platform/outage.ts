@@ -48,7 +48,7 @@ export async function startStep<T>(
 }
 
 /** Where a process starts. */
-export interface StartPlace {
+interface StartPlace {
   log: Logger;
   disk: string | undefined;
   /** Whether the disk of a folder has no room left. */

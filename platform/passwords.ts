@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /** What a hash costs, as scrypt (RFC 7914) counts it. */
-export interface PasswordCost {
+interface PasswordCost {
   logN: number;
   r: number;
   p: number;

@@ -1,9 +1,8 @@
 import os from 'node:os';
 import type { PoolClient } from 'pg';
-import { type CopiedLines, type CopyForm, copyOut } from './copy-out.ts';
+import { type CopiedLines, type CopyForm, copyInOrder, copyOut } from './copy-out.ts';
 import type { Db } from './database.ts';
 import { literal, withLiterals } from './literals.ts';
-import { copyInOrder } from './ordered-copy.ts';
 
 /** A statement with `?` for its values. */
 export interface Statement {

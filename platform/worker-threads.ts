@@ -12,7 +12,7 @@ interface Asked<Question> {
 export type Answered<Answer> = { answer: Answer } | { error: string };
 
 /** One worker thread and its pending requests. */
-export interface Thread<Question, Answer> {
+interface Thread<Question, Answer> {
   /** @throws Error that the thread reported, or the reason for which it was terminated. */
   ask(asked: Asked<Question>): Promise<Answer>;
   /** Suspends the idle timeout until the next request. */
@@ -25,7 +25,7 @@ export interface Thread<Question, Answer> {
   readonly ended: boolean;
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** The module that the thread runs; it posts one message for each request. */
   module: URL;
   /** How long an idle thread is kept, in milliseconds. */

@@ -13,7 +13,7 @@ export interface XmlTag {
   depth: number;
 }
 
-export interface XmlHandlers {
+interface XmlHandlers {
   open(tag: XmlTag): void;
   /** `start` and `end` are those of the end tag, or of an empty element's only tag. */
   close?(name: string, start: number, end: number): void;
@@ -22,7 +22,7 @@ export interface XmlHandlers {
 }
 
 /** How much a text may hold before it is refused. */
-export interface XmlLimits {
+interface XmlLimits {
   depth: number;
   elements: number;
 }

@@ -1,5 +1,4 @@
-import { recalculateJob } from '../domain/inventory/calculations/recalculate.job.ts';
-import { recalculateType } from '../domain/inventory/calculations/recalculate.type.ts';
+import { recalculateJob, recalculateType } from '../domain/inventory/calculations/recalculate.type.ts';
 import { processes } from '../domain/kernel/jobs/jobs.running.ts';
 
 /** Runs the formulas of a card type over all its cards. */

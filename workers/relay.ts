@@ -8,7 +8,7 @@ import {
 } from '../domain/kernel/jobs/jobs.lease.ts';
 import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { QueueBackend } from '../platform/queue/queue.types.ts';
+import type { QueueBackend } from '../platform/queue/queue.ts';
 import type { Signals } from '../platform/signals.ts';
 import { type Loop, startLoop } from './loop.ts';
 

@@ -34,7 +34,7 @@ import { createContext, type Services, systemContext } from '../domain/kernel/se
 import { type Db, inTransaction, isConnectionLoss } from '../platform/database.ts';
 import { EstateError, isStorageFull } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { QueuedRun } from '../platform/queue/queue.types.ts';
+import type { QueuedRun } from '../platform/queue/queue.ts';
 import { type HeldLease, holdLease } from './lease.ts';
 
 const PROGRESS_MS = 1_000;

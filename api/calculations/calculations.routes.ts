@@ -9,11 +9,12 @@ import {
 import {
   calculationFilters,
   calculationSorts,
+  checkFormula,
   listCalculations,
   readCalculatedFields,
   readCalculation,
+  tryCalculation,
 } from '../../domain/inventory/calculations/calculations.list.ts';
-import { checkFormula, tryCalculation } from '../../domain/inventory/calculations/calculations.trial.ts';
 import { startRecalculation } from '../../domain/inventory/calculations/recalculate.type.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';

@@ -1,20 +1,21 @@
 import Type from 'typebox';
-import { countCards, createKeptCounts } from '../../domain/inventory/cards/cards.counts.ts';
-import { readHierarchy } from '../../domain/inventory/cards/cards.hierarchy.ts';
-import { listCardHistory } from '../../domain/inventory/cards/cards.history.ts';
 import {
   createCardListMemory,
   listCards,
   listMyCreatedCards,
   listStakeholderCards,
 } from '../../domain/inventory/cards/cards.list.ts';
-import { readMyPermissions } from '../../domain/inventory/cards/cards.permissions.ts';
 import {
+  countCards,
+  createKeptCounts,
+  listCardHistory,
   readArchiveImpact,
+  readCard,
+  readHierarchy,
+  readMyPermissions,
   readRelationSummary,
   readRestoreImpact,
-} from '../../domain/inventory/cards/cards.read.impact.ts';
-import { readCard } from '../../domain/inventory/cards/cards.read.ts';
+} from '../../domain/inventory/cards/cards.read.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

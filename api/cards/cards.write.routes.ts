@@ -1,10 +1,8 @@
 import Type from 'typebox';
-import { setApproval } from '../../domain/inventory/cards/cards.approval.ts';
-import { archiveCard } from '../../domain/inventory/cards/cards.archive.ts';
+import { archiveCard, restoreCard, setApproval } from '../../domain/inventory/cards/cards.archive.ts';
 import { createCard } from '../../domain/inventory/cards/cards.create.ts';
 import { deleteCard } from '../../domain/inventory/cards/cards.delete.ts';
 import { patchCard } from '../../domain/inventory/cards/cards.patch.ts';
-import { restoreCard } from '../../domain/inventory/cards/cards.restore.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

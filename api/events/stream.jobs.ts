@@ -1,6 +1,6 @@
 import { extensions } from '../../domain/app/extensions.ts';
 import { JOB_STATE_CHANNEL } from '../../domain/kernel/jobs/jobs.lease.ts';
-import { readJobStates } from '../../domain/kernel/jobs/jobs.states.ts';
+import { readJobStates } from '../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { Streams } from './stream.open.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../domain/kernel/context.ts';
-import { isHiddenType } from '../../domain/kernel/events/events.readable.ts';
+import { isHiddenType } from '../../domain/kernel/events/events.visible.ts';
 import type { FeedRow } from '../../domain/kernel/events/feed.read.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { noteDownload } from '../../domain/kernel/files/files.downloads.ts';
-import { openContent } from '../../domain/kernel/files/files.store.ts';
+import { noteDownload, openContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { type RunFile, runFile } from '../../reports/exchange/schedules/extraction-runs.download.ts';

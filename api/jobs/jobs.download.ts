@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { noteDownload } from '../../domain/kernel/files/files.downloads.ts';
-import { openContent } from '../../domain/kernel/files/files.store.ts';
-import { missingResult, resultFile } from '../../domain/kernel/jobs/jobs.download.ts';
+import { noteDownload, openContent } from '../../domain/kernel/files/files.store.ts';
+import { missingResult, resultFile } from '../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { EstateError } from '../../platform/errors.ts';

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { patchSchedule } from '../../domain/kernel/jobs/schedules.patch.ts';
-import { listSchedules, readSchedule } from '../../domain/kernel/jobs/schedules.queries.ts';
+import { listSchedules, patchSchedule, readSchedule } from '../../domain/kernel/jobs/schedules.commands.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

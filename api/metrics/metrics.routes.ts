@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
-import { countJobs, oldestWaitingSeconds } from '../../domain/kernel/jobs/jobs.metrics.ts';
+import { countJobs, oldestWaitingSeconds } from '../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { operation } from '../operation.ts';

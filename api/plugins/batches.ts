@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { joinBatch } from '../../domain/kernel/batches.join.ts';
+import { joinBatch } from '../../domain/kernel/command.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
 import { joinsBatches } from '../operation.spec.ts';

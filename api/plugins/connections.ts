@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressMatcher, clientOf } from '../../platform/addresses.ts';
 import { EstateError } from '../../platform/errors.ts';
+import { addressMatcher, clientOf } from '../../platform/outbound.rules.ts';
 import type { App } from '../types.ts';
 import { refuseConnection } from './protocol.ts';
 

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { importNodes } from '../../domain/inventory/reference/reference.import.ts';
 import {
   type CatalogueDocument,
+  importNodes,
   loadCatalogue,
+  readCatalogue,
   unloadCatalogue,
-} from '../../domain/inventory/reference/reference.load.ts';
-import { readCatalogue } from '../../domain/inventory/reference/reference.queries.ts';
-import type { CatalogueKind } from '../../domain/inventory/reference/reference.types.ts';
+} from '../../domain/inventory/reference/reference.catalogues.ts';
+import type { CatalogueKind } from '../../domain/inventory/reference/reference.rules.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/reference.ts';

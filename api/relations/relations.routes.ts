@@ -1,14 +1,16 @@
 import Type from 'typebox';
 import { bulkRelations } from '../../domain/inventory/relations/relations.bulk.ts';
-import { createRelation } from '../../domain/inventory/relations/relations.create.ts';
-import { deleteRelation } from '../../domain/inventory/relations/relations.delete.ts';
+import {
+  createRelation,
+  deleteRelation,
+  patchRelation,
+} from '../../domain/inventory/relations/relations.commands.ts';
 import {
   listRelations,
   readRelation,
   relationFilters,
   relationSorts,
 } from '../../domain/inventory/relations/relations.list.ts';
-import { patchRelation } from '../../domain/inventory/relations/relations.patch.ts';
 import { createResultCache } from '../../domain/kernel/lists/result.cache.ts';
 import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ReferenceCatalogue } from '../../domain/inventory/reference/reference.model.ts';
+import { ReferenceCatalogue } from '../../domain/inventory/reference/reference.extension.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });

@@ -1,4 +1,4 @@
-import { removeEvents } from '../kernel/events/events.retention.ts';
+import { removeEvents } from '../kernel/events/changes.ts';
 import { CLEANUP_BATCH, deleteExpired, type Extension } from '../kernel/extensions.ts';
 import { batchRollbackJob } from './batches/batches.rollback.job.ts';
 import { housekeepingJob } from './housekeeping.job.ts';

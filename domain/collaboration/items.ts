@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../platform/database.ts';
+import { queryValue, type Sql } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
-import { itemsOf } from '../kernel/lists/lists.run.ts';
-import { projection } from '../kernel/lists/lists.sql.ts';
+import { findItem } from '../kernel/lists/lists.run.ts';
 import type { JsonText, ListSpec } from '../kernel/lists/lists.types.ts';
 
 /** An object that a command has written, as its JSON text. */
@@ -12,18 +11,11 @@ export interface WrittenItem {
 }
 
 /** One item of a list as its JSON text, from which its ETag is computed; undefined when there is none. */
-export async function itemText(sql: Sql, spec: ListSpec, id: string): Promise<JsonText | undefined> {
-  const [text] = await itemsOf({ sql, spec, where: [], item: projection(spec.members, undefined) }, [
-    id.toLowerCase(),
-  ]);
-  return text;
-}
+export const itemText = (sql: Sql, spec: ListSpec, id: string): Promise<JsonText | undefined> =>
+  findItem(sql, spec, id);
 
 /** An id for a row that refers to itself. */
-export async function newId(sql: Sql): Promise<string> {
-  const [row] = await queryRows<{ id: string }>(sql, 'select uuidv7() as id');
-  return row!.id;
-}
+export const newId = (sql: Sql): Promise<string> => queryValue(sql, 'select uuidv7()');
 
 /** @throws EstateError `validation_failed` naming the field for an unknown or deactivated user. */
 export async function requireActiveUser(

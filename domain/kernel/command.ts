@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { inTransaction, LOCK_NOT_AVAILABLE, sqlState } from '../../platform/database.ts';
-import { EstateError } from '../../platform/errors.ts';
-import { lockBatch } from './batches.join.ts';
-import type { Ctx, Work } from './context.ts';
+import { inTransaction, LOCK_NOT_AVAILABLE, type Sql, sqlState } from '../../platform/database.ts';
+import { EstateError, notFound } from '../../platform/errors.ts';
+import type { BatchRef, Ctx, Work } from './context.ts';
 import { eventTypes } from './events/events.catalogue.ts';
 import type { EventDraft } from './events/events.types.ts';
-import { earlierResult, storeResult } from './idempotency.results.ts';
+import { earlierResult, storeResult } from './idempotency.ts';
 
-export interface CommandOptions {
+interface CommandOptions {
   /** Roll back at the end: the answer is the same, nothing is written. */
   dryRun?: boolean;
   /** The command changes the metamodel or what it is made of: no other command runs beside it. */
@@ -166,4 +165,74 @@ export function eventRows(ctx: Ctx, events: EventDraft[]) {
     ...event,
     data: impersonatedRole ? { ...event.data, impersonated_role: impersonatedRole } : event.data,
   }));
+}
+
+/** What came of a part of a command: its value, or why it was refused. */
+export type Attempt<T> = { ok: true; value: T } | { ok: false; error: EstateError };
+
+/**
+ * Carries out a part of a command behind a savepoint: when it is refused, all that it has written and noted is taken
+ * back, and the command goes on.
+ */
+export async function attempt<T>(work: Work, part: (work: Work) => Promise<T>): Promise<Attempt<T>> {
+  const events: EventDraft[] = [];
+  const topics: string[] = [];
+  let value: T;
+  try {
+    value = await work.sql.transaction((sql) =>
+      part({
+        ...work,
+        sql,
+        emit: (event) => void events.push(event),
+        raise: (topic) => void topics.push(topic),
+      }),
+    );
+  } catch (error) {
+    if (error instanceof EstateError) return { ok: false, error };
+    throw error;
+  }
+  for (const event of events) work.emit(event);
+  for (const topic of topics) work.raise(topic);
+  return { ok: true, value };
+}
+
+/**
+ * The caller's open batch of this id, for a request that joins it.
+ * @throws EstateError `not_found` for no batch and for others' batches, `wrong_state` for a closed one.
+ */
+export async function joinBatch(ctx: Ctx, id: string): Promise<BatchRef> {
+  const row = ctx.caller.userId && (await find(ctx.db, id, ''));
+  if (!row || row.actor_user_id !== ctx.caller.userId) throw notFound('batch', id);
+  requireOpen(row);
+  return { id: row.id, toolName: row.tool_name, joined: { dryRun: row.dry_run } };
+}
+
+/**
+ * Keeps a joined batch from being closed before the transaction ends.
+ * @throws EstateError `not_found`, `wrong_state`.
+ */
+async function lockBatch(sql: Sql, { id }: BatchRef): Promise<void> {
+  const row = await find(sql, id, 'for share');
+  if (!row) throw notFound('batch', id);
+  requireOpen(row);
+}
+
+interface FoundBatch {
+  id: string;
+  tool_name: string;
+  actor_user_id: string | null;
+  dry_run: boolean;
+  committed_at: Date | null;
+}
+
+async function find(sql: Sql, id: string, lock: '' | 'for share'): Promise<FoundBatch | undefined> {
+  const { rows } = await sql.raw(
+    `select id, tool_name, actor_user_id, dry_run, committed_at from mutation_batches where id = ?::uuid ${lock}`,
+    [id],
+  );
+  return rows[0];
+}
+
+function requireOpen(row: FoundBatch): void {
+  if (row.committed_at !== null) throw new EstateError('wrong_state', 'The batch is closed.');
 }

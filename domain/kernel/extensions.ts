@@ -9,7 +9,7 @@ import type { UndoRight, UndoSpec } from './undo/undo.types.ts';
 export type Retention = SettingValues['retention'];
 
 /** Deletes one batch of expired rows; called again until it returns 0. @returns how many rows were deleted. */
-export type Cleanup = (sql: Sql, retention: Retention) => Promise<number>;
+type Cleanup = (sql: Sql, retention: Retention) => Promise<number>;
 
 /** How many rows one call of a {@link Cleanup} deletes at most. */
 export const CLEANUP_BATCH = 5_000;

@@ -5,7 +5,7 @@ import { isFull } from '../../platform/embedded-postgres/surroundings.ts';
 import { isStorageFull } from '../../platform/errors.ts';
 import type { Services } from './services.ts';
 
-export interface Readiness {
+interface Readiness {
   ready: boolean;
   /** Each thing that the service needs: `ok` or what is wrong. */
   checks: Record<string, string>;

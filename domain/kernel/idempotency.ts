@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { deserialize, serialize } from 'node:v8';
+import type { Knex } from 'knex';
+import { queryValue } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Ctx, IdempotencyClaim, SealedResults } from './context.ts';
-import { answerLost } from './idempotency.results.ts';
 
-export interface StoredAnswer {
+interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
   body: string | null;
@@ -12,7 +14,7 @@ export interface StoredAnswer {
 /** After this time a request without an answer is considered dead, even if its process lives. */
 const ABANDONED_SECONDS = 120;
 
-export interface Claiming {
+interface Claiming {
   key: string;
   /** Of the whole request. */
   hash: string;
@@ -85,4 +87,69 @@ export async function releaseIdempotencyKey(ctx: Ctx): Promise<void> {
   if ((await claimed(ctx).where({ carried_out: false }).delete()) === 0) {
     await claimed(ctx).update({ holder: null });
   }
+}
+
+/**
+ * The result of the next command of a request, if an earlier request with the same key has committed it: the command
+ * must not run again. Sets `ctx.position`.
+ * @throws EstateError `idempotency_in_progress` if the command was committed but its result could not be stored.
+ */
+export async function earlierResult(
+  ctx: Ctx,
+  claim: IdempotencyClaim,
+): Promise<{ result: unknown } | undefined> {
+  const packed = claim.results.shift();
+  if (packed === undefined) return undefined;
+  if (packed === null) throw answerLost();
+  const position = await queryValue<number | null>(ctx.db, 'select max(position) from events');
+  ctx.position = position ?? undefined;
+  return { result: unpack(packed, claim) };
+}
+
+/**
+ * Stores a command's result in the command's own transaction.
+ * @throws EstateError `idempotency_in_progress` if another request has taken the key over: nothing may be written.
+ */
+export async function storeResult(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  claim: IdempotencyClaim,
+  result: unknown,
+): Promise<void> {
+  const { rowCount } = await sql.raw(
+    `update idempotency_keys set carried_out = true, results = array_append(results, ?::bytea)
+     where user_id = ? and key = ? and claim = ?`,
+    [pack(result, claim), ctx.caller.userId, claim.key, claim.id],
+  );
+  if (rowCount === 0) throw takenOver();
+}
+
+/** The first request was carried out, and its answer cannot be made again. */
+const answerLost = (): EstateError =>
+  new EstateError(
+    'idempotency_in_progress',
+    'The first request with this key was carried out but its answer was lost; read the resource instead.',
+  );
+
+const takenOver = (): EstateError =>
+  new EstateError(
+    'idempotency_in_progress',
+    'Another request with this key is being carried out in place of this one; try again in a moment.',
+    { headers: { 'retry-after': '2' } },
+  );
+
+/** A result as bytes, in the form of the structured clone algorithm, so that dates and maps stay what they are. */
+function pack(result: unknown, { seal }: IdempotencyClaim): Buffer | null {
+  let bytes: Buffer;
+  try {
+    bytes = serialize(result);
+  } catch {
+    return null;
+  }
+  return seal ? Buffer.from(seal.seal(bytes.toString('base64'))) : bytes;
+}
+
+function unpack(packed: Uint8Array, { seal }: IdempotencyClaim): unknown {
+  const bytes = Buffer.from(packed);
+  return deserialize(seal ? Buffer.from(seal.open(bytes.toString()), 'base64') : bytes);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
-import { endMail, loadMail, noteHandOver, takeBackHandOver } from '../../domain/kernel/mail/mail.store.ts';
+import { endMail, loadMail, noteHandOver, takeBackHandOver } from '../../domain/kernel/mail/mail.enqueue.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction, isConnectionLoss } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';

@@ -1,17 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { sha256 } from '../crypto.ts';
+import { isStorageFull } from '../errors.ts';
 import { makeFolder } from '../folders.ts';
 import type { Logger } from '../logging.ts';
 import { StartupError } from '../startup.ts';
-import { serverAccount } from './account.ts';
-import { findBinaries } from './binaries.ts';
-import { type Cluster, folderOf } from './cluster.ts';
+import { type Cluster, findBinaries, folderOf, makeCluster, serverAccount } from './cluster.ts';
 import { type FolderLock, tryLock, waitForLock } from './folder-lock.ts';
-import { keepServer } from './keeper.ts';
-import { makeCluster } from './make-cluster.ts';
-import { findPostmaster, signalPostmaster } from './postmaster.ts';
-import { processMark } from './processes.ts';
-import { ensureRunning, stopServer } from './server.ts';
-import { joinUsers } from './users.ts';
+import { ensureRunning, findPostmaster, processMark, signalPostmaster, stopServer } from './server.ts';
+import { isFull } from './surroundings.ts';
 
 export interface EmbeddedPostgres {
   /** The address of the database. */
@@ -24,7 +25,7 @@ export interface EmbeddedPostgres {
   stop(limitMs?: number): Promise<void>;
 }
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   dataDir: string;
   log: Logger;
   /** Refuse when another process has opened the folder exclusively. */
@@ -138,3 +139,129 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
     },
   };
 }
+
+/** The entry of this process among those that use the server of a data folder. */
+interface ServerUser {
+  /** Leaves; synchronous, so that a process can do it in its very last moment. @returns whether it was the last. */
+  leave(): boolean;
+}
+
+/** An entry is an empty file whose name says all, so that it is never half-written. */
+function entryName(pid: number): string | undefined {
+  const mark = processMark(pid);
+  return mark && `${pid}.${sha256(mark).slice(0, 12)}`;
+}
+
+/** Takes out the entries of processes that have ended without leaving. @returns how many live. */
+function prune(folder: string): number {
+  let living = 0;
+  // whoever removed the data folder took the entries with it
+  for (const file of existsSync(folder) ? readdirSync(folder) : []) {
+    const name = entryName(Number.parseInt(file, 10));
+    if (name && file.startsWith(`${name}.`)) living += 1;
+    else rmSync(path.join(folder, file), { force: true });
+  }
+  return living;
+}
+
+/** Enters this process among the users; to be done before it looks whether the server runs. */
+function joinUsers(dataDir: string): ServerUser {
+  const folder = path.join(dataDir, 'postgres.users');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  prune(folder);
+  // one process may use the server more than once
+  const file = path.join(folder, `${entryName(process.pid)}.${randomBytes(4).toString('hex')}`);
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
+  return {
+    leave() {
+      rmSync(file, { force: true });
+      return prune(folder) === 0;
+    },
+  };
+}
+
+/** Watches over a server as long as it is used. */
+interface Keeper {
+  close(): Promise<void>;
+}
+
+interface KeeperOptions {
+  url: string;
+  /** The data folder. */
+  dataDir: string;
+  log: Logger;
+  /** Starts the server where it has ended; called again until it succeeds. */
+  bringBack(): Promise<void>;
+  /** Whether the disk of a folder has no room left. */
+  isDiskFull?: (folder: string) => Promise<boolean>;
+  /** The first wait before the server is brought back again; doubled up to the longest. In milliseconds. */
+  pace?: { firstMs: number; longestMs: number; settledMs: number };
+}
+
+/** A server that has run for `settledMs` has recovered: its next end is waited for anew. */
+const PACE = { firstMs: 500, longestMs: 15_000, settledMs: 60_000 };
+
+/**
+ * Holds a connection to the server, and has the server brought back when the connection breaks, since nobody else
+ * looks after a server whose main process was killed. A server that ends again and again, as it does on a full disk, is
+ * brought back ever more slowly.
+ */
+export function keepServer(options: KeeperOptions): Keeper {
+  const { url, dataDir, log, bringBack, isDiskFull = isFull, pace = PACE } = options;
+  const closing = new AbortController();
+  let client: pg.Client | undefined;
+
+  /** Resolves when the connection has ended. */
+  const hold = async () => {
+    client = new pg.Client({ connectionString: url, application_name: 'estate keeper', keepAlive: true });
+    const ended = new Promise<void>((resolve) => client!.once('end', resolve));
+    client.on('error', () => undefined);
+    await client.connect();
+    if (closing.signal.aborted) await client.end();
+    return ended;
+  };
+  let toldFull = false;
+  const tellFull = async (error?: unknown) => {
+    const full = isStorageFull(error) || (await isDiskFull(dataDir).catch(() => false));
+    if (full && !toldFull) {
+      log.error(
+        `The disk that holds ${dataDir} is full: free some space. PostgreSQL is started again until it can write.`,
+      );
+    }
+    toldFull = full;
+    return full;
+  };
+  const keep = async () => {
+    let wait = 0;
+    let broken = false;
+    let begun = 0;
+    while (!closing.signal.aborted) {
+      try {
+        if (broken) await bringBack();
+        begun = Date.now();
+        await hold();
+        if (!closing.signal.aborted && !(await tellFull())) {
+          log.warn('the connection to PostgreSQL broke; looking after the server');
+        }
+        // the first end is mended at once
+        wait = !broken || Date.now() - begun >= pace.settledMs ? 0 : nextWait(wait, pace);
+      } catch (error) {
+        if (!(await tellFull(error))) log.error({ err: error }, 'PostgreSQL could not be brought back yet');
+        wait = nextWait(wait, pace);
+      }
+      broken = true;
+      await pause(wait, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+    }
+  };
+  const kept = keep();
+  return {
+    async close() {
+      closing.abort();
+      await client?.end().catch(() => undefined);
+      await kept;
+    },
+  };
+}
+
+const nextWait = (wait: number, { firstMs, longestMs }: typeof PACE) =>
+  Math.min(longestMs, Math.max(firstMs, wait * 2));

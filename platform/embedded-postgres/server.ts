@@ -1,22 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { readFile, rename, rm } from 'node:fs/promises';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFile, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { StartupError } from '../startup.ts';
-import { handOver } from './account.ts';
 import {
   type Access,
   type Cluster,
   folderOf,
   freePort,
+  handOver,
   logFile,
   readAccess,
   urlOf,
   writeAccess,
 } from './cluster.ts';
-import { findPostmaster, signalPostmaster, whoAnswers } from './postmaster.ts';
-import { processMark } from './processes.ts';
 import { diskFull, isFull, serverEnvironment } from './surroundings.ts';
 
 /** For a server that neither answers nor recovers. */
@@ -210,4 +209,129 @@ export async function stopServer(cluster: Cluster, limitMs: number): Promise<voi
   cluster.log.warn('PostgreSQL did not stop in time; it recovers at the next start');
   signalPostmaster(cluster, pid, 'immediate');
   await ended(Date.now() + 1_000);
+}
+
+/** What `postmaster.pid` says of the server of a folder. */
+export interface Postmaster {
+  /** `stale`: the server has ended without removing its file. */
+  state: 'absent' | 'stale' | 'running';
+  pid: number;
+  port: number | undefined;
+  /** Whether the running process is beyond doubt the server of this folder. */
+  certain: boolean;
+}
+
+const ABSENT: Postmaster = { state: 'absent', pid: 0, port: undefined, certain: false };
+
+/** Reads the file and looks at the process it names, whose pid may by now be another program's. */
+export function findPostmaster(folder: string): Postmaster {
+  let lines: string[];
+  try {
+    lines = readFileSync(path.join(folder, 'postmaster.pid'), 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ABSENT;
+    throw error;
+  }
+  const pid = Number.parseInt(lines[0]!, 10);
+  const port = Number.parseInt(lines[3] ?? '', 10) || undefined;
+  const stale: Postmaster = { state: 'stale', pid, port, certain: false };
+  if (!(pid > 0) || processMark(pid) === undefined) return stale;
+  const command = commandOf(pid);
+  if (command !== undefined && !/postgres/.test(command)) return stale;
+  const certain = command !== undefined && ` ${command} `.includes(` -D ${folder} `);
+  return { state: 'running', pid, port, certain };
+}
+
+/** `busy`: somebody listens, but gives no answer that tells who it is. */
+type Answer = 'ours' | 'starting' | 'busy' | 'foreign' | 'none';
+
+// cannot connect now, admin shutdown, crash shutdown: the server is starting, recovering or stopping
+const COMING_OR_GOING = new Set(['57P03', '57P01', '57P02']);
+const NOBODY = new Set(['ECONNREFUSED', 'ECONNRESET']);
+
+/** Who answers at an address. A copy of the folder has the same password: only the right folder is ours. */
+async function whoAnswers(url: string, folder: string): Promise<Answer> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 2_000,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query('show data_directory');
+    const served: string = rows[0].data_directory;
+    return (await realpath(served).catch(() => served)) === folder ? 'ours' : 'foreign';
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? '';
+    if (COMING_OR_GOING.has(code)) return 'starting';
+    if (NOBODY.has(code)) return 'none';
+    return code.startsWith('28') ? 'foreign' : 'busy';
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** How a server is told to end: `fast` closes its connections, `immediate` leaves the rest to the next recovery. */
+export function signalPostmaster(cluster: Cluster, pid: number, mode: 'fast' | 'immediate'): void {
+  const signal = mode === 'fast' ? 'SIGINT' : 'SIGQUIT';
+  try {
+    if (process.platform === 'win32') {
+      execFileSync(cluster.binaries.pg_ctl, ['kill', signal.slice(3), String(pid)], { stdio: 'ignore' });
+    } else {
+      process.kill(pid, signal);
+    }
+  } catch (error) {
+    cluster.log.debug({ err: error, folder: folderOf(cluster) }, 'the PostgreSQL server had ended already');
+  }
+}
+
+function ps(pid: number, column: string): string | undefined {
+  try {
+    const text = execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return text.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function procFile(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, and belongs to another user
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * What a running process is told by besides its pid, which the system gives out again: the moment of its start.
+ * @returns undefined when it has ended, also when its parent has not yet taken notice.
+ */
+export function processMark(pid: number): string | undefined {
+  if (process.platform === 'linux') {
+    // proc(5): the name in brackets may hold anything; the state follows it, the start is the 22nd field
+    const fields = procFile(pid, 'stat')?.split(') ').at(-1)?.split(' ') ?? ['X'];
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  }
+  if (!exists(pid)) return undefined;
+  return process.platform === 'win32' ? 'running' : ps(pid, 'lstart');
+}
+
+/** The program and arguments of a running process in one text; undefined where the system does not say. */
+function commandOf(pid: number): string | undefined {
+  if (process.platform === 'linux') return procFile(pid, 'cmdline')?.replaceAll('\0', ' ').trim();
+  return process.platform === 'win32' ? undefined : ps(pid, 'args');
 }

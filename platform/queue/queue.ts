@@ -1,10 +1,15 @@
-import { type JobsOptions, Queue, Worker } from 'bullmq';
-import type pg from 'pg';
+import {
+  createPostgresBackend,
+  DEFAULT_SCHEMA,
+  type JobsOptions,
+  Queue,
+  runMigrations,
+  Worker,
+} from 'bullmq';
+import pg from 'pg';
 import type { Logger } from '../logging.ts';
-import { createPollingBackend, openQueuePostgres } from './queue.postgres.ts';
-import type { QueueBackend, QueuedRun, QueuedState, QueueWorker } from './queue.types.ts';
 
-export interface QueueBackendOptions {
+interface QueueBackendOptions {
   /** Given: the queue is on Redis; else on PostgreSQL. */
   redisUrl: string | undefined;
   databaseUrl: string;
@@ -206,4 +211,95 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
     // a late rejection has nobody left to tell
     work.catch(() => undefined);
   }
+}
+
+/** The queue's connections to PostgreSQL. */
+interface QueuePostgres {
+  /** A pool of at most so many connections, the one of who asks: it ends when nothing of theirs is under way any more. */
+  pool(most: number): pg.Pool;
+  /** Resolves when the schema of the queue stands; after a failure the next call tries again. */
+  prepared(): Promise<void>;
+}
+
+/**
+ * The longest that a worker waits to be told of a run before it looks by itself, in seconds. BullMQ's own limit is an
+ * hour after an outage, and a word that was said while a worker connected anew is not said again.
+ */
+const LONGEST_WAIT_SECONDS = 5;
+
+/** @param answerMs the longest that a connection may take to be made, in milliseconds. */
+function openQueuePostgres({ url, answerMs }: { url: string; answerMs: number }): QueuePostgres {
+  const open = (most: number): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      options: `-c search_path=${DEFAULT_SCHEMA}`,
+      max: most,
+      keepAlive: true,
+      connectionTimeoutMillis: answerMs,
+      application_name: 'estate queue',
+    });
+    // A server that ends may say so in the same breath in which it lets a connection begin. That is before whoever
+    // asked for the connection can listen to it, and an error that nobody listens to ends the process; who holds the
+    // connection hears of its loss by the next event or statement.
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    pool.on('error', () => undefined);
+    return pool;
+  };
+  const prepare = async () => {
+    const pool = open(1);
+    try {
+      const client = await pool.connect();
+      // under a lock of its own; any number of processes may begin at once
+      await runMigrations(client).finally(() => client.release(true));
+    } finally {
+      await pool.end();
+    }
+  };
+  let preparing: Promise<void> | undefined;
+  return {
+    pool: open,
+    prepared() {
+      preparing ??= prepare().catch((error) => {
+        preparing = undefined;
+        throw error;
+      });
+      return preparing;
+    },
+  };
+}
+
+/** BullMQ's backend on PostgreSQL, which looks for runs at least every few seconds. */
+const createPollingBackend: typeof createPostgresBackend = (name, options, factoryOptions) => {
+  const backend = createPostgresBackend(name, options, factoryOptions);
+  Object.defineProperty(backend, 'maximumBlockTimeout', { value: LONGEST_WAIT_SECONDS });
+  return backend;
+};
+
+/** What travels through the queue: the job's row and the run that is meant. Everything else stands in the row. */
+export interface QueuedRun {
+  id: string;
+  attempt: number;
+}
+
+/** Where the queue has a run: `missing` when it has lost it or is done with it. */
+type QueuedState = 'waiting' | 'active' | 'missing';
+
+export interface QueueWorker {
+  /** Takes no more runs, and resolves when those under way have ended. `force` doesn't wait for them. */
+  close(force: boolean): Promise<void>;
+}
+
+/**
+ * Brings runs to workers. It may forget or repeat any of them at any time: who runs what, and how it ended, is
+ * decided in the database alone.
+ */
+export interface QueueBackend {
+  /** Adds a run under an id of its own; does nothing while the queue knows that id. Rejects when it is away. */
+  add(queue: string, runId: string, run: QueuedRun): Promise<void>;
+  /** Rejects when the queue is away. */
+  state(queue: string, runId: string): Promise<QueuedState>;
+  /** Begins to take runs, up to `concurrency` at a time; connects again by itself for as long as it is open. */
+  worker(queue: string, concurrency: number, handler: (run: QueuedRun) => Promise<void>): QueueWorker;
+  /** Closes what `add` and `state` hold; workers are closed by their own. */
+  close(): Promise<void>;
 }

@@ -8,8 +8,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createDiskBlobStore } from '../../platform/blobs.ts';
-import { FileSink } from '../../platform/file-sink.ts';
+import { createDiskBlobStore, FileSink } from '../../platform/blobs.ts';
 
 const KEY = '0190a000-0000-7000-8000-0000000000ab';
 const CHUNK = 64 * 1024;

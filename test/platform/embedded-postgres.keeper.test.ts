@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { namingFullDisk } from '../../domain/kernel/health.ts';
-import { keepServer } from '../../platform/embedded-postgres/keeper.ts';
+import { keepServer } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { until } from '../support/until.ts';
 
 const folder = '/srv/estate';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, expect, it } from 'vitest';
+import type { QueuedRun, QueueWorker } from '../../platform/queue/queue.ts';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
-import type { QueuedRun, QueueWorker } from '../../platform/queue/queue.types.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 

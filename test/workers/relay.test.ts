@@ -1,8 +1,8 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { QueueBackend, QueuedRun, QueueWorker } from '../../platform/queue/queue.ts';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
-import type { QueueBackend, QueuedRun, QueueWorker } from '../../platform/queue/queue.types.ts';
 import type { Loop } from '../../workers/loop.ts';
 import { runName, startRelay } from '../../workers/relay.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';

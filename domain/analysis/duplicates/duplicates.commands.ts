@@ -1,6 +1,6 @@
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
-import { type MergeAnswer, mergeWithin } from '../../inventory/cards/merge/merge.command.ts';
+import { mergeWithin } from '../../inventory/cards/merge/merge.command.ts';
 import type { FieldChoices } from '../../inventory/cards/merge/merge.fields.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -74,7 +74,7 @@ export interface ClusterMerge {
  * Merges cards of a cluster like `mergeCards`, and confirms that they represent the same object. The merge can be undone.
  * @throws EstateError as `mergeCards`, `forbidden`, `not_found`; `validation_failed` for a card that is not in the cluster.
  */
-export async function mergeCluster(ctx: Ctx, id: string, request: ClusterMerge): Promise<MergeAnswer> {
+export async function mergeCluster(ctx: Ctx, id: string, request: ClusterMerge) {
   requirePermission(ctx.caller, MANAGE);
   const { dry_run, fields } = request;
   return await command(

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
-import { costsOfCard } from '../../inventory/cards/cards.costs.sql.ts';
+import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { CostRanks } from './modernizations.rules.ts';

@@ -1,4 +1,4 @@
-import { costsOfCard } from '../../inventory/cards/cards.costs.sql.ts';
+import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { SUPPLIED_TYPES } from './suppliers.read.ts';

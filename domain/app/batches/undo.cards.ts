@@ -1,13 +1,18 @@
 import { deleteRelations, deleteRows } from '../../inventory/cards/cards.delete.ts';
-import { insertCards, nothingFilled } from '../../inventory/cards/cards.insert.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
-import { type CardWrite, saveCards } from '../../inventory/cards/cards.save.ts';
+import { type CardWrite, insertCards, nothingFilled, saveCards } from '../../inventory/cards/cards.save.ts';
 import { guardUnique } from '../../inventory/cards/cards.unique.ts';
 import { deleteTags } from '../../inventory/tags/tags.use.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { type BatchEvent, changedLater, type Left, missing } from '../../kernel/undo/undo.outcome.ts';
-import { setBack, type Values } from '../../kernel/undo/undo.values.ts';
+import {
+  type BatchEvent,
+  changedLater,
+  type Left,
+  missing,
+  setBack,
+  type Values,
+} from '../../kernel/undo/undo.rows.ts';
 
 const nothing = {
   subtype: null,

@@ -1,10 +1,16 @@
 import { lockCards } from '../../inventory/cards/cards.load.ts';
-import type { NamedEnd } from '../../inventory/relations/relations.events.ts';
+import type { NamedEnd } from '../../inventory/relations/relations.save.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.types.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { type BatchEvent, changedLater, type Left, missing } from '../../kernel/undo/undo.outcome.ts';
-import { setBack, type Values } from '../../kernel/undo/undo.values.ts';
+import {
+  type BatchEvent,
+  changedLater,
+  type Left,
+  missing,
+  setBack,
+  type Values,
+} from '../../kernel/undo/undo.rows.ts';
 
 /** The cards at the ends of a relation, before and after the write: a merge moves ends. */
 export function endsOf({ data }: BatchEvent): string[] {

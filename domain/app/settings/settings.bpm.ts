@@ -1,4 +1,4 @@
-import { writeCardType } from '../../inventory/metamodel/card-types/card-types.write.ts';
+import { writeCardType } from '../../inventory/metamodel/card-types/card-types.changes.ts';
 import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';

@@ -1,10 +1,10 @@
 import { cardEvent, cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { lockCards, lockHierarchy } from '../../inventory/cards/cards.load.ts';
-import { findLoops } from '../../inventory/cards/cards.loops.ts';
+import { findLoops } from '../../inventory/cards/cards.tree.ts';
 import type { CardState } from '../../inventory/cards/rules/card.types.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
-import { type NamedEnd, relationEvent, relationsTopic } from '../../inventory/relations/relations.events.ts';
 import { loadCompeting } from '../../inventory/relations/relations.load.ts';
+import { type NamedEnd, relationEvent, relationsTopic } from '../../inventory/relations/relations.save.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.types.ts';
 import { createWorkingSet } from '../../inventory/relations/relations.working-set.ts';
 import { tagEvent } from '../../inventory/tags/tags.events.ts';

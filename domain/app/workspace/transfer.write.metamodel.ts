@@ -1,16 +1,16 @@
 import { roleRightsChanged } from '../../access/rights.changed.ts';
 import { lockRoles } from '../../access/roles.commands.ts';
-import { reloadMetamodel } from '../../inventory/calculations/calculations.events.ts';
+import { reloadMetamodel } from '../../inventory/calculations/calculations.commands.ts';
 import { recomputeOrEnqueue } from '../../inventory/calculations/recalculate.type.ts';
-import { emitCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.write.ts';
+import { emitCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.changes.ts';
 import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../../inventory/metamodel/changes/changes.types.ts';
 import { restateInventory } from '../../inventory/metamodel/changes/restate.ts';
-import { requireFreePair } from '../../inventory/metamodel/relation-types/relation-types.checks.ts';
 import {
   emitRelationType,
+  requireFreePair,
   writeRelationType,
-} from '../../inventory/metamodel/relation-types/relation-types.write.ts';
+} from '../../inventory/metamodel/relation-types/relation-types.changes.ts';
 import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { Calculation, type CalculationRow } from '../../kernel/formulas/calculations.model.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';

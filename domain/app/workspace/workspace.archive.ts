@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { StoredRanges } from '../../kernel/files/files.ranges.ts';
+import { StoredRanges } from '../../kernel/files/files.store.ts';
 import {
   ArchiveError,
   type ArchivePart,

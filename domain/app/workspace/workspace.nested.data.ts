@@ -11,8 +11,7 @@ import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/so
 import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.input.ts';
 import { Permissions, Translations } from '../../inventory/metamodel/metamodel.input.ts';
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
-import { readNodes } from '../../inventory/reference/reference.rules.ts';
-import { type CatalogueNode, MAX_NODES } from '../../inventory/reference/reference.types.ts';
+import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
 import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';

@@ -1,5 +1,4 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import { checkLifecycle } from '../../inventory/cards/rules/lifecycle.ts';
 import {
   checkLine,
   checkText,
@@ -8,7 +7,7 @@ import {
   MAX_EXTERNAL_ID,
   MAX_NAME,
 } from '../../inventory/cards/rules/text.ts';
-import { checkAttributes } from '../../inventory/cards/rules/values.ts';
+import { checkAttributes, checkLifecycle } from '../../inventory/cards/rules/values.ts';
 import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
 import type { RelationInput } from '../../inventory/relations/relations.types.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';

@@ -1,5 +1,5 @@
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
-import { mailJob } from '../../kernel/mail/mail.job.ts';
+import { mailJob } from '../../kernel/mail/mail.enqueue.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
 import { Notification } from './notifications.model.ts';
 import { removeOldMails, removeOldNotifications } from './notifications.retention.ts';

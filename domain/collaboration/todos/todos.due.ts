@@ -1,7 +1,7 @@
 import { queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
-import { inBatches } from '../../kernel/jobs/jobs.batches.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { inBatches } from '../../kernel/jobs/jobs.running.ts';
 import type { TodoRow } from '../collaboration.model.ts';
 import { todoEvent } from './todos.events.ts';
 

@@ -1,7 +1,6 @@
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { readableTypes } from '../../kernel/events/events.readable.ts';
-import { visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
+import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { textLiteral } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';

@@ -8,7 +8,7 @@ import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import { openContent, recordFile, storeContent } from '../../kernel/files/files.store.ts';
-import { outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
+import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { decodeXml } from '../../modelling/bpm/bpmn.encoding.ts';

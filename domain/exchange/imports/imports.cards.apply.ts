@@ -1,9 +1,7 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import { insertCards } from '../../inventory/cards/cards.insert.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
-import { findLoops } from '../../inventory/cards/cards.loops.ts';
-import { type CardWrite, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
-import { readParents } from '../../inventory/cards/cards.tree.ts';
+import { type CardWrite, insertCards, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
+import { findLoops, readParents } from '../../inventory/cards/cards.tree.ts';
 import { hasLevels, levelAt } from '../../inventory/cards/rules/capability.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { findAbandoning, findTaken, levelsToFollow } from './imports.cards.apply-sql.ts';

@@ -1,15 +1,14 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import { ARCHIVE } from '../../inventory/cards/cards.archive.ts';
 import type { StoredCard } from '../../inventory/cards/cards.load.ts';
 import { keptKeys } from '../../inventory/cards/cards.patch.ts';
+import { ARCHIVE } from '../../inventory/cards/cards.removal.ts';
+import { summedKeys } from '../../inventory/cards/cards.rows.ts';
 import { settled } from '../../inventory/cards/cards.save.ts';
-import { summedKeys } from '../../inventory/cards/cards.sums.ts';
 import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
-import { validateCardInput } from '../../inventory/cards/rules/input.ts';
-import { checkLifecycleOrder } from '../../inventory/cards/rules/lifecycle.ts';
 import { newCardValues, patchedValues } from '../../inventory/cards/rules/merge.ts';
 import { dataQuality, type FilledSlots, qualityFacts } from '../../inventory/cards/rules/quality.ts';
+import { checkLifecycleOrder, validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';

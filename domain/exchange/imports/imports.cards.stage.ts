@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../../inventory/cards/rules/capability.ts';
 import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
-import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/input.ts';
+import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';

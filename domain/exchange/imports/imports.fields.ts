@@ -8,9 +8,8 @@ import {
   MAX_EXTERNAL_ID,
   MAX_NAME,
 } from '../../inventory/cards/rules/text.ts';
-import type { CardColumn } from '../../kernel/transfer/card-columns.ts';
+import type { CardColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
 import { readStakeholding, readTag, splitPath, splitValues } from '../../kernel/transfer/csv-cells.ts';
-import type { RelationColumn } from '../../kernel/transfer/relation-columns.ts';
 import type { ImportKind } from './imports.row.ts';
 
 /** How one field of a row is read; a reader notes what is wrong and then gives nothing. */

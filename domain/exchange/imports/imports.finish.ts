@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Db, inTransaction } from '../../../platform/database.ts';
 import { recordFile } from '../../kernel/files/files.store.ts';
-import { nothingWritten, outcomeOf } from '../../kernel/jobs/jobs.outcome.ts';
+import { nothingWritten, outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import type { ImportPayload } from './imports.job.ts';

@@ -1,9 +1,8 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { readCardHeader } from '../../kernel/transfer/card-columns.ts';
 import type { FileColumn } from '../../kernel/transfer/columns.ts';
+import { readCardHeader, readRelationHeader } from '../../kernel/transfer/columns.ts';
 import { readBoolean, readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
-import { readRelationHeader } from '../../kernel/transfer/relation-columns.ts';
 import { type CsvRecord, csvRecords, type Separator } from './imports.csv-records.ts';
 import {
   clearField,

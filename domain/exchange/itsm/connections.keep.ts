@@ -1,6 +1,6 @@
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
-import { timeZoneFaults } from '../../kernel/jobs/schedules.check.ts';
+import { timeZoneFaults } from '../../kernel/jobs/schedules.fire.ts';
 import { MASK } from '../../kernel/settings/settings.secrets.ts';
 import { addressFault, certificateFaults } from './connections.check.ts';
 import {

@@ -1,6 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
-import { checkLifecycle } from '../../inventory/cards/rules/lifecycle.ts';
 import {
   checkLine,
   checkText,
@@ -9,7 +8,7 @@ import {
   MAX_EXTERNAL_ID,
   MAX_NAME,
 } from '../../inventory/cards/rules/text.ts';
-import { checkValue } from '../../inventory/cards/rules/values.ts';
+import { checkLifecycle, checkValue } from '../../inventory/cards/rules/values.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 

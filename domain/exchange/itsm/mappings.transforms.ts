@@ -1,6 +1,10 @@
-import { FormulaError } from '../../kernel/formulas/formula.error.ts';
-import { type FormulaLine, type FormulaNode, parseFormula } from '../../kernel/formulas/formula.parse.ts';
-import { readsOf } from '../../kernel/formulas/formula.reads.ts';
+import {
+  type FormulaLine,
+  type FormulaNode,
+  parseFormula,
+  readsOf,
+} from '../../kernel/formulas/formula.parse.ts';
+import { FormulaError } from '../../kernel/formulas/formula.values.ts';
 import type { LocalField } from './mappings.paths.ts';
 import type { FieldRow, MappingRow, SyncValue, TransformType } from './mappings.types.ts';
 

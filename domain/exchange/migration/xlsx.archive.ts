@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { StoredRanges } from '../../kernel/files/files.ranges.ts';
+import { StoredRanges } from '../../kernel/files/files.store.ts';
 
 const MAX_PARTS = 10_000;
 /** What all parts together may unpack to: 512 MiB. */

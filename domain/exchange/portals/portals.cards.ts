@@ -1,6 +1,6 @@
 import { queryRows, type Sql } from '../../../platform/database.ts';
-import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.sort.ts';
-import { foldText, queryWords } from '../../inventory/cards/cards.search.words.ts';
+import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.ids.ts';
+import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';

@@ -2,8 +2,8 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { createSemaphore } from '../../../platform/semaphore.ts';
 import { byAddress, throttle } from '../../access/access.throttle.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
-import { createKeptIds, idCount, orderIds, sliceIds } from '../../inventory/cards/cards.list.ids.ts';
-import { relationsTopic } from '../../inventory/relations/relations.events.ts';
+import { createIdCache, idCount, orderIds, sliceIds } from '../../inventory/cards/cards.list.ids.ts';
+import { relationsTopic } from '../../inventory/relations/relations.save.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -58,7 +58,7 @@ export function createPublicPortals(): PublicPortals {
   const store = createPortalStore();
   const answers = createResultCache<string>(ANSWERS_BYTES, (text) => 2 * text.length);
   const totals = createResultCache<number>(TOTALS_BYTES, () => 8);
-  const orders = createKeptIds();
+  const orders = createIdCache();
   const limited = createSemaphore(CONCURRENCY);
 
   /** The ids of one page, and the total. An order that no index provides is computed once for all pages. */

@@ -1,5 +1,4 @@
-import { editDistance } from '../../inventory/cards/cards.search.rank.ts';
-import { typosAllowed, wordsOf } from '../../inventory/cards/cards.search.words.ts';
+import { editDistance, typosAllowed, wordsOf } from '../../inventory/cards/cards.search.ts';
 
 /** A product as far as finding it by a name goes. */
 export interface KnownName {

@@ -1,8 +1,8 @@
 import { queryRows } from '../../../platform/database.ts';
 import { openNewSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import type { Work } from '../../kernel/context.ts';
-import { inBatches } from '../../kernel/jobs/jobs.batches.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { inBatches } from '../../kernel/jobs/jobs.running.ts';
 import { occurrenceEvent } from './risks.events.ts';
 import type { OccurrenceRow, TaskRow } from './risks.model.ts';
 import { occurrenceTodo } from './tasks.owner.ts';

@@ -1,6 +1,6 @@
 import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
-import type { BatchEvent } from '../../kernel/undo/undo.outcome.ts';
+import type { BatchEvent } from '../../kernel/undo/undo.rows.ts';
 import { undoRow } from '../../kernel/undo/undo.rows.ts';
 import { followGone } from './signatures.gone.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';

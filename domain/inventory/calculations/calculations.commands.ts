@@ -1,25 +1,41 @@
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
+import { differing, rowEvent } from '../../kernel/events/row-changes.ts';
 import {
   Calculation,
   type CalculationFormula,
   type CalculationRow,
   CalculationRun,
 } from '../../kernel/formulas/calculations.model.ts';
+import {
+  arrange,
+  cycleMessage,
+  type Formula,
+  peerTypes,
+  type ReadFormula,
+} from '../../kernel/formulas/calculations.plan.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { loadMetamodel, METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
+import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import {
+  deleteRows,
+  findRows,
+  insertRow,
+  lockRow,
+  requireRow,
+  updateRow,
+} from '../../kernel/resources/rows.ts';
+import { columnsBefore, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { metamodelBusy } from '../metamodel/changes/changes.run.ts';
-import { checkCalculation, requireActivable } from './calculations.check.ts';
-import { emitCalculation, reloadMetamodel } from './calculations.events.ts';
-import { readCalculation } from './calculations.list.ts';
+import { checkCalculation, readCalculation } from './calculations.list.ts';
 import { recomputeOrEnqueue } from './recalculate.type.ts';
 
-export type CalculationInput = Partial<
+type CalculationInput = Partial<
   Pick<
     CalculationRow,
     'name' | 'description' | 'target_type_key' | 'target_field_key' | 'formula' | 'execution_order'
@@ -134,11 +150,8 @@ function refuseBusy(error: unknown): never {
   throw sqlState(error) === LOCK_NOT_AVAILABLE ? metamodelBusy(error) : error;
 }
 
-async function locked(work: Work, id: string): Promise<CalculationRow> {
-  const row = await lockRow(work.sql, Calculation, { id: id.toLowerCase() });
-  if (!row) throw notFound('calculation', id);
-  return row;
-}
+const locked = (work: Work, id: string): Promise<CalculationRow> =>
+  requireRow(work.sql, Calculation, 'calculation', { id: id.toLowerCase() });
 
 function checkInput(ctx: Ctx, input: CalculationInput): void {
   requirePermission(ctx.caller, 'admin.metamodel');
@@ -149,4 +162,117 @@ function checkInput(ctx: Ctx, input: CalculationInput): void {
 
 function trimmed(input: CalculationInput): CalculationInput {
   return input.name === undefined ? input : { ...input, name: input.name.trim() };
+}
+
+/** The columns that decide what a formula computes, and whether. */
+const computing = ['is_active', 'target_type_key', 'target_field_key', 'formula', 'execution_order'];
+
+/**
+ * Restores a formula. An active one then computes its field again, because the values may have been written meanwhile or
+ * computed by another text.
+ */
+export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
+  const { sql } = work;
+  const { id, event_type } = event;
+  const values: Partial<CalculationRow> = columnsBefore(event);
+  const row = await lockRow(sql, Calculation, { id });
+  const wanted = { ...row, ...values, id } as CalculationRow;
+  if (wanted.is_active && event_type !== 'calculation.created') {
+    const other = await findActive(work, wanted);
+    if (other)
+      return { code: 'field_calculated', message: `The formula "${other.name}" computes its field.` };
+  }
+  if (event_type === 'calculation.deleted') {
+    if (row) return { code: 'changed', message: 'The formula exists again.' };
+    const restored = await insertRow(sql, Calculation, { id, ...values });
+    await insertRow(sql, CalculationRun, { calculation_id: id });
+    await reloadMetamodel(work);
+    if (restored.is_active) await recomputeOrEnqueue(work, ctx, restored);
+    // after the events of the cards, so that an undo starts with the formula
+    emitCalculation(work, null, restored);
+    return null;
+  }
+  if (!row) return { code: 'missing', message: 'The formula does not exist.' };
+  if (event_type === 'calculation.created') {
+    await deleteRows(sql, Calculation, (query) => query.where({ id }));
+    await reloadMetamodel(work);
+    emitCalculation(work, row, null);
+    return null;
+  }
+  const changed = differing(row, values);
+  if (Object.keys(changed).length === 0) return null;
+  const after = await updateRow(sql, Calculation, { id }, changed);
+  await reloadMetamodel(work);
+  if (after.is_active && computing.some((column) => column in changed)) {
+    await recomputeOrEnqueue(work, ctx, after);
+  }
+  emitCalculation(work, row, after);
+  return null;
+}
+
+/** The active formula other than this one that computes its field. */
+async function findActive(
+  { sql }: Work,
+  { id, target_type_key, target_field_key }: CalculationFormula,
+): Promise<CalculationRow | undefined> {
+  const [found] = await findRows(sql, Calculation, (query) =>
+    query.where({ target_type_key, target_field_key, is_active: true }).whereNot({ id }),
+  );
+  return found;
+}
+
+/**
+ * Checks that a formula can be active with the others: its field has no other formula, there is no cycle, and the caller may
+ * see costs where the formula writes or reads them, because even an error reveals something about a value.
+ * @throws EstateError `field_calculated`, `calculation_cycle`, `forbidden`, `validation_failed`.
+ */
+async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): Promise<void> {
+  const { metamodel } = work;
+  const read = checkCalculation(metamodel, row);
+  const { id, target_type_key: type, target_field_key: field } = row;
+  if (!may(ctx.caller, 'costs.view') && touchesCosts(metamodel, row, read)) throw forbidden('costs.view');
+  const taken = await findActive(work, row);
+  if (taken) {
+    throw new EstateError('field_calculated', `The formula "${taken.name}" computes ${type}.${field}.`, {
+      extra: { calculation_id: taken.id },
+    });
+  }
+  const added: Formula = { id, type, field, order: row.execution_order, local: false, ...read };
+  const others = metamodel.calculations.formulas.filter((other) => other.id !== id);
+  const { cycles } = arrange([...others, added], metamodel);
+  if (cycles[0]) {
+    throw new EstateError('calculation_cycle', cycleMessage(cycles[0]), { extra: { cycle: cycles[0].path } });
+  }
+}
+
+/** Whether a formula computes a cost, or anything from costs. */
+function touchesCosts(metamodel: Metamodel, row: CalculationFormula, { reads }: ReadFormula): boolean {
+  const own = metamodel.cardTypes.get(row.target_type_key)!;
+  if (own.costKeys.includes(row.target_field_key)) return true;
+  const keys = [...reads.relations].flatMap((key) => [
+    ...metamodel.relationTypes.get(key)!.costKeys,
+    ...peerTypes(metamodel, key, own.key).flatMap((type) => metamodel.cardTypes.get(type)!.costKeys),
+  ]);
+  return (
+    own.costKeys.some((key) => reads.data.has(key) || (reads.children && reads.members.has(key))) ||
+    keys.some((key) => reads.members.has(key))
+  );
+}
+
+/** Emits the event of a written formula, by default that of the kind of write. */
+function emitCalculation(
+  work: Work,
+  before: CalculationRow | null,
+  after: CalculationRow | null,
+  event_type?: EventType,
+): void {
+  const { id, name, target_type_key, target_field_key } = (after ?? before)!;
+  const event = rowEvent('calculation', before, after, { id, name, target_type_key, target_field_key });
+  work.emit(event_type ? { ...event, event_type } : event);
+}
+
+/** Reloads the metamodel, which active formulas are part of, after one was written. */
+export async function reloadMetamodel(work: Work): Promise<void> {
+  work.metamodel = await loadMetamodel(work.sql);
+  work.raise(METAMODEL_TOPIC);
 }

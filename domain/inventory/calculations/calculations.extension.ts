@@ -2,8 +2,8 @@ import type { Extension } from '../../kernel/extensions.ts';
 import { Calculation, CalculationRun } from '../../kernel/formulas/calculations.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { undoCalculation } from './calculations.undo.ts';
-import { recalculateJob } from './recalculate.job.ts';
+import { undoCalculation } from './calculations.commands.ts';
+import { recalculateJob } from './recalculate.type.ts';
 
 /** Formulas that compute fields. */
 export const calculationsExtension: Extension = {

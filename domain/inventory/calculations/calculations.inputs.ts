@@ -1,10 +1,13 @@
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
-import type { FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
+import { evaluateFormula, type FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
+import type { FormulaLine } from '../../kernel/formulas/formula.parse.ts';
 import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
+import { FormulaError } from '../../kernel/formulas/formula.values.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
-import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { ownValue } from '../cards/rules/diff.ts';
+import { checkValue } from '../cards/rules/values.ts';
 
 /** A card as its own formulas see it. */
 export interface OwnCard {
@@ -22,7 +25,7 @@ export interface OwnCard {
 }
 
 /** What is left out of inputs for somebody who looks at them. */
-export interface InputLimits {
+interface InputLimits {
   /** The other cards that are seen, over the alias `c`. */
   visible: Condition;
   /** Whether costs of other cards and of relations are seen. */
@@ -181,4 +184,37 @@ function costPairs({ cardTypes, relationTypes }: Metamodel): { types: string[]; 
     type.costKeys.map((key) => [type.key, key] as const),
   );
   return { types: pairs.map(([type]) => type), keys: pairs.map(([, key]) => key) };
+}
+
+/** A value for the field, or why there is none. */
+type Computed = { value: FormulaValue; error?: undefined } | { value?: undefined; error: string };
+
+/** The most items of a list that is a result; a field has no more options. */
+const MAX_ITEMS = 1_000;
+
+/** Runs a formula; without a field, any value that an answer can hold will do. Null stands for "no value". */
+export function computeValue(lines: FormulaLine[], names: FormulaNames, field?: CompiledField): Computed {
+  try {
+    return { value: fitting(evaluateFormula(lines, names), field) };
+  } catch (error) {
+    if (error instanceof FormulaError) return { error: error.message };
+    throw error;
+  }
+}
+
+function fitting(value: FormulaValue, field: CompiledField | undefined): FormulaValue {
+  if (value === null || value === '') return null;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return null;
+    // a list may hold itself many times over: it is not walked into
+    if (value.length > MAX_ITEMS || value.some((item) => item !== null && typeof item === 'object')) {
+      throw new FormulaError('The result is no single value and no short list of them.');
+    }
+  } else if (typeof value === 'object') throw new FormulaError('The result is no single value.');
+  // PostgreSQL has no text with it
+  if (typeof value === 'string' && value.includes('\u0000'))
+    throw new FormulaError('The text has a NUL in it.');
+  const fault = field && checkValue(field, field.key, value);
+  if (fault) throw new FormulaError(`The result does not fit the field: it ${fault.message}.`);
+  return value;
 }

@@ -1,20 +1,27 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
-import { EstateError, notFound } from '../../../platform/errors.ts';
+import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { Calculation, type CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { type ReadFormula, readFormula } from '../../kernel/formulas/calculations.plan.ts';
+import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
+import { FormulaError } from '../../kernel/formulas/formula.values.ts';
+import { columnMembers, columnSorts } from '../../kernel/lists/lists.members.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { may, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
-import { checkCalculation } from './calculations.check.ts';
+import { loadCards } from '../cards/cards.load.ts';
+import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
+import { LEVEL_FIELD } from '../cards/rules/capability.ts';
+import { computeValue, namesFor, noSurroundings, readSurroundings } from './calculations.inputs.ts';
 
 export const calculationSorts: Record<string, SortField> = {
-  execution_order: { sql: 'k.execution_order', type: 'numeric' },
+  ...columnSorts('k', Calculation, 'execution_order'),
   name: { sql: 'lower(k.name)', type: 'text', filled: true },
-  created_at: { sql: 'k.created_at', type: 'timestamptz', immutable: true },
+  ...columnSorts('k', Calculation, 'created_at'),
 };
 export const calculationFilters = {
   type_key: Type.Optional(
@@ -26,10 +33,9 @@ const calculationList: ListSpec = {
   name: 'calculations',
   from: 'calculations k left join calculation_runs n on n.calculation_id = k.id',
   id: 'k.id',
-  idType: 'uuid',
   sorts: calculationSorts,
+  filters: { type_key: 'k.target_type_key = ?' },
   defaultSort: 'execution_order',
-  defaultDir: 'asc',
   search: `fold(k.name || ' ' || k.target_type_key || ' ' || k.target_field_key)`,
   members: {
     ...columnMembers('k', Calculation),
@@ -46,11 +52,8 @@ export async function listCalculations(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof calculationFilters>,
 ): Promise<JsonText> {
-  const where: Condition[] =
-    params.type_key === undefined ? [] : [{ sql: 'k.target_type_key = ?', bindings: [params.type_key] }];
-  const list = JSON.parse(
-    await runList(ctx.db, calculationList, where, params, { owner: ctx.caller.userId }),
-  );
+  const options = { owner: ctx.caller.userId };
+  const list = JSON.parse(await runList(ctx.db, calculationList, [], params, options));
   return JSON.stringify({ ...list, items: withReasons(ctx.metamodel, list.items) });
 }
 
@@ -78,14 +81,8 @@ function brokenReason(metamodel: Metamodel, row: CalculationFormula): string | n
 
 /** One formula. @throws EstateError `not_found`. */
 export async function readCalculation(sql: Sql, metamodel: Metamodel, id: string): Promise<JsonText> {
-  const item = projection(calculationList.members, undefined);
-  const [calculation] = await queryRows<{ item: string }>(
-    sql,
-    `select ${item.sql}::text as item from ${calculationList.from} where k.id = ?`,
-    [...item.bindings, id],
-  );
-  if (!calculation) throw notFound('calculation', id);
-  return JSON.stringify(withReasons(metamodel, [JSON.parse(calculation.item)])[0]);
+  const text = await readItem(sql, calculationList, 'calculation', id);
+  return JSON.stringify(withReasons(metamodel, [JSON.parse(text)])[0]);
 }
 
 /** The fields that active formulas compute, by card type. */
@@ -96,4 +93,96 @@ export async function readCalculatedFields(ctx: Ctx): Promise<Record<string, str
      from calculations where is_active group by 1 order by 1`,
   );
   return Object.fromEntries(rows.map(({ type, fields }) => [type, fields]));
+}
+
+/**
+ * Computes a formula for one card and writes nothing. For callers who may not see costs it is computed without them.
+ * @throws EstateError `forbidden`, `not_found`, `validation_failed` for a card of another type.
+ */
+export async function tryCalculation(ctx: Ctx, id: string, cardId: string) {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const { metamodel } = ctx;
+  const [row] = await findRows(ctx.db, Calculation, (query) => query.where({ id }));
+  if (!row) throw notFound('calculation', id);
+  const visible = visibleCards(ctx);
+  const [seen] = await queryColumn<string>(
+    ctx.db,
+    `select c.id from cards c where c.id = ?::uuid and (${visible.sql})`,
+    [cardId, ...visible.bindings],
+  );
+  if (!seen) throw unseenCard(ctx, notFound('card', cardId));
+  const card = (await loadCards({ sql: ctx.db, metamodel }, ctx, [seen])).get(seen);
+  if (!card) throw notFound('card', cardId);
+  if (card.type !== row.target_type_key) {
+    throw invalidField('card_id', 'wrong_type', `must be a card of the type ${row.target_type_key}`);
+  }
+  const type = metamodel.cardTypes.get(card.type)!;
+  const field = type.fields.get(row.target_field_key);
+  const answer = (error: string | null, value: FormulaValue = null) => ({
+    success: error === null,
+    error,
+    computed_value: value,
+    card_name: card.name,
+  });
+  try {
+    const read = readFormula(row.formula, card.type, metamodel);
+    const ownCosts = seesCosts(ctx, card);
+    const around = await readSurroundings(ctx.db, metamodel, read, [card.id], {
+      visible,
+      otherCosts: may(ctx.caller, 'costs.view'),
+    });
+    const { value, error } = computeValue(read.lines, namesFor(read, type, card, around, ownCosts), field);
+    return error === undefined ? answer(null, value) : answer(error);
+  } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    return answer(error.message);
+  }
+}
+
+/** Whether a formula is valid for cards of a type. @throws EstateError `forbidden`, `validation_failed`. */
+export function checkFormula(ctx: Ctx, formula: string, typeKey: string) {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const type = ctx.metamodel.cardTypes.get(typeKey);
+  if (!type) throw invalidField('target_type_key', 'unknown_type', `there is no card type "${typeKey}"`);
+  try {
+    const read = readFormula(formula, typeKey, ctx.metamodel);
+    const empty = {
+      id: '',
+      name: '',
+      alias: null,
+      description: null,
+      subtype: null,
+      external_id: null,
+      status: 'ACTIVE',
+      lifecycle: null,
+      attributes: {},
+    };
+    const { value = null } = computeValue(read.lines, namesFor(read, type, empty, noSurroundings));
+    return { valid: true, error: null, preview_result: value };
+  } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    return { valid: false, error: error.message, preview_result: null };
+  }
+}
+
+/**
+ * Checks what a formula is and where its result goes, by the metamodel in force.
+ * @throws EstateError `validation_failed`.
+ */
+export function checkCalculation(metamodel: Metamodel, row: CalculationFormula): ReadFormula {
+  const type = metamodel.cardTypes.get(row.target_type_key);
+  if (!type) {
+    throw invalidField('target_type_key', 'unknown_type', `there is no card type "${row.target_type_key}"`);
+  }
+  const field = type.fields.get(row.target_field_key);
+  if (!field) throw invalidField('target_field_key', 'unknown_attribute', 'is no attribute of this type');
+  if ((field.readonly && !field.calculated) || field.key === LEVEL_FIELD) {
+    throw invalidField('target_field_key', 'readonly', 'is set by the service alone');
+  }
+  try {
+    return readFormula(row.formula, row.target_type_key, metamodel);
+  } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    throw invalidField('formula', 'bad_formula', error.message);
+  }
 }

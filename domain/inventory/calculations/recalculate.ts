@@ -2,15 +2,14 @@ import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Formula } from '../../kernel/formulas/calculations.plan.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.load.ts';
-import { rescored, updateRows } from '../cards/cards.rows.ts';
+import { rescored, writeCards } from '../cards/cards.rows.ts';
 import type { Changes } from '../cards/rules/diff.ts';
 import { withHiddenTypes } from '../metamodel/metamodel.hidden.ts';
-import { follow, type Seeds, seed } from './calculations.follow.ts';
+import { follow, type Runs, type Seeds, seed, withValue } from './calculations.follow.ts';
 import { noSurroundings, readSurroundings } from './calculations.inputs.ts';
-import { type Runs, withValue } from './calculations.local.ts';
 
 /** A card that was just written. Without `before` it is new, without `after` it is gone. */
-export interface WrittenCard {
+interface WrittenCard {
   before: StoredCard | null;
   after: StoredCard | null;
   changes: Changes;
@@ -159,7 +158,7 @@ class Recalculation {
     const cards = [...this.unwritten].map((id) => this.cards.get(id)!);
     this.unwritten.clear();
     for (let from = 0; from < cards.length; from += 5_000) {
-      await updateRows(this.work.sql, this.ctx, cards.slice(from, from + 5_000));
+      await writeCards(this.work.sql, this.ctx, cards.slice(from, from + 5_000));
     }
   }
 }

@@ -1,15 +1,17 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { queryColumn, queryValue, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { saveCards } from '../cards/cards.save.ts';
-import { noRuns } from './calculations.local.ts';
-import { type RecalculatePayload, recalculateJob } from './recalculate.job.ts';
+import { noRuns } from './calculations.follow.ts';
 import { seedsOfType } from './recalculate.ts';
 
 /** Cards of one transaction of the job. */
@@ -42,12 +44,11 @@ async function cardIds(
   type: string,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const rows = await queryRows<{ id: string }>(
+  return await queryColumn<string>(
     sql,
     'select id from cards where type = ? and id > ?::uuid order by id limit ?',
     [type, after, limit],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Runs a type's formulas for cards. @returns how many values changed in cards, and how many had errors. */
@@ -74,12 +75,9 @@ interface Progress {
 export async function recalculateType(job: RunningJob<RecalculatePayload>): Promise<JobResult> {
   const { ctx, payload } = job;
   let at = (job.resume ?? { last: FIRST_ID, processed: 0, updated: 0, errors: 0 }) as Progress;
-  const [count] = await queryRows<{ total: number }>(
-    ctx.db,
-    'select count(*) as total from cards where type = ?',
-    [payload.type_key],
-  );
-  const total = count!.total;
+  const total = await queryValue<number>(ctx.db, 'select count(*) from cards where type = ?', [
+    payload.type_key,
+  ]);
   for (let more = true; more; ) {
     job.signal.throwIfAborted();
     [at, more] = await command(ctx, async (work): Promise<[Progress, boolean]> => {
@@ -108,3 +106,17 @@ async function batch(work: Work, ctx: Ctx, type: string, at: Progress): Promise<
     errors: at.errors + errors,
   };
 }
+
+const Payload = Type.Object({ type_key: Type.String({ maxLength: 100 }) }, { additionalProperties: false });
+
+/** Whose cards are computed. */
+type RecalculatePayload = Static<typeof Payload>;
+
+/** Runs the active formulas of a card type over all its cards, batch by batch. */
+export const recalculateJob = defineJob({
+  kind: 'recalculate',
+  queue: 'bulk',
+  payload: Payload,
+  attempts: 3,
+  resumable: true,
+});

@@ -1,25 +1,32 @@
-import { EstateError } from '../../../platform/errors.ts';
+import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard, requireOnCards } from '../../kernel/permissions/policy.ts';
-import { newIds } from './cards.insert.ts';
-import { loadCards, lockHierarchy, requireCard, type StoredCard, writtenCard } from './cards.load.ts';
-import { EDIT } from './cards.patch.ts';
 import {
+  loadCards,
+  loadChangeable,
+  lockCard,
+  lockCards,
+  lockHierarchy,
+  requireCard,
+  type StoredCard,
+  typeOf,
+  writtenCard,
+} from './cards.load.ts';
+import {
+  ARCHIVE,
   affected,
-  lockRemoval,
+  beginRemoval,
   moveWrites,
-  planRemoval,
   type RemovalPlan,
   type RemovalRequest,
   withLevel,
 } from './cards.removal.ts';
-import { type CardWrite, saveCards } from './cards.save.ts';
-
-/** Needed for archiving and restoring. */
-export const ARCHIVE = { app: 'inventory.archive', card: 'card.archive' } as const;
+import { type CardWrite, newIds, saveCards } from './cards.save.ts';
+import type { ApprovalStatus } from './rules/card.types.ts';
+import { missingForApproval } from './rules/quality.ts';
 
 /**
  * Archives a card, with its active children as the strategy says and related cards where asked. All that one act
@@ -30,9 +37,7 @@ export const ARCHIVE = { app: 'inventory.archive', card: 'card.archive' } as con
 export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest): Promise<JsonText> {
   return await command(ctx, async (work) => {
     await lockHierarchy(work.sql, 'exclusive');
-    const primary = requireCard(await loadCards(work, ctx, [id]), id);
-    requireOnCard(ctx, ARCHIVE, primary);
-    if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
+    const primary = await loadChangeable(work, ctx, id, ARCHIVE);
     if (primary.status === 'ARCHIVED') {
       throw new EstateError('wrong_state', 'The card is archived already.');
     }
@@ -52,15 +57,7 @@ export async function archiveAll(
   primaries: StoredCard[],
   request: RemovalRequest,
 ): Promise<RemovalPlan> {
-  const plan = await planRemoval(work, ctx, primaries, request, 'archive');
-  const cards = await lockRemoval(work, ctx, plan, 'archive');
-  const removed = plan.removed.map((id) => requireCard(cards, id));
-  requireOnCards(ctx, ARCHIVE, removed);
-  requireOnCards(
-    ctx,
-    EDIT,
-    [...plan.moved.keys()].map((id) => requireCard(cards, id)),
-  );
+  const { plan, cards, removed } = await beginRemoval(work, ctx, primaries, request, 'archive');
   const acts = await actsOf(work, plan, primaries, cards);
   const archived_at = new Date().toISOString();
   await saveCards(work, ctx, [
@@ -93,4 +90,117 @@ async function actsOf(
   for (const id of plan.related) acts.set(id, ids[0]!);
   for (const id of plan.cascaded) actOf(id);
   return acts;
+}
+
+interface RestoreRequest {
+  /** Cards that were archived by the same act. */
+  also_restore_card_ids?: string[];
+}
+
+/**
+ * Restores an archived card, with those of its passengers that are named. A card whose parent is archived is
+ * restored together with it, or after it.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, `validation_failed`,
+ * `sibling_name_taken`.
+ */
+export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    await lockHierarchy(work.sql, 'exclusive');
+    const named = [...new Set((request.also_restore_card_ids ?? []).map((other) => other.toLowerCase()))];
+    await lockCards(work, [id, ...named]);
+    const cards = await loadCards(work, ctx, [id, ...named]);
+    const primary = requireCard(cards, id);
+    requireOnCard(ctx, ARCHIVE, primary);
+    if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
+    if (primary.status === 'ACTIVE') {
+      throw new EstateError('wrong_state', 'The card is not archived.');
+    }
+    const faults = named.flatMap((other, index) => {
+      const card = cards.get(other);
+      const passenger =
+        card?.status === 'ARCHIVED' &&
+        card.archive_batch_id !== null &&
+        card.archive_batch_id === primary.archive_batch_id;
+      if (passenger) return [];
+      const message = 'is no archived card that was archived together with this one';
+      return { field: `also_restore_card_ids.${index}`, code: 'no_passenger', message };
+    });
+    if (faults.length > 0) throw invalidFields(faults);
+    const passengers = named.filter((other) => other !== primary.id);
+    const restored = [primary, ...passengers.map((other) => requireCard(cards, other))];
+    await restoreAll(work, ctx, restored);
+    const text = await writtenCard(work.sql, ctx, primary.id);
+    return `{"primary":${text},"restored_passenger_ids":${JSON.stringify(passengers)}}`;
+  });
+}
+
+/**
+ * Restores archived cards that are locked, under the exclusive hierarchy lock. A parent among them is restored with its
+ * children.
+ * @throws EstateError `forbidden`, `wrong_state` below an archived card, `sibling_name_taken`.
+ */
+export async function restoreAll(work: Work, ctx: Ctx, restored: StoredCard[]): Promise<void> {
+  requireOnCards(ctx, ARCHIVE, restored);
+  await requireActiveParents(work, restored);
+  await saveCards(
+    work,
+    ctx,
+    restored.map((before) => {
+      const after = { ...before, status: 'ACTIVE' as const, archived_at: null, archive_batch_id: null };
+      return { before, after, event: 'card.restored' };
+    }),
+  );
+}
+
+/** No active card lies below an archived one. */
+async function requireActiveParents({ sql }: Work, restored: StoredCard[]): Promise<void> {
+  const ids = new Set(restored.map((card) => card.id));
+  const parents = restored.flatMap((card) =>
+    card.parent_id === null || ids.has(card.parent_id) ? [] : [card.parent_id],
+  );
+  if (parents.length === 0) return;
+  const archived = await sql('cards').whereIn('id', parents).where({ status: 'ARCHIVED' }).first('id');
+  if (!archived) return;
+  throw new EstateError(
+    'wrong_state',
+    'The card lies below an archived one: restore that first, restore both together, or give the card another parent.',
+    { extra: { archived_parent_id: archived.id } },
+  );
+}
+
+type ApprovalAction = 'approve' | 'reject' | 'reset';
+
+const statusAfter: Record<ApprovalAction, ApprovalStatus> = {
+  approve: 'APPROVED',
+  reject: 'REJECTED',
+  reset: 'DRAFT',
+};
+
+export const APPROVE = { app: 'inventory.approval_status', card: 'card.approval_status' } as const;
+
+/**
+ * Approves, rejects or resets an active card. What it is already is not written again.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, and
+ * `approval_blocked_mandatory_missing` naming mandatory relations and tag groups that the card lacks.
+ */
+export async function setApproval(ctx: Ctx, id: string, action: ApprovalAction): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const card = await lockCard(work, ctx, id, APPROVE);
+    if (card.status === 'ARCHIVED') {
+      throw new EstateError('wrong_state', 'An archived card has no approval; restore it first.');
+    }
+    if (action === 'approve') {
+      const missing = missingForApproval(typeOf(work.metamodel, card), card.filled);
+      if (missing.missing_relations.length + missing.missing_tag_groups.length > 0) {
+        throw new EstateError(
+          'approval_blocked_mandatory_missing',
+          'The card lacks mandatory relations or tags.',
+          { extra: { ...missing } },
+        );
+      }
+    }
+    const after = { ...card, approval_status: statusAfter[action] };
+    await saveCards(work, ctx, [{ before: card, after, event: `card.approval_status.${action}` }]);
+    return await writtenCard(work.sql, ctx, card.id);
+  });
 }

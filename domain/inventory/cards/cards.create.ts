@@ -5,9 +5,9 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { refuseHiddenCosts } from './cards.costs.ts';
-import { insertCards, newIds, nothingFilled } from './cards.insert.ts';
 import { lockHierarchy, type StoredCard, writtenCard } from './cards.load.ts';
-import { type ParentPlace, placeBelow, requireParent } from './cards.tree.ts';
+import { insertCards, newIds, nothingFilled } from './cards.save.ts';
+import { requireParent } from './cards.tree.ts';
 import { guardUnique } from './cards.unique.ts';
 import {
   checkLevel,
@@ -20,18 +20,18 @@ import {
   tooDeep,
 } from './rules/capability.ts';
 import type { CardInput, CardValues } from './rules/card.types.ts';
-import { cleanCardInput, refuseOperations, validateCardInput } from './rules/input.ts';
 import { newCardValues } from './rules/merge.ts';
 import { dataQuality, noFacts } from './rules/quality.ts';
+import { cleanCardInput, refuseOperations, validateCardInput } from './rules/values.ts';
 
-export interface NewCard extends CardInput {
+interface NewCard extends CardInput {
   type: string;
   name: string;
   status?: unknown;
   approval_status?: unknown;
 }
 
-export interface WrittenCard {
+interface WrittenCard {
   id: string;
   text: JsonText;
 }
@@ -48,50 +48,61 @@ export async function createCard(ctx: Ctx, input: NewCard): Promise<WrittenCard>
   });
 }
 
-/** {@link createCard} as a part of a greater command. @returns the card's id. */
+/** {@link createCard} within another command. @returns the card's id. */
 export async function createCardWithin(work: Work, ctx: Ctx, input: NewCard): Promise<string> {
   requirePermission(ctx.caller, 'inventory.create');
   refuseOperations(input);
-  const { metamodel } = work;
-  const clean = cleanCardInput(input);
-  const faults = validateCardInput(metamodel, input.type, clean, { creating: true });
-  const type = metamodel.cardTypes.get(input.type);
-  if (!type || faults.length > 0) throw invalidFields(faults);
-  refuseHiddenCosts(type.costKeys, clean.attributes, may(ctx.caller, 'costs.view'));
-
-  const values = newCardValues(clean);
-  let found: ParentPlace = await placeBelow(work.sql, null);
-  if (values.parent_id !== null) {
-    await lockHierarchy(work.sql, 'shared');
-    found = await requireParent(work, ctx, type, values.parent_id, null);
-  }
-  takeLevel(type, values, clean.attributes?.[LEVEL_FIELD], found.place);
+  const clean = { ...cleanCardInput(input), type: input.type };
+  const type = requireCreatable(work, ctx, clean);
+  const parentId = clean.parent_id ?? null;
+  if (parentId !== null) await lockHierarchy(work.sql, 'shared');
+  const place = await requireParent(work, ctx, type, parentId);
   const [id] = await newIds(work, 1);
-  const card = newCard(type, id!, values);
+  const card = newCard(type, id!, clean, parentId, place);
   await guardUnique(work.sql, [card], (sql) => insertCards({ ...work, sql }, ctx, [card]));
   return card.id;
+}
+
+/** The type of a card that can be created from cleaned input. @throws EstateError `validation_failed`, `forbidden`. */
+export function requireCreatable(
+  { metamodel }: Pick<Work, 'metamodel'>,
+  ctx: Ctx,
+  input: CardInput & { type: string },
+): CardType {
+  const faults = validateCardInput(metamodel, input.type, input, { creating: true });
+  const type = metamodel.cardTypes.get(input.type);
+  if (!type || faults.length > 0) throw invalidFields(faults);
+  refuseHiddenCosts(type.costKeys, input.attributes, may(ctx.caller, 'costs.view'));
+  return type;
 }
 
 /**
  * Gives the values of a new card the level of its place; other types have none.
  * @throws EstateError `capability_too_deep`, `validation_failed`.
  */
-export function takeLevel(
-  type: CardType,
-  values: CardValues,
-  sent: unknown,
-  { depth, underMacro }: Place,
-): void {
+function takeLevel(type: CardType, values: CardValues, sent: unknown, { depth, underMacro }: Place): void {
   if (!hasLevels(type)) return;
   const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
   if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
-  const wrong = checkLevel(sent, place);
+  const level = levelAt(place);
+  const wrong = checkLevel(sent, level);
   if (wrong.length > 0) throw invalidFields(wrong);
-  values.attributes = { ...values.attributes, [LEVEL_FIELD]: levelAt(place) };
+  values.attributes = { ...values.attributes, [LEVEL_FIELD]: level };
 }
 
-/** A new card as it is stored: active, DRAFT, with its data quality. */
-export function newCard(type: CardType, id: string, values: CardValues): StoredCard {
+/**
+ * A new card as it is stored: active, DRAFT, with its data quality and the level of its place.
+ * @throws EstateError `capability_too_deep`, `validation_failed`.
+ */
+export function newCard(
+  type: CardType,
+  id: string,
+  input: CardInput,
+  parent_id: string | null,
+  place: Place,
+): StoredCard {
+  const values = { ...newCardValues(input), parent_id };
+  takeLevel(type, values, input.attributes?.[LEVEL_FIELD], place);
   return {
     id,
     type: type.key,

@@ -1,30 +1,28 @@
+import { queryColumn, queryRows } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { inBatches } from '../../kernel/jobs/jobs.running.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requireOnCard, requireOnCards } from '../../kernel/permissions/policy.ts';
-import { noRuns } from '../calculations/calculations.local.ts';
+import { readSetting } from '../../kernel/settings/settings.read.ts';
+import { noRuns } from '../calculations/calculations.follow.ts';
 import { noteRuns, recalculate } from '../calculations/recalculate.ts';
-import type { NamedEnd } from '../relations/relations.events.ts';
+import { loadRelations, ofCards } from '../relations/relations.load.ts';
 import { saveRelations } from '../relations/relations.save.ts';
-import type { StoredRelation } from '../relations/relations.types.ts';
 import { deleteTags } from '../tags/tags.use.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
-import { loadCards, lockHierarchy, requireCard, type StoredCard, typeOf, writtenCard } from './cards.load.ts';
-import { EDIT } from './cards.patch.ts';
+import { loadCards, loadChangeable, lockHierarchy, type StoredCard, typeOf } from './cards.load.ts';
+import type { CardColumns } from './cards.model.ts';
 import {
   affected,
-  lockRemoval,
+  beginRemoval,
+  DELETE,
   moveWrites,
-  planRemoval,
   type RemovalPlan,
   type RemovalRequest,
 } from './cards.removal.ts';
 import { emitComputed, saveCards } from './cards.save.ts';
 import { diffCard } from './rules/diff.ts';
-
-/** Needed for deleting. */
-export const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
 
 /**
  * Deletes a card for good, active or archived, with its children as the strategy says and related cards where
@@ -36,9 +34,7 @@ export const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
 export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest): Promise<JsonText> {
   return await command(ctx, async (work) => {
     await lockHierarchy(work.sql, 'exclusive');
-    const primary = requireCard(await loadCards(work, ctx, [id]), id);
-    requireOnCard(ctx, DELETE, primary);
-    if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
+    const primary = await loadChangeable(work, ctx, id, DELETE);
     const plan = await deleteAll(work, ctx, [primary], request);
     return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affected(plan)}}`;
   });
@@ -51,21 +47,10 @@ export async function deleteAll(
   primaries: StoredCard[],
   request: RemovalRequest,
 ): Promise<RemovalPlan> {
-  const plan = await planRemoval(work, ctx, primaries, request, 'delete');
-  const cards = await lockRemoval(work, ctx, plan, 'delete');
-  const removed = plan.removed.map((id) => requireCard(cards, id));
-  requireOnCards(ctx, DELETE, removed);
-  requireOnCards(
-    ctx,
-    EDIT,
-    [...plan.moved.keys()].map((id) => requireCard(cards, id)),
-  );
+  const { plan, removed } = await beginRemoval(work, ctx, primaries, request, 'delete');
   await deleteRelations(work, ctx, plan.removed);
   await work.extensions.deleteWithCards(work, removed);
-  await deleteTags(
-    work,
-    removed.map(({ id }) => id),
-  );
+  await deleteTags(work, plan.removed);
   await deleteRows(work, ctx, removed);
   // read anew: what stays may have lost relations, and with them some of its score
   const staying = await loadCards(work, ctx, [...plan.moved.keys(), ...plan.levels.keys()]);
@@ -73,23 +58,10 @@ export async function deleteAll(
   return plan;
 }
 
-/** Deletes all relations of cards that leave. */
+/** Deletes all relations of cards that are deleted. */
 export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise<void> {
-  const { rows } = await work.sql.raw(
-    `select r.id, r.type, r.source_id, r.target_id, r.attributes, r.description,
-       s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
-     from relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id
-     where r.id in (select id from relations where source_id = any(?::uuid[])
-                    union select id from relations where target_id = any(?::uuid[]))
-     order by r.id`,
-    [cardIds, cardIds],
-  );
-  const ends = new Map<string, NamedEnd>();
-  for (const row of rows) {
-    ends.set(row.source_id, { id: row.source_id, name: row.source_name, type: row.source_type });
-    ends.set(row.target_id, { id: row.target_id, name: row.target_name, type: row.target_type });
-  }
-  const writes = rows.map((before: StoredRelation) => ({ before, after: null }));
+  const { relations, ends } = await loadRelations(work.sql, ofCards(cardIds));
+  const writes = relations.map((before) => ({ before, after: null }));
   await saveRelations(work, ctx, writes, ends, { leaving: new Set(cardIds) });
 }
 
@@ -103,16 +75,12 @@ export async function deleteRows(
   cards: StoredCard[],
   about: Record<string, unknown> = {},
 ): Promise<void> {
-  const { rows: gone } = await work.sql.raw(
+  const gone = await queryRows<Pick<CardColumns, 'id' | 'created_at' | 'created_by'>>(
+    work.sql,
     'delete from cards where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
     [cards.map((card) => card.id)],
   );
-  const made = new Map<string, { created_at: string; created_by: string | null }>(
-    gone.map(({ id, ...facts }: { id: string; created_at: string; created_by: string | null }) => [
-      id,
-      facts,
-    ]),
-  );
+  const made = new Map(gone.map(({ id, ...facts }) => [id, facts]));
   for (const card of cards) {
     const type = typeOf(work.metamodel, card);
     const { archive_batch_id } = card;
@@ -125,4 +93,33 @@ export async function deleteRows(
   const computed = await recalculate(work, ctx, written, new Map(), runs);
   await noteRuns(work, runs);
   emitComputed(work, computed.values());
+}
+
+/** Cards deleted by one transaction: nobody moves a card meanwhile. */
+const BATCH = 500;
+
+/**
+ * Deletes, batch by batch, the cards that were archived longer ago than the settings keep them; run again it finds
+ * none. Archived children that are younger stay, without a parent. Cards of hidden types stay until those are shown.
+ * @returns how many.
+ */
+export async function purgeArchive(job: RunningJob): Promise<number> {
+  return await inBatches(job, 'deleted', BATCH, async (work) => await purgeBatch(work, job.ctx));
+}
+
+async function purgeBatch(work: Work, ctx: Ctx): Promise<number> {
+  const days = await readSetting(work.sql, 'archive_retention_days');
+  if (days === 0) return 0;
+  await lockHierarchy(work.sql, 'exclusive');
+  const ids = await queryColumn<string>(
+    work.sql,
+    `select c.id from cards c
+     where c.status = 'ARCHIVED' and c.archived_at < now() - make_interval(days => ?) and c.type = any(?::text[])
+       and not exists (select from cards k where k.parent_id = c.id and k.status = 'ACTIVE')
+     order by c.archived_at, c.id limit ${BATCH}`,
+    [days, work.metamodel.visibleTypes],
+  );
+  const cards = await loadCards(work, ctx, ids);
+  if (ids.length > 0) await deleteAll(work, ctx, [...cards.values()], {});
+  return ids.length;
 }

@@ -2,12 +2,11 @@ import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { archivePurgeJob } from './archive-purge.job.ts';
-import { APPROVE } from './cards.approval.ts';
-import { ARCHIVE } from './cards.archive.ts';
-import { DELETE } from './cards.delete.ts';
+import { APPROVE } from './cards.archive.ts';
 import { Card, CardMerge, CardOldValue, CardRedirect } from './cards.model.ts';
 import { EDIT } from './cards.patch.ts';
-import { undoMerge, undoMove } from './merge/merge.events.undo.ts';
+import { ARCHIVE, DELETE } from './cards.removal.ts';
+import { undoMerge, undoMove } from './merge/merge.attached.ts';
 
 const history: Resource['transfer'] = {
   excluded: 'service',

@@ -1,7 +1,10 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
-import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
+import { queryRows, queryValue, type Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { clause, orderBy, textLiteral } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, ListSpec, Order, SortField } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
+import { may } from '../../kernel/permissions/policy.ts';
 
 /** The ids of a whole list in its order, 16 bytes each. */
 export interface OrderedIds {
@@ -11,13 +14,13 @@ export interface OrderedIds {
 }
 
 /** Whole orders that no index yields, by a key that changes with every write to what they depend on. */
-export type KeptIds = ResultCache<OrderedIds>;
+export type IdCache = ResultCache<OrderedIds>;
 
 const ID_BYTES = 16;
-const KEPT_BYTES = 48 * 1024 * 1024;
+const CACHE_BYTES = 48 * 1024 * 1024;
 
-export function createKeptIds(): KeptIds {
-  return createResultCache(KEPT_BYTES, ({ bytes }) => bytes.length);
+export function createIdCache(): IdCache {
+  return createResultCache(CACHE_BYTES, ({ bytes }) => bytes.length);
 }
 
 export const idCount = ({ bytes }: OrderedIds): number => bytes.length / ID_BYTES;
@@ -43,13 +46,13 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
 /** The ids of all cards that the conditions let through, in the order. */
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
   const w = clause(where);
-  const rows = await queryRows<{ ids: Buffer }>(
+  const bytes = await queryValue<Buffer>(
     sql,
     `select coalesce(string_agg(uuid_send(c.id), '' order by ${orderBy(order, order.field.sql, 'c.id')}), '') as ids
      from cards c${w.sql}`,
     w.bindings,
   );
-  return { bytes: rows[0]!.ids, more: false };
+  return { bytes, more: false };
 }
 
 /** The ids as a query that a cursor's order can be frozen from. */
@@ -58,4 +61,134 @@ export function idsQuery(ids: OrderedIds): Fragment {
     sql: 'select o.id, o.n from unnest(?::text[]) with ordinality as o (id, n)',
     bindings: [sliceIds(ids, 0, idCount(ids))],
   };
+}
+
+/** A row whose place in an order is known. */
+interface Anchor {
+  offset: number;
+  value: string;
+  id: string;
+}
+
+/** Known places in orders, by a key that changes with every write to the cards concerned. */
+export type Anchors = ResultCache<Anchor[]>;
+
+const ANCHOR_BYTES = 16 * 1024 * 1024;
+const ANCHORS = 100;
+/** Characters of the value that an anchor is found by; longer ones are not kept. */
+const ANCHOR_LENGTH = 100;
+/** A walk shorter than this is not worth an anchor. */
+const FAR = 500;
+
+export function createAnchors(): Anchors {
+  return createResultCache(ANCHOR_BYTES, () => ANCHORS * (2 * ANCHOR_LENGTH + 100));
+}
+
+interface Walk {
+  where: Condition[];
+  /** Its field is never NULL. */
+  order: Order;
+  offset: number;
+  /** Rows wanted; all of them lie before `total`. */
+  size: number;
+  total: number;
+}
+
+interface Start {
+  anchor?: Anchor;
+  backward: boolean;
+  distance: number;
+}
+
+/** The nearest known place to start from: an end of the order or an anchor, in either direction. */
+function nearest({ offset, size, total }: Walk, anchors: Anchor[]): Start {
+  const last = offset + size - 1;
+  const starts: Start[] = [
+    { backward: false, distance: offset },
+    { backward: true, distance: total - 1 - last },
+  ];
+  for (const anchor of anchors) {
+    if (anchor.offset <= offset) starts.push({ anchor, backward: false, distance: offset - anchor.offset });
+    if (anchor.offset >= last) starts.push({ anchor, backward: true, distance: anchor.offset - last });
+  }
+  return starts.reduce((best, start) => (start.distance < best.distance ? start : best));
+}
+
+/**
+ * The ids of one page of cards, found by walking along the sort field's index from the nearest place that is
+ * known: an end of the order, or where a page began or ended that was read before.
+ */
+export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: string): Promise<string[]> {
+  const { order, offset, size, total } = walk;
+  const known = await anchors.get(key, async () => []);
+  const { anchor, backward, distance } = nearest(walk, known);
+  const where = [...walk.where];
+  if (anchor) {
+    const beyond = (order.dir === 'asc') === backward ? '<=' : '>=';
+    where.push({
+      sql: `(${order.field.sql}, c.id) ${beyond} (?::${order.field.type}, ?::uuid)`,
+      bindings: [anchor.value, anchor.id],
+    });
+  }
+  const w = clause(where);
+  const rows = await queryRows<{ id: string; value: string }>(
+    sql,
+    `select c.id, (${order.field.sql})::text as value from cards c${w.sql}
+     order by ${orderBy(order, order.field.sql, 'c.id', backward)} limit ? offset ?`,
+    [...w.bindings, size, distance],
+  );
+  const page = backward ? rows.toReversed() : rows;
+  if (Math.min(offset, total - offset) > FAR && page.length === size) {
+    const fresh = [
+      { offset, ...page[0]! },
+      { offset: offset + size - 1, ...page.at(-1)! },
+    ].filter(
+      ({ offset: at, value }) => value.length <= ANCHOR_LENGTH && !known.some((other) => other.offset === at),
+    );
+    known.push(...fresh);
+    known.splice(0, Math.max(0, known.length - ANCHORS));
+  }
+  return page.map((row) => row.id);
+}
+
+/** The sort fields of the card list besides `attributes.<key>`; each has an index that is walked along. */
+export const cardSorts: ListSpec['sorts'] = {
+  name: { sql: 'c.name_key', type: 'text', filled: true },
+  // a card keeps its type
+  type: { sql: 'c.type', type: 'text', immutable: true },
+  subtype: { sql: "coalesce(c.subtype, '')", type: 'text', filled: true },
+  status: { sql: 'c.status', type: 'text', filled: true },
+  approval_status: { sql: 'c.approval_status', type: 'text', filled: true },
+  data_quality: { sql: 'c.data_quality', type: 'numeric', filled: true },
+  created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'c.updated_at', type: 'timestamptz', filled: true },
+};
+
+const PREFIX = 'attributes.';
+
+/**
+ * The sort field of an attribute of one of the given types: numbers by value, all else by folded text.
+ * Undefined for what is not `attributes.<key>`.
+ * @throws EstateError for an attribute that no type has, `forbidden` for a cost attribute without `costs.view`, since an order tells values.
+ */
+export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortField | undefined {
+  if (!sortBy.startsWith(PREFIX)) return undefined;
+  const key = sortBy.slice(PREFIX.length);
+  const fields = types.flatMap((type) => ctx.metamodel.cardTypes.get(type)?.fields.get(key) ?? []);
+  if (fields.length === 0) {
+    throw invalidField('sort_by', 'unknown_sort', `"${key}" is no attribute of the types listed`);
+  }
+  if (fields.some((field) => field.type === 'cost') && !may(ctx.caller, 'costs.view')) {
+    throw new EstateError('forbidden', `To sort by ${sortBy}, a cost, you need the permission costs.view.`, {
+      extra: { permission: 'costs.view', field: 'sort_by' },
+    });
+  }
+  const literal = textLiteral(key);
+  const numeric = fields.every((field) => field.type === 'number' || field.type === 'cost');
+  return numeric
+    ? {
+        sql: `case when jsonb_typeof(c.attributes -> ${literal}) = 'number' then (c.attributes ->> ${literal})::numeric end`,
+        type: 'numeric',
+      }
+    : { sql: `fold(c.attributes ->> ${literal}) collate "C"`, type: 'text' };
 }

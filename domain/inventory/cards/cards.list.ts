@@ -1,5 +1,6 @@
 import { queryRows } from '../../../platform/database.ts';
-import { invalidField } from '../../../platform/errors.ts';
+import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { clause, orderOf, projection } from '../../kernel/lists/lists.sql.ts';
@@ -7,19 +8,21 @@ import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../ker
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { prepareFilter } from '../filters/filters.prepare.ts';
-import { type CardFilter, cardFilter } from './cards.list.filter.ts';
 import {
-  createKeptIds,
+  type Anchors,
+  attributeSort,
+  cardSorts,
+  createAnchors,
+  createIdCache,
+  type IdCache,
   idCount,
   idsQuery,
-  type KeptIds,
   type OrderedIds,
   orderIds,
   packIds,
   sliceIds,
+  walkToPage,
 } from './cards.list.ids.ts';
-import { attributeSort, cardSorts } from './cards.list.sort.ts';
-import { type Anchors, createAnchors, walkToPage } from './cards.list.walk.ts';
 import { cardMembers, cardsText } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
 import { visibleCards } from './cards.visible.ts';
@@ -28,16 +31,16 @@ import { visibleCards } from './cards.visible.ts';
 export interface CardListMemory {
   totals: ResultCache<number>;
   anchors: Anchors;
-  ids: KeptIds;
+  ids: IdCache;
 }
 
-const KEPT_TOTALS_BYTES = 4 * 1024 * 1024;
+const TOTALS_BYTES = 4 * 1024 * 1024;
 
 export function createCardListMemory(): CardListMemory {
   return {
-    totals: createResultCache(KEPT_TOTALS_BYTES, () => 8),
+    totals: createResultCache(TOTALS_BYTES, () => 8),
     anchors: createAnchors(),
-    ids: createKeptIds(),
+    ids: createIdCache(),
   };
 }
 
@@ -165,12 +168,12 @@ async function runCardList(
   let total: number;
   let more: boolean | undefined;
   if (asked.search !== undefined || asked.wide || !(asked.order.key in cardSorts)) {
-    const ordered = await keptIds(ctx, asked, needs);
+    const ordered = await cachedIds(ctx, asked, needs);
     total = idCount(ordered);
     ids = sliceIds(ordered, offset, size);
     if (asked.search !== undefined) more = ordered.more;
   } else {
-    total = await keptTotal(ctx, asked, needs);
+    total = await cachedTotal(ctx, asked, needs);
     if (offset < total) {
       const walk = {
         where: asked.where,
@@ -213,13 +216,13 @@ function keyOf(asked: Asked, { topics }: CardListNeeds): string {
 }
 
 /** The number of cards, counted again only after a change to cards of the types concerned. */
-async function keptTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
+async function cachedTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
   const key = keyOf({ ...asked, order: { ...asked.order, key: '', dir: 'asc' } }, needs);
   return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
 }
 
 /** All ids in order, found again only after a change to what the list depends on. */
-async function keptIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
+async function cachedIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
   return await needs.memory.ids.get(keyOf(asked, needs), async () => {
     const { search, order, where } = asked;
     if (search === undefined) return await orderIds(ctx.db, where, order);
@@ -240,7 +243,7 @@ async function pageByCursor(
 ): Promise<JsonText> {
   const members = cardMembers(ctx);
   const starts = params.cursor === '' && asked.search !== undefined;
-  const found = starts ? await keptIds(ctx, asked, needs) : undefined;
+  const found = starts ? await cachedIds(ctx, asked, needs) : undefined;
   const answer = await listByCursor({
     sql: ctx.db,
     spec: { ...list, members },
@@ -255,4 +258,94 @@ async function pageByCursor(
     },
   });
   return found ? `${answer.slice(0, -1)}${moreMember(found.more)}}` : answer;
+}
+
+/** The filters of the card list; several values of one filter are separated by commas. */
+interface CardFilter {
+  type?: string;
+  /** `ACTIVE` when absent; `all` for both. */
+  status?: string;
+  approval_status?: string;
+  /** A card's id, or `root` for cards without a parent. */
+  parent_id?: string;
+  mine?: 'stakeholder';
+  ids?: string;
+}
+
+const STATUSES = ['ACTIVE', 'ARCHIVED'];
+const APPROVAL_STATUSES = ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'];
+
+/** The non-empty values of a comma-separated parameter. */
+function values(text: string): string[] {
+  return [
+    ...new Set(
+      text
+        .split(',')
+        .map((value) => value.trim())
+        .filter(Boolean),
+    ),
+  ];
+}
+
+interface CompiledCardFilter {
+  conditions: Condition[];
+  /** Keys of the types that the list is limited to, or undefined for all. */
+  types: string[] | undefined;
+  /** Whether the conditions are among the few that most lists have. */
+  plain: boolean;
+}
+
+/**
+ * The request's filters as conditions over the alias `c`.
+ * @throws EstateError naming each parameter that holds an unknown or malformed value.
+ */
+function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
+  const conditions: Condition[] = [];
+  const errors: FieldError[] = [];
+  const oneOf = (field: string, column: string, given: string[], known: (value: string) => boolean) => {
+    const unknown = given.filter((value) => !known(value));
+    if (given.length === 0 || unknown.length > 0) {
+      const message = given.length === 0 ? 'is empty' : `"${unknown[0]}" is not known`;
+      errors.push({ field, code: 'unknown_value', message });
+    } else if (given.length === 1) {
+      conditions.push({ sql: `${column} = ?`, bindings: [given[0]] });
+    } else {
+      conditions.push({ sql: `${column} = any(?::text[])`, bindings: [given.sort()] });
+    }
+  };
+
+  const types = filter.type === undefined ? undefined : values(filter.type);
+  if (types) oneOf('type', 'c.type', types, (key) => ctx.metamodel.cardTypes.has(key));
+  const statuses = values(filter.status ?? 'ACTIVE');
+  const both = statuses.includes('all') || STATUSES.every((status) => statuses.includes(status));
+  if (!both || statuses.some((status) => status !== 'all' && !STATUSES.includes(status))) {
+    oneOf('status', 'c.status', statuses, (status) => STATUSES.includes(status));
+  }
+  if (filter.approval_status !== undefined) {
+    oneOf('approval_status', 'c.approval_status', values(filter.approval_status), (status) =>
+      APPROVAL_STATUSES.includes(status),
+    );
+  }
+  if (filter.parent_id === 'root') {
+    conditions.push({ sql: 'c.parent_id is null', bindings: [] });
+  } else if (filter.parent_id !== undefined) {
+    if (isUuid(filter.parent_id)) {
+      conditions.push({ sql: 'c.parent_id = ?::uuid', bindings: [filter.parent_id] });
+    } else errors.push({ field: 'parent_id', code: 'format', message: 'is neither a card id nor "root"' });
+  }
+  if (filter.mine !== undefined) {
+    conditions.push({
+      sql: 'c.id in (select m.card_id from stakeholders m where m.user_id = ?::uuid)',
+      bindings: [ctx.caller.userId],
+    });
+  }
+  if (filter.ids !== undefined) {
+    const ids = values(filter.ids);
+    const bad = ids.find((id) => !isUuid(id));
+    if (bad !== undefined) errors.push({ field: 'ids', code: 'format', message: `"${bad}" is no card id` });
+    else conditions.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
+  }
+  if (errors.length > 0) throw invalidFields(errors);
+  const plain = filter.parent_id === undefined && filter.mine === undefined && filter.ids === undefined;
+  return { conditions, types, plain };
 }

@@ -1,10 +1,11 @@
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
+import { readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import type { CardForPolicy } from '../../kernel/permissions/policy.ts';
+import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { lockCalculationsOf } from '../calculations/calculations.lock.ts';
 import { cardMembers } from './cards.projection.ts';
 import type { CardState } from './rules/card.types.ts';
@@ -14,9 +15,9 @@ import type { FilledSlots } from './rules/quality.ts';
 const HIERARCHY_LOCK = 7203010;
 
 /**
- * Holds the hierarchy as it is until the transaction ends, and is taken before any row lock. `exclusive` for what
- * moves, archives, restores or deletes cards: ancestors and descendants read after it stay what they are, so that
- * concurrent moves never close a circle. `shared` for what only adds cards below existing ones.
+ * Locks the hierarchy until the transaction ends; taken before any row lock. `exclusive` for commands that move, archive,
+ * restore or delete cards: ancestors and descendants read after it do not change, so concurrent moves cannot create a
+ * cycle. `shared` for commands that only add cards below existing ones.
  */
 export async function lockHierarchy(sql: Sql, mode: 'shared' | 'exclusive'): Promise<void> {
   await sql.raw(`select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${HIERARCHY_LOCK})`);
@@ -111,6 +112,28 @@ export function requireCard(cards: Map<string, StoredCard>, id: string): StoredC
   return card;
 }
 
+/** Locks one card, and loads it as {@link loadChangeable}. */
+export async function lockCard(work: Work, ctx: Ctx, id: string, right: CardRight): Promise<StoredCard> {
+  await lockCards(work, [id]);
+  return await loadChangeable(work, ctx, id, right);
+}
+
+/**
+ * Loads one card on which the caller has the right, in the state that `If-Match` requires.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`.
+ */
+export async function loadChangeable(
+  work: Work,
+  ctx: Ctx,
+  id: string,
+  right: CardRight,
+): Promise<StoredCard> {
+  const card = requireCard(await loadCards(work, ctx, [id]), id);
+  requireOnCard(ctx, right, card);
+  if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, card.id));
+  return card;
+}
+
 /** The type of a loaded card: a card's type always exists. */
 export function typeOf(metamodel: Metamodel, card: { type: string }): CardType {
   return metamodel.cardTypes.get(card.type)!;
@@ -120,12 +143,5 @@ export function typeOf(metamodel: Metamodel, card: { type: string }): CardType {
  * A card as its JSON text, as reads show it, after a write: whoever may write a card is shown it, also with no
  * right to see others.
  */
-export async function writtenCard(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  const item = projection(cardMembers(ctx), undefined);
-  const rows = await queryRows<{ item: JsonText }>(
-    sql,
-    `select ${item.sql}::text as item from cards c where c.id = ?::uuid`,
-    [...item.bindings, id],
-  );
-  return rows[0]!.item;
-}
+export const writtenCard = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(sql, { from: 'cards c', id: 'c.id', members: cardMembers(ctx) }, 'card', id);

@@ -1,4 +1,4 @@
-import { invalidFields } from '../../../platform/errors.ts';
+import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -15,21 +15,13 @@ import {
   typeOf,
   writtenCard,
 } from './cards.load.ts';
-import { levelWrites, saveCards, settled } from './cards.save.ts';
-import { summedKeys } from './cards.sums.ts';
-import {
-  descendantsOf,
-  levelsBelow,
-  type ParentPlace,
-  placeBelow,
-  requireParent,
-  type TreeCard,
-} from './cards.tree.ts';
-import { checkLevel, hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, tooDeep } from './rules/capability.ts';
+import { summedKeys } from './cards.rows.ts';
+import { type CardWrite, levelWrites, saveCards, settled } from './cards.save.ts';
+import { levelsAfter, requireParent } from './cards.tree.ts';
+import { checkLevel, hasLevels, LEVEL_FIELD, MACRO } from './rules/capability.ts';
 import type { CardInput } from './rules/card.types.ts';
-import { cleanCardInput, refuseOperations, validateCardInput } from './rules/input.ts';
-import { checkLifecycleOrder } from './rules/lifecycle.ts';
 import { patchedValues } from './rules/merge.ts';
+import { checkLifecycleOrder, cleanCardInput, refuseOperations, validateCardInput } from './rules/values.ts';
 
 export interface CardPatch extends CardInput {
   status?: unknown;
@@ -52,41 +44,113 @@ export async function patchCard(ctx: Ctx, id: string, patch: CardPatch): Promise
   });
 }
 
-/** {@link patchCard} as a part of a greater command. */
+/** {@link patchCard} within another command. */
 export async function patchCardWithin(work: Work, ctx: Ctx, id: string, patch: CardPatch): Promise<void> {
-  const input = cleanCardInput(patch);
-  const leveled = input.attributes != null && LEVEL_FIELD in input.attributes;
-  const moves = leveled || input.parent_id !== undefined;
-  // what may change the tree is decided alone, and with every card locked whose level may follow
-  if (moves) await lockHierarchy(work.sql, 'exclusive');
-  const below = moves ? await leveledBelow(work, id) : [];
-  await lockCards(work, [id, ...below.map((card) => card.id)]);
-  const before = requireCard(await loadCards(work, ctx, [id]), id);
-  const type = typeOf(work.metamodel, before);
-  requireOnCard(ctx, EDIT, before);
-  if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, before.id));
-  refuseOperations(patch);
-  refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
-  const checks = { stored: before.attributes, summed: summedKeys(type, before) };
-  const faults = validateCardInput(work.metamodel, type.key, input, checks);
-  const after: StoredCard = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
-  if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
-  if (faults.length > 0) throw invalidFields(faults);
-
-  const writes = [{ before, after }];
-  if (moves) {
-    const levels = await place(work, ctx, type, before, after, input, below);
-    writes.push(...levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
-  }
-  writes[0]!.after = settled(type, before, after);
+  const { writes } = await planPatch(work, ctx, [id], patch, async (cards) => {
+    const card = requireCard(cards, id);
+    requireOnCard(ctx, EDIT, card);
+    if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, card.id));
+  });
   await saveCards(work, ctx, writes);
 }
 
-/** The cards below a card whose levels follow from its place; none where the type has no levels. */
-async function leveledBelow({ sql, metamodel }: Work, id: string): Promise<TreeCard[]> {
-  const card = await sql('cards').where({ id }).first('type');
-  const type = card && metamodel.cardTypes.get(card.type);
-  return type && hasLevels(type) ? await descendantsOf(sql, [id]) : [];
+/** Whether a patch may change places in the hierarchy, or levels. */
+export const movesCards = (input: CardInput): boolean =>
+  input.parent_id !== undefined || (input.attributes != null && LEVEL_FIELD in input.attributes);
+
+/**
+ * Plans one patch of cards, which are locked. Cards that do not exist are left out.
+ * @param authorise checks the rights on the cards; called with the cards as they are before and after they are locked.
+ * @returns the cards, and the writes: those of the cards, and those of levels that change below them.
+ * @throws EstateError as {@link patchCard}, naming the card if there are several.
+ */
+export async function planPatch(
+  work: Work,
+  ctx: Ctx,
+  ids: string[],
+  patch: CardPatch,
+  authorise: (cards: Map<string, StoredCard>) => Promise<void>,
+): Promise<{ cards: Map<string, StoredCard>; writes: CardWrite[] }> {
+  const input = cleanCardInput(patch);
+  const levels = movesCards(input) ? await planLevels(work, ctx, ids, input, authorise) : null;
+  await lockCards(work, new Set([...ids, ...(levels?.keys() ?? [])]));
+  const cards = await loadCards(work, ctx, ids);
+  await authorise(cards);
+  refuseOperations(patch);
+  const writes = [...cards.values()].map((card) => {
+    try {
+      return patchedCard(work, ctx, card, input, levels);
+    } catch (error) {
+      throw error instanceof EstateError && ids.length > 1 ? ofCard(error, card) : error;
+    }
+  });
+  if (levels) {
+    const below = new Map([...levels].filter(([id]) => !cards.has(id)));
+    writes.push(...levelWrites(work, await loadCards(work, ctx, below.keys()), below));
+  }
+  return { cards, writes };
+}
+
+/** Checks the new places of cards, under the exclusive hierarchy lock. @returns the levels that change. */
+async function planLevels(
+  work: Work,
+  ctx: Ctx,
+  ids: string[],
+  input: CardInput,
+  authorise: (cards: Map<string, StoredCard>) => Promise<void>,
+): Promise<Map<string, string>> {
+  await lockHierarchy(work.sql, 'exclusive');
+  const cards = await loadCards(work, ctx, ids);
+  await authorise(cards);
+  const { parent_id, attributes } = input;
+  const found = [...cards.values()];
+  const moved = parent_id === undefined ? [] : found.filter((card) => card.parent_id !== parent_id);
+  for (const type of new Set(moved.map((card) => typeOf(work.metamodel, card)))) {
+    await requireParent(work, ctx, type, parent_id!);
+  }
+  const leveled = attributes != null && LEVEL_FIELD in attributes;
+  const isMacro = attributes?.[LEVEL_FIELD] === MACRO;
+  return await levelsAfter(work, {
+    moved: new Map(parent_id === undefined ? [] : found.map(({ id }) => [id, parent_id])),
+    macros: new Map(leveled ? found.map(({ id }) => [id, isMacro]) : []),
+  });
+}
+
+/**
+ * One card's write. `levels` are those that follow from the patch, null if none can change.
+ * @throws EstateError `forbidden`, `validation_failed`.
+ */
+export function patchedCard(
+  work: Work,
+  ctx: Ctx,
+  before: StoredCard,
+  input: CardInput,
+  levels: ReadonlyMap<string, string> | null,
+): CardWrite {
+  const type = typeOf(work.metamodel, before);
+  refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
+  const checks = { stored: before.attributes, summed: summedKeys(type, before) };
+  const faults = validateCardInput(work.metamodel, type.key, input, checks);
+  const after = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
+  if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
+  if (levels && hasLevels(type)) {
+    const level = levels.get(before.id) ?? before.attributes[LEVEL_FIELD];
+    // a Macro remains one until its level is changed, so it cannot be moved below another card
+    const { [LEVEL_FIELD]: sent } = { ...input.attributes };
+    const expected = sent === undefined && before.attributes[LEVEL_FIELD] === MACRO ? MACRO : sent;
+    faults.push(...checkLevel(expected, String(level)));
+    after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  return { before, after: settled(type, before, after) };
+}
+
+/** A refusal with the card that it concerns. */
+function ofCard({ code, message, errors, extra }: EstateError, { id, type }: StoredCard): EstateError {
+  return new EstateError(code, message, {
+    ...(errors ? { errors } : {}),
+    extra: { ...extra, card_id: id, card_type: type },
+  });
 }
 
 /** What a patch cannot clear: costs that the caller does not see, and what the service sets. */
@@ -94,32 +158,4 @@ export function keptKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
   const readonly = [...type.fields.values()].filter((field) => field.readonly).map((field) => field.key);
   readonly.push(...summedKeys(type, card));
   return seesCosts(ctx, card) ? readonly : [...readonly, ...type.costKeys];
-}
-
-/** Checks the card's new place, gives `after` its level and answers the levels that change below it. */
-async function place(
-  work: Work,
-  ctx: Ctx,
-  type: CardType,
-  before: StoredCard,
-  after: StoredCard,
-  input: CardInput,
-  below: TreeCard[],
-): Promise<Map<string, string>> {
-  const found: ParentPlace =
-    after.parent_id === before.parent_id
-      ? await placeBelow(work.sql, before.parent_id)
-      : await requireParent(work, ctx, type, after.parent_id, before.id);
-  if (!hasLevels(type)) return new Map();
-
-  const sent = input.attributes?.[LEVEL_FIELD];
-  const level = sent === undefined ? before.attributes[LEVEL_FIELD] : sent;
-  const { depth, underMacro } = found.place;
-  const here = { depth, underMacro: depth === 1 ? level === MACRO : underMacro };
-  if (depth > maxDepth(here.underMacro)) throw tooDeep(here.underMacro);
-  // a Macro remains one until its level is changed, so it cannot be moved below another card
-  const wrong = checkLevel(level === MACRO ? level : sent, here);
-  if (wrong.length > 0) throw invalidFields(wrong);
-  after.attributes = { ...after.attributes, [LEVEL_FIELD]: levelAt(here) };
-  return levelsBelow(here, below);
 }

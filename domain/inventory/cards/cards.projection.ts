@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { queryValue, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -151,8 +151,7 @@ export async function cardsText(
   // `fields` may name anything, in any order: neither kept nor prepared
   const query = buildCardsQuery(ctx, fields);
   const bindings = query.bindings.map((binding) => (binding === IDS ? ids : binding));
-  const rows = await queryRows<{ items: string }>(sql, query.sql, bindings);
-  return rows[0]!.items;
+  return await queryValue<string>(sql, query.sql, bindings);
 }
 
 function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {

@@ -1,8 +1,344 @@
+import { queryColumn, queryRows } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
+import {
+  type AppPermission,
+  appPermissionOf,
+  appPermissions,
+  cardPermissions,
+} from '../../kernel/permissions/permissions.data.ts';
+import { cardRights, inScope, may, seesCosts } from '../../kernel/permissions/policy.ts';
 import { cardText } from './cards.projection.ts';
+import { unseenCard, visibleCards } from './cards.visible.ts';
+import { withMerged } from './merge/merge.redirect.ts';
 
 /** One card with tags and stakeholders. @throws EstateError `not_found`, `forbidden`. */
 export async function readCard(ctx: Ctx, id: string): Promise<JsonText> {
   return await cardText(ctx.db, ctx, id);
+}
+
+interface CardCounts {
+  by_type: { type: string; count: number }[];
+  total: number;
+}
+
+const KEPT_BYTES = 2 * 1024 * 1024;
+
+/** Keeps counts until cards change. */
+export function createKeptCounts(): ResultCache<CardCounts> {
+  return createResultCache(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
+}
+
+/**
+ * The number of active cards by type, for every visible type in the metamodel's order. `topics` are the versions
+ * after the request arrived: counts are taken again only when cards of some type have changed.
+ */
+export async function countCards(
+  ctx: Ctx,
+  topics: ReadonlyMap<string, number>,
+  kept: ResultCache<CardCounts>,
+): Promise<CardCounts> {
+  const visible = visibleCards(ctx);
+  const types = ctx.metamodel.visibleTypes;
+  const key = JSON.stringify([types.map((type) => [type, topics.get(`cards:${type}`) ?? 0]), visible]);
+  return await kept.get(key, () => count(ctx, visible));
+}
+
+async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
+  const rows = await queryRows<{ type: string; count: number }>(
+    ctx.db,
+    `select c.type, count(*) as count from cards c where c.status = 'ACTIVE' and (${visible.sql}) group by c.type`,
+    visible.bindings,
+  );
+  const counts = new Map(rows.map(({ type, count }) => [type, count]));
+  const byType = ctx.metamodel.visibleTypes.map((type) => ({ type, count: counts.get(type) ?? 0 }));
+  return { by_type: byType, total: byType.reduce((sum, { count }) => sum + count, 0) };
+}
+
+/** What the caller may do on one card, and where from. @throws EstateError `not_found`, `forbidden`. */
+export async function readMyPermissions(ctx: Ctx, id: string) {
+  const visible = visibleCards(ctx);
+  const rows = await queryRows<{ type: string; roles: string[] }>(
+    ctx.db,
+    `select c.type, array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid
+                          order by s.role) as roles
+     from cards c where c.id = ?::uuid and (${visible.sql})`,
+    [ctx.caller.userId, id, ...visible.bindings],
+  );
+  const [card] = rows;
+  if (!card) throw unseenCard(ctx, notFound('card', id));
+  const held = cardRights(ctx, card.type, card.roles);
+  const effective = Object.fromEntries(
+    Object.entries(appPermissionOf).map(([key, app]) => [
+      key.replace('card.', 'can_'),
+      may(ctx.caller, app) || (inScope(ctx.caller, app) && held.has(key)),
+    ]),
+  );
+  return {
+    app_level: Object.fromEntries(
+      (Object.keys(appPermissions) as AppPermission[]).map((key) => [key, may(ctx.caller, key)]),
+    ),
+    stakeholder_roles: card.roles,
+    card_level: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, held.has(key)])),
+    effective: { ...effective, can_view_costs: seesCosts(ctx, { id, type: card.type, myRoles: card.roles }) },
+  };
+}
+
+/**
+ * Where a card stands: its ancestors of all levels with the root first, its level (a root is 1) and one page of
+ * its children that are in the same state (active or archived) as itself, by name.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+export async function readHierarchy(
+  ctx: Ctx,
+  id: string,
+  params: { page: number; page_size: number },
+): Promise<JsonText> {
+  const visible = visibleCards(ctx);
+  return await ofVisibleCard(
+    ctx,
+    id,
+    `with recursive self as (
+       select c.id, c.parent_id, c.status from cards c where c.id = ?::uuid and (${visible.sql})
+     ), chain as (
+       select c.id, c.parent_id, c.name, c.type, 1 as distance
+       from self join cards c on c.id = self.parent_id
+       union all
+       select c.id, c.parent_id, c.name, c.type, chain.distance + 1
+       from chain join cards c on c.id = chain.parent_id
+     ) cycle id set looped using path,
+     ancestors as (
+       select json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type) order by chain.distance desc)
+                filter (where ${visible.sql}) as list,
+              count(*) as number
+       from chain join cards c on c.id = chain.id where not chain.looped
+     )
+     select json_build_object(
+         'ancestors', coalesce(ancestors.list, '[]'),
+         'children', coalesce((
+           select json_agg(json_build_object('id', k.id, 'name', k.name, 'type', k.type) order by k.name_key, k.id)
+           from (select c.id, c.name, c.type, c.name_key from cards c
+                 where c.parent_id = self.id and c.status = self.status and (${visible.sql})
+                 order by c.name_key, c.id limit ? offset ?) k), '[]'),
+         'children_total', (select count(*) from cards c
+                            where c.parent_id = self.id and c.status = self.status and (${visible.sql})),
+         'page', ?::int, 'page_size', ?::int,
+         'level', ancestors.number + 1)::text as item
+     from self, ancestors`,
+    [
+      id,
+      ...visible.bindings,
+      ...visible.bindings,
+      ...visible.bindings,
+      params.page_size,
+      (params.page - 1) * params.page_size,
+      ...visible.bindings,
+      params.page,
+      params.page_size,
+    ],
+  );
+}
+
+/** How many children and related cards an impact names one by one; the counts are of all. */
+const IMPACT_NAMED = 200;
+
+/**
+ * The relations of the card `self` over the aliases `r` and `c`, its peer: those of shown types with an active,
+ * visible card at the other end.
+ */
+function relatedCards(ctx: Ctx): Fragment {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `from self
+          join lateral (
+            select o.id as relation_id, o.type as relation_type, o.target_id as peer_id, 'outgoing' as direction
+            from relations o where o.source_id = self.id
+            union all
+            select i.id, i.type, i.source_id, 'incoming' from relations i where i.target_id = self.id
+          ) r on r.relation_type = any(?::text[])
+          join relation_types t on t.key = r.relation_type
+          join cards c on c.id = r.peer_id
+          where c.status = 'ACTIVE' and (${visible.sql})`,
+    bindings: [
+      may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [],
+      ...visible.bindings,
+    ],
+  };
+}
+
+const LABEL = `case r.direction when 'outgoing' then t.label else coalesce(t.reverse_label, t.label) end`;
+
+/**
+ * What archiving or deleting a card would touch: active children and descendants, and cards related to it.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText> {
+  const visible = visibleCards(ctx);
+  const related = relatedCards(ctx);
+  return await ofVisibleCard(
+    ctx,
+    id,
+    `with recursive self as (
+       select c.id, c.parent_id from cards c where c.id = ?::uuid and (${visible.sql})
+     ), tree as (
+       select c.id, c.id as branch, c.approval_status, false as deeper
+       from self join cards c on c.parent_id = self.id and c.status = 'ACTIVE'
+       union all
+       select c.id, tree.branch, c.approval_status, true
+       from tree join cards c on c.parent_id = tree.id and c.status = 'ACTIVE'
+     ) cycle id set looped using path,
+     peers as (
+       select c.id, c.name, c.type, c.subtype, c.name_key, r.relation_id, r.relation_type, ${LABEL} as label, r.direction
+       ${related.sql}
+     )
+     select json_build_object(
+       'child_count', (select count(*) from tree where not deeper),
+       'descendant_count', (select count(*) from tree where not looped),
+       'approved_descendant_count', (select count(*) from tree where approval_status = 'APPROVED' and not looped),
+       'related_count', (select count(*) from peers),
+       'grandparent', (select json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype)
+                       from cards c where c.id = self.parent_id and (${visible.sql})),
+       'children', coalesce((
+         select json_agg(json_build_object('id', k.id, 'name', k.name, 'type', k.type, 'subtype', k.subtype,
+             'descendants_count', (select count(*) from tree d where d.branch = k.id and d.deeper and not d.looped),
+             'approval_status', k.approval_status) order by k.name_key, k.id)
+         from (select c.* from tree join cards c on c.id = tree.id
+               where not tree.deeper and (${visible.sql}) order by c.name_key, c.id limit ${IMPACT_NAMED}) k), '[]'),
+       'related_cards', coalesce((
+         select json_agg(json_build_object('id', p.id, 'name', p.name, 'type', p.type, 'subtype', p.subtype,
+             'relation_id', p.relation_id, 'relation_type_key', p.relation_type, 'relation_label', p.label,
+             'direction', p.direction) order by p.name_key, p.relation_id)
+         from (select * from peers order by name_key, relation_id limit ${IMPACT_NAMED}) p), '[]'))::text as item
+     from self`,
+    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings],
+  );
+}
+
+/**
+ * The cards that were archived together with this one and still are; `child` are those below it.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText> {
+  const visible = visibleCards(ctx);
+  return await ofVisibleCard(
+    ctx,
+    id,
+    `with recursive self as (
+       select c.id, c.archive_batch_id, c.status from cards c where c.id = ?::uuid and (${visible.sql})
+     ), below as (
+       select c.id from self join cards c on c.parent_id = self.id
+       union
+       select c.id from below join cards c on c.parent_id = below.id
+     )
+     select json_build_object('passengers', coalesce((
+       select json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype,
+           'role', case when c.id in (select id from below) then 'child' else 'related' end)
+           order by c.name_key, c.id)
+       from cards c
+       where self.status = 'ARCHIVED' and c.status = 'ARCHIVED' and c.archive_batch_id = self.archive_batch_id
+         and c.id <> self.id and (${visible.sql})), '[]'))::text as item
+     from self`,
+    [id, ...visible.bindings, ...visible.bindings],
+  );
+}
+
+/**
+ * How many relations a card has by type and direction, and its place in the hierarchy.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonText> {
+  const visible = visibleCards(ctx);
+  const related = relatedCards(ctx);
+  return await ofVisibleCard(
+    ctx,
+    id,
+    `with self as (
+       select c.id, c.parent_id from cards c where c.id = ?::uuid and (${visible.sql})
+     ), summed as (
+       select r.relation_type, ${LABEL} as label, r.direction, c.type as peer_type, t.sort_order, count(*) as number
+       ${related.sql} group by r.relation_type, t.key, r.direction, c.type
+     )
+     select json_build_object(
+       'by_type', coalesce((
+         select json_agg(json_build_object('relation_type_key', relation_type, 'label', label, 'direction', direction,
+             'peer_type_key', peer_type, 'count', number) order by sort_order, relation_type, direction desc)
+         from summed), '[]'),
+       'hierarchy', json_build_object(
+         'children_count', (select count(*) from cards c
+                            where c.parent_id = self.id and c.status = 'ACTIVE' and (${visible.sql})),
+         'parent_id', p.id, 'parent_name', p.name, 'parent_type', p.type))::text as item
+     from self left join lateral (
+       select c.id, c.name, c.type from cards c where c.id = self.parent_id and (${visible.sql})) p on true`,
+    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings],
+  );
+}
+
+const historyList: ListSpec = {
+  name: 'card-history',
+  from: 'events e left join users u on u.id = e.user_id',
+  id: 'e.position',
+  idType: 'bigint',
+  sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
+  defaultSort: 'position',
+  defaultDir: 'desc',
+  members: {
+    id: 'e.id',
+    position: 'e.position::text',
+    event_type: 'e.event_type',
+    data: 'e.data',
+    relation_id: 'e.relation_id',
+    batch_id: 'e.batch_id',
+    user_id: 'e.user_id',
+    user_display_name: 'u.display_name',
+    origin: 'e.origin',
+    request_id: 'e.request_id',
+    created_at: 'utc(e.at)',
+  },
+};
+
+/**
+ * The events of one card, newest first, with those of its relations, at whichever end it stands, of what is shown on
+ * several cards, such as risks, and those of cards that were merged into it. The history of a deleted card is kept for those who may read the audit log.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+export async function listCardHistory(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
+  const ids = await withMerged(ctx.db, id);
+  const ofCard: Condition = {
+    sql: `(e.card_id = any(?::uuid[]) or e.peer_card_id = any(?::uuid[])
+      or (e.data \\? 'card_ids' and e.data -> 'card_ids' \\?| ?::text[]))`,
+    bindings: [ids, ids, ids],
+  };
+  const visible = visibleCards(ctx);
+  const rows = await queryRows<{ seen: boolean; present: boolean; known: boolean }>(
+    ctx.db,
+    `select exists (select from cards c where c.id = ?::uuid and (${visible.sql})) as seen,
+            exists (select from cards c where c.id = ?::uuid) as present,
+            exists (select from events e where ${ofCard.sql}) as known`,
+    [id, ...visible.bindings, id, ...ofCard.bindings],
+  );
+  const { seen, present, known } = rows[0]!;
+  const tombstone = !present && known && may(ctx.caller, 'admin.events');
+  if (!seen && !tombstone) throw unseenCard(ctx, notFound('card', id));
+
+  const rights: Condition = may(ctx.caller, 'inventory.view')
+    ? visibleEvents(ctx)
+    : { sql: `e.scope = 'inventory' and e.relation_id is null ${readableTypes(ctx.caller)}`, bindings: [] };
+  const spec = { ...historyList, members: { ...historyList.members, data: visibleData(ctx) } };
+  return await runList(ctx.db, spec, [ofCard, { ...rights, visibility: true }], params, {
+    owner: ctx.caller.userId,
+  });
+}
+
+/**
+ * The JSON text that a query yields for a card that the caller sees.
+ * @throws EstateError `not_found`, `forbidden`.
+ */
+async function ofVisibleCard(ctx: Ctx, id: string, sql: string, bindings: unknown[]): Promise<JsonText> {
+  const [text] = await queryColumn<JsonText>(ctx.db, sql, bindings);
+  if (text === undefined) throw unseenCard(ctx, notFound('card', id));
+  return text;
 }

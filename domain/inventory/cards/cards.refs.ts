@@ -4,7 +4,7 @@ import { joinPath, splitPath } from '../../kernel/transfer/csv-cells.ts';
 import { visibleCards } from './cards.visible.ts';
 
 /** A reference as it stands in a cell of a table: `Parent / Child / Name`, `\/` and `\\` for those characters. */
-export interface PathRef {
+interface PathRef {
   /** The caller's own place of the reference, given back with the result. */
   row: number;
   column: string;
@@ -12,7 +12,7 @@ export interface PathRef {
   ref: string;
 }
 
-export interface ResolvedPath {
+interface ResolvedPath {
   row: number;
   column: string;
   status: 'resolved' | 'ambiguous' | 'missing';

@@ -1,11 +1,12 @@
 import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { levelsAfter } from './cards.levels.ts';
-import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
+import { requireOnCards } from '../../kernel/permissions/policy.ts';
+import { loadCards, lockCards, requireCard, type StoredCard, typeOf } from './cards.load.ts';
+import { EDIT } from './cards.patch.ts';
 import { rescored } from './cards.rows.ts';
 import { type CardWrite, settled } from './cards.save.ts';
-import { ancestorsOf, idsBelow } from './cards.tree.ts';
+import { ancestorsOf, idsBelow, levelsAfter } from './cards.tree.ts';
 import { visibleCards } from './cards.visible.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
 
@@ -37,13 +38,19 @@ export interface RemovalPlan {
 
 type Act = 'archive' | 'delete';
 
+/** Needed for archiving and restoring. */
+export const ARCHIVE = { app: 'inventory.archive', card: 'card.archive' } as const;
+/** Needed for deleting. */
+export const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
+const removalRights = { archive: ARCHIVE, delete: DELETE };
+
 /**
  * Decides what goes and what stays, under the exclusive hierarchy lock. Archiving looks at active cards only;
  * deleting takes archived children along with the strategy, or parts them from their card where none is given. A
  * child that is itself among the cards needs no strategy.
  * @throws EstateError `children_present`, `too_many_descendants`, `validation_failed`.
  */
-export async function planRemoval(
+async function planRemoval(
   work: Work,
   ctx: Ctx,
   primaries: StoredCard[],
@@ -100,12 +107,12 @@ async function childrenOf(
   act: Act,
 ): Promise<{ id: string; parent_id: string; status: string }[]> {
   if (parents.length === 0) return [];
-  const { rows } = await sql.raw(
-    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${act === 'archive' ? "and status = 'ACTIVE'" : ''}
-     order by id`,
+  const active = act === 'archive' ? "and status = 'ACTIVE'" : '';
+  return await queryRows(
+    sql,
+    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${active} order by id`,
     [parents],
   );
-  return rows;
 }
 
 /** The related cards that go too: the named ones, or every active one. */
@@ -155,16 +162,34 @@ export function withLevel(plan: RemovalPlan, card: StoredCard): StoredCard {
   return level === undefined ? card : { ...card, attributes: { ...card.attributes, [LEVEL_FIELD]: level } };
 }
 
-/** Locks and loads every card of the plan. */
-export async function lockRemoval(
+/** What a removal does: the plan, its cards as they are stored, and those of them that are removed. */
+interface Removal {
+  plan: RemovalPlan;
+  cards: Map<string, StoredCard>;
+  removed: StoredCard[];
+}
+
+/**
+ * Plans the removal of cards under the exclusive hierarchy lock, and locks and loads all cards that it changes.
+ * @throws EstateError as {@link planRemoval}, and `forbidden` without the right on each removed card, and that to edit
+ * each moved one.
+ */
+export async function beginRemoval(
   work: Work,
   ctx: Ctx,
-  plan: RemovalPlan,
+  primaries: StoredCard[],
+  request: RemovalRequest,
   act: Act,
-): Promise<Map<string, StoredCard>> {
+): Promise<Removal> {
+  const plan = await planRemoval(work, ctx, primaries, request, act);
   const ids = new Set([...plan.removed, ...plan.moved.keys(), ...plan.levels.keys()]);
   await lockCards(work, ids, act === 'delete' ? 'update' : 'no key update');
-  return await loadCards(work, ctx, ids);
+  const cards = await loadCards(work, ctx, ids);
+  const required = (wanted: Iterable<string>) => [...wanted].map((id) => requireCard(cards, id));
+  const removed = required(plan.removed);
+  requireOnCards(ctx, removalRights[act], removed);
+  requireOnCards(ctx, EDIT, required(plan.moved.keys()));
+  return { plan, cards, removed };
 }
 
 /** The writes of the cards that stay: another parent, levels, and approvals that break by the move. */

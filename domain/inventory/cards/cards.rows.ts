@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { updateRows } from '../../kernel/resources/rows.ts';
 import type { StoredCard } from './cards.load.ts';
+import { Card } from './cards.model.ts';
+import { mergeAttributes } from './rules/merge.ts';
 import { dataQuality, qualityFacts } from './rules/quality.ts';
 
 /** The card with the data quality that follows from its values and surroundings. */
@@ -11,18 +13,27 @@ export function rescored(type: CardType, card: StoredCard): StoredCard {
 }
 
 /** Writes the rows of changed cards in one statement. */
-export async function updateRows(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
-  await queryRows(
+export async function writeCards(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
+  const updated_by = ctx.caller.userId;
+  await updateRows(
     sql,
-    `update cards c set
-       subtype = v.subtype, name = v.name, alias = v.alias, description = v.description, parent_id = v.parent_id,
-       lifecycle = v.lifecycle, attributes = v.attributes, external_id = v.external_id, status = v.status,
-       approval_status = v.approval_status, data_quality = v.data_quality, archived_at = v.archived_at,
-       archive_batch_id = v.archive_batch_id, updated_by = ?::uuid, updated_at = clock_timestamp()
-     from jsonb_to_recordset(?::jsonb) as v(id uuid, subtype text, name text, alias text, description text,
-       parent_id uuid, lifecycle jsonb, attributes jsonb, external_id text, status text, approval_status text,
-       data_quality numeric, archived_at timestamptz, archive_batch_id uuid)
-     where c.id = v.id`,
-    [ctx.caller.userId, JSON.stringify(cards)],
+    Card,
+    cards.map((card) => ({ ...card, updated_by })),
   );
+}
+
+/**
+ * The keys of a card's attributes that are sums of lines: neither people nor formulas set them while there are lines.
+ * Only cost fields are, since the lines are costs.
+ */
+export function summedKeys(type: CardType, { sums }: Pick<StoredCard, 'sums'>): string[] {
+  return Object.keys(sums ?? {}).filter((key) => type.fields.get(key)?.type === 'cost');
+}
+
+/** The card with its sums as attributes, whatever else was written to them. */
+export function withSums(type: CardType, card: StoredCard): StoredCard {
+  const keys = summedKeys(type, card);
+  if (keys.length === 0) return card;
+  const sums = Object.fromEntries(keys.map((key) => [key, card.sums![key]]));
+  return { ...card, attributes: mergeAttributes(card.attributes, sums) };
 }

@@ -1,18 +1,21 @@
 import type { Knex } from 'knex';
+import { queryColumn } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { insertRows } from '../../kernel/resources/rows.ts';
 import type { Seeds } from '../calculations/calculations.follow.ts';
-import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.local.ts';
+import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.follow.ts';
+import { lockCalculations } from '../calculations/calculations.lock.ts';
 import { noteRuns, type Recalculated, recalculate } from '../calculations/recalculate.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
-import { rescored, updateRows } from './cards.rows.ts';
-import { summedKeys, withSums } from './cards.sums.ts';
+import { Card } from './cards.model.ts';
+import { rescored, summedKeys, withSums, writeCards } from './cards.rows.ts';
 import { guardUnique } from './cards.unique.ts';
-import { approvalAfter } from './rules/approval.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
 import { type Changes, diffCard } from './rules/diff.ts';
+import { approvalAfter, type FilledSlots } from './rules/quality.ts';
 
 /** The card after a change of its content by hand: approval and data quality follow. */
 export function settled(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
@@ -53,7 +56,7 @@ export async function saveCards(
     .filter((write) => Object.keys(write.changes).length > 0);
   if (changed.length === 0 && seeds.size === 0) return [];
   const after = changed.map((write) => write.after);
-  const update = (sql: Knex.Transaction) => updateRows(sql, ctx, after);
+  const update = (sql: Knex.Transaction) => writeCards(sql, ctx, after);
   if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
   else if (changed.length > 0) await update(work.sql);
   const computed = await recalculate(work, ctx, changed, seeds, runs);
@@ -153,4 +156,45 @@ export function levelWrites(
     const attributes = { ...card.attributes, [LEVEL_FIELD]: level };
     return { before: card, after: rescored(typeOf(work.metamodel, card), { ...card, attributes }) };
   });
+}
+
+/** What stands around a card that is yet to be made. */
+export const nothingFilled: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
+
+/**
+ * Writes new cards in one statement, with an event for each, computed values included. What the unique indexes refuse is thrown as PostgreSQL
+ * says it: callers stand in `guardUnique`, or look for themselves which card was in the way.
+ */
+export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Promise<void> {
+  if (given.length === 0) return;
+  await lockCalculations(work, new Set(given.map(({ type }) => type)));
+  const runs = noRuns();
+  const cards = given.map((card) => {
+    const type = typeOf(work.metamodel, card);
+    const computed = withLocalValues(work.metamodel, type, card, null, runs);
+    return computed === card ? card : rescored(type, computed);
+  });
+  const { userId } = ctx.caller;
+  await insertRows(
+    work.sql,
+    Card,
+    cards.map((card) => ({ ...card, created_by: userId, updated_by: userId })),
+  );
+  const written = cards.map((after) => ({ before: null, after, changes: {} }));
+  const computed = await recalculate(work, ctx, written, new Map(), runs);
+  await noteRuns(work, runs);
+  for (const made of cards) {
+    const card = computed.get(made.id)?.after ?? made;
+    computed.delete(made.id);
+    const type = typeOf(work.metamodel, card);
+    work.emit(cardEvent('card.created', type, card, diffCard(null, card)));
+    work.raise(cardsTopic(type.key));
+  }
+  emitComputed(work, computed.values());
+}
+
+/** New ids, each greater than the one before. */
+export async function newIds({ sql }: Pick<Work, 'sql'>, count: number): Promise<string[]> {
+  if (count === 0) return [];
+  return await queryColumn<string>(sql, 'select uuidv7() from generate_series(1, ?)', [count]);
 }

@@ -1,39 +1,15 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { visibleCards } from './cards.visible.ts';
-import { LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';
+import { hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';
 
 /** How many cards below one may be taken along by archiving, deleting or moving it. */
 const MAX_DESCENDANTS = 10_000;
 
-export interface TreeCard {
-  id: string;
-  /** 1 for the children of the roots that were asked for. */
-  distance: number;
-  parent: string;
-  /** Which of the roots it lies below. */
-  root: string;
-  /** The capability level, where it has one. */
-  level: string | null;
-}
-
-/** All cards below the given ones, archived ones included. @throws EstateError `too_many_descendants`. */
-export async function descendantsOf(sql: Sql, roots: string[]): Promise<TreeCard[]> {
-  return await limitedBelow(
-    sql,
-    `select c.id, 1 as distance, c.parent_id as parent, c.parent_id as root, c.attributes ->> '${LEVEL_FIELD}' as level
-     from cards c where c.parent_id = any(?::uuid[])
-     union all
-     select c.id, below.distance + 1, c.parent_id, below.root, c.attributes ->> '${LEVEL_FIELD}'
-     from below join cards c on c.parent_id = below.id`,
-    [roots],
-  );
-}
-
 /**
- * The ids of all cards below the given ones, each once; `active` passes over archived ones and what lies below them.
+ * The ids of all cards below the given ones, each once; `active` skips archived ones and all below them.
  * @throws EstateError `too_many_descendants`.
  */
 export async function idsBelow(sql: Sql, roots: string[], active: boolean): Promise<string[]> {
@@ -49,10 +25,10 @@ export async function idsBelow(sql: Sql, roots: string[], active: boolean): Prom
 }
 
 /**
- * Runs a walk downwards, `query` being what defines `below` from itself.
+ * Runs a walk downwards; `query` defines `below` recursively.
  * @throws EstateError `too_many_descendants`.
  */
-export async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Promise<T[]> {
+async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Promise<T[]> {
   const rows = await queryRows<T>(
     sql,
     `with recursive below as (${query}) select * from below limit ${MAX_DESCENDANTS + 1}`,
@@ -67,25 +43,18 @@ export async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown
   return rows;
 }
 
-/** The refusal of a hierarchy that would go round in a circle. */
-export function parentCycle(): EstateError {
+/** The refusal of a card that would be its own ancestor. */
+function parentCycle(): EstateError {
   const message = 'is the card itself or lies below it';
   return new EstateError('parent_cycle', 'A card cannot lie below itself.', {
     errors: [{ field: 'parent_id', code: 'parent_cycle', message }],
   });
 }
 
-/** Where a card would stand below a parent. */
-export interface ParentPlace {
-  /** Ids from the parent up to the root; empty for a root. */
-  ancestors: string[];
-  /** The depth that a child has there, and the kind of its root. */
-  place: Place;
-}
-
-/** The ids of all that lies above each card, its parent first. */
+/** The ids of all ancestors of each card, its parent first. */
 export async function ancestorsOf(sql: Sql, ids: string[]): Promise<Map<string, string[]>> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string; ancestors: string[] }>(
+    sql,
     `with recursive up as (
        select c.id as start, c.parent_id as at, 1 as distance from cards c where c.id = any(?::uuid[])
        union all
@@ -94,42 +63,23 @@ export async function ancestorsOf(sql: Sql, ids: string[]): Promise<Map<string, 
      from up group by start`,
     [ids],
   );
-  return new Map(rows.map((row: { id: string; ancestors: string[] }) => [row.id, row.ancestors]));
+  return new Map(rows.map((row) => [row.id, row.ancestors]));
 }
 
-/** Where a card stands that has the given parent. */
-export async function placeBelow(sql: Sql, parentId: string | null): Promise<ParentPlace> {
-  if (parentId === null) return { ancestors: [], place: { depth: 1, underMacro: false } };
-  const { rows } = await sql.raw(
-    `with recursive up as (
-       select c.id, c.parent_id, 1 as distance, c.attributes ->> '${LEVEL_FIELD}' as level
-       from cards c where c.id = ?::uuid
-       union all
-       select c.id, c.parent_id, up.distance + 1, c.attributes ->> '${LEVEL_FIELD}'
-       from up join cards c on c.id = up.parent_id where up.distance < ${MAX_DESCENDANTS}
-     ) select id, level from up order by distance`,
-    [parentId],
-  );
-  return {
-    ancestors: rows.map((row: { id: string }) => row.id),
-    place: { depth: rows.length + 1, underMacro: rows.at(-1)?.level === MACRO },
-  };
-}
-
-/** Where a parent stands, as its children need it. */
-export interface StandingParent {
+/** A parent with the place of its children. */
+export interface ParentCard {
   id: string;
   type: string;
   status: 'ACTIVE' | 'ARCHIVED';
-  /** The place of its children. */
   place: Place;
 }
 
-/** Parents as the inventory has them now; those that are gone are left out. */
-export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, StandingParent>> {
+/** Parents by id; those that do not exist are left out. */
+export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, ParentCard>> {
   if (ids.length === 0) return new Map();
   // one row is looked up at a time: what the planner takes for a join of whole tables is a few steps upwards
-  const { rows } = await sql.raw(
+  const rows = await queryRows<Omit<ParentCard, 'place'> & { depth: number; top: string | null }>(
+    sql,
     `with recursive up as (
        select p.id as start, p.type, p.status, p.parent_id as at, p.level as top, 1 as depth
        from unnest(?::uuid[]) q(id) cross join lateral (
@@ -144,17 +94,15 @@ export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, 
     [ids],
   );
   return new Map(
-    rows.map(
-      ({ depth, top, ...parent }: Omit<StandingParent, 'place'> & { depth: number; top: string | null }) => [
-        parent.id,
-        { ...parent, place: { depth: depth + 1, underMacro: top === MACRO } },
-      ],
-    ),
+    rows.map(({ depth, top, ...parent }) => [
+      parent.id,
+      { ...parent, place: { depth: depth + 1, underMacro: top === MACRO } },
+    ]),
   );
 }
 
 /**
- * Checks that a card of the type may lie below the parent, which is undefined where there is no such card.
+ * Checks that a card of the type may lie below the parent, which is undefined if it does not exist.
  * @throws EstateError naming `parent_id`.
  */
 export function requireFittingParent(
@@ -172,8 +120,9 @@ export function requireFittingParent(
 }
 
 /**
- * Checks that a card of the type may lie below the parent, and finds the place: the parent exists and is active,
- * is of the same type, whose cards form a hierarchy, and is not the card itself or below it.
+ * Checks that a card of the type may lie below the parent: a card that the caller sees, active and of the same type, whose
+ * cards form a hierarchy. Whether the card is below itself is checked by {@link levelsAfter}.
+ * @returns the place of the card.
  * @throws EstateError naming `parent_id`.
  */
 export async function requireParent(
@@ -181,35 +130,145 @@ export async function requireParent(
   ctx: Ctx,
   type: CardType,
   parentId: string | null,
-  cardId: string | null,
-): Promise<ParentPlace> {
-  if (parentId === null) return await placeBelow(sql, null);
+): Promise<Place> {
+  if (parentId === null) return { depth: 1, underMacro: false };
   const visible = visibleCards(ctx);
-  const rows = await queryRows<{ type: string; status: string }>(
+  const seen = await queryColumn<string>(
     sql,
-    `select c.type, c.status from cards c where c.id = ?::uuid and (${visible.sql})`,
+    `select c.id from cards c where c.id = ?::uuid and (${visible.sql})`,
     [parentId, ...visible.bindings],
   );
-  const [parent] = rows;
+  const parent = (await readParents(sql, seen)).get(parentId);
   requireFittingParent(type, parent);
-  const found = await placeBelow(sql, parentId);
-  if (cardId !== null && found.ancestors.includes(cardId)) {
-    throw parentCycle();
-  }
-  return found;
+  return parent!.place;
+}
+
+/** What a command does to the hierarchy, all at once. */
+interface TreeChange {
+  /** The new parents of cards that move. */
+  moved: ReadonlyMap<string, string | null>;
+  /** Cards that leave for good. */
+  gone?: ReadonlySet<string>;
+  /** Cards whose level is set to Macro, or from Macro to another one. */
+  macros?: ReadonlyMap<string, boolean>;
+}
+
+interface Node {
+  id: string;
+  parent_id: string | null;
+  type: string;
+  /** The capability level that it has. */
+  level: string | null;
 }
 
 /**
- * The levels that capabilities below a card at `place` must have, as far as they differ from what they have.
- * @throws EstateError `capability_too_deep` when one of them would lie too deep.
+ * The capability levels that differ once the hierarchy has changed: of the cards that change, and of all that lies
+ * below them. Call it under the exclusive hierarchy lock.
+ * @returns the new levels by card id.
+ * @throws EstateError `parent_cycle`, `capability_too_deep`, `too_many_descendants`.
  */
-export function levelsBelow(place: Place, below: TreeCard[]): Map<string, string> {
-  const changed = new Map<string, string>();
-  for (const card of below) {
-    const own: Place = { depth: place.depth + card.distance, underMacro: place.underMacro };
-    if (own.depth > maxDepth(own.underMacro)) throw tooDeep(own.underMacro);
-    const level = levelAt(own);
-    if (card.level !== level) changed.set(card.id, level);
+export async function levelsAfter(
+  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  { moved, gone = new Set(), macros = new Map() }: TreeChange,
+): Promise<Map<string, string>> {
+  const changing = [...new Set([...moved.keys(), ...macros.keys()])];
+  if (changing.length === 0) return new Map();
+  const leveled = new Set([...metamodel.cardTypes.values()].filter(hasLevels).map((type) => type.key));
+  const tree = await withAncestors(sql, [...changing, ...[...moved.values()].filter((id) => id !== null)]);
+  const following = new Set(changing);
+  for (const card of await below(sql, changing, [...leveled])) {
+    tree.set(card.id, card);
+    following.add(card.id);
   }
-  return changed;
+  for (const [id, parent] of moved) {
+    const card = tree.get(id);
+    if (card) tree.set(id, { ...card, parent_id: parent });
+  }
+
+  const placeOf = placesIn(tree, macros);
+  const levels = new Map<string, string>();
+  for (const id of following) {
+    const card = tree.get(id);
+    if (!card || gone.has(id)) continue;
+    const place = placeOf(card);
+    if (place === undefined) throw parentCycle();
+    if (!leveled.has(card.type)) continue;
+    if (place.depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
+    const level = levelAt(place);
+    if (level !== card.level) levels.set(id, level);
+  }
+  return levels;
+}
+
+/** The place of a card of the tree; undefined where it lies below itself. */
+function placesIn(
+  tree: ReadonlyMap<string, Node>,
+  macros: ReadonlyMap<string, boolean>,
+): (card: Node) => Place | undefined {
+  const known = new Map<string, Place>();
+  return (card) => {
+    const chain: Node[] = [];
+    const seen = new Set<string>();
+    let at: Node | undefined = card;
+    while (at && !known.has(at.id)) {
+      if (seen.has(at.id)) return undefined;
+      seen.add(at.id);
+      chain.push(at);
+      at = at.parent_id === null ? undefined : tree.get(at.parent_id);
+    }
+    let place = at && known.get(at.id);
+    for (const node of chain.toReversed()) {
+      place = place
+        ? { depth: place.depth + 1, underMacro: place.underMacro }
+        : { depth: 1, underMacro: macros.get(node.id) ?? node.level === MACRO };
+      known.set(node.id, place);
+    }
+    return place;
+  };
+}
+
+/** Cards with everything above them, by id. */
+async function withAncestors(sql: Sql, ids: string[]): Promise<Map<string, Node>> {
+  const rows = await queryRows<Node>(
+    sql,
+    `with recursive up as (
+       select id, parent_id, type, attributes ->> '${LEVEL_FIELD}' as level from cards where id = any(?::uuid[])
+       union
+       select c.id, c.parent_id, c.type, c.attributes ->> '${LEVEL_FIELD}' from up join cards c on c.id = up.parent_id
+     ) select * from up`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** All cards of leveled types below the given ones, each once. */
+async function below(sql: Sql, ids: string[], leveled: string[]): Promise<Node[]> {
+  if (leveled.length === 0) return [];
+  return await limitedBelow(
+    sql,
+    `select id, parent_id, type, attributes ->> '${LEVEL_FIELD}' as level from cards
+     where parent_id = any(?::uuid[]) and type = any(?::text[])
+     union
+     select c.id, c.parent_id, c.type, c.attributes ->> '${LEVEL_FIELD}' from below join cards c on c.parent_id = below.id`,
+    [ids, leveled],
+  );
+}
+
+/** A walk to the top that takes more steps than this is taken for a loop. */
+const MAX_STEPS = 10_000;
+
+/** @returns the ids of those moved cards that are now descendants of themselves. */
+export async function findLoops(sql: Sql, moved: string[]): Promise<Set<string>> {
+  const ids = await queryColumn<string>(
+    sql,
+    `with recursive up as (
+       select q.id as start, q.id as at, 0 as depth from unnest(?::uuid[]) q(id)
+       union all
+       select u.start, p.parent_id, u.depth + 1
+       from up u cross join lateral (select c.parent_id from cards c where c.id = u.at limit 1) p
+       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${MAX_STEPS}
+     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${MAX_STEPS})`,
+    [moved],
+  );
+  return new Set(ids);
 }

@@ -3,7 +3,7 @@ import { type Sql, sqlState, violatedConstraint } from '../../../platform/databa
 import { EstateError } from '../../../platform/errors.ts';
 
 /** A card as it would stand after a write, as far as the unique indexes look at it. */
-export interface UniqueCard {
+interface UniqueCard {
   id: string;
   type: string;
   parent_id: string | null;

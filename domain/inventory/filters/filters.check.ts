@@ -1,7 +1,5 @@
-import { filterError, listed } from './filters.errors.ts';
 import { type FilterTarget, type RelationStep, resolveField } from './filters.fields.ts';
 import type { FilterSchema } from './filters.schema.ts';
-import type { FilterCondition, FilterNode, FilterOperator, FilterWord } from './filters.types.ts';
 import {
   describeRule,
   type FilterValues,
@@ -11,7 +9,15 @@ import {
   type TestOperator,
   type ValueKind,
   type ValueRule,
-} from './filters.values.ts';
+} from './filters.schema.ts';
+import {
+  type FilterCondition,
+  type FilterNode,
+  type FilterOperator,
+  type FilterWord,
+  filterError,
+  listed,
+} from './filters.types.ts';
 
 /** One test of a field: `in` holds for any of the values, `between` has two, the others have one. */
 export type FilterTest = {
@@ -34,7 +40,7 @@ export type CheckedNode =
   | { kind: 'not'; item: CheckedNode }
   | CheckedCondition;
 
-export interface CheckedFilter {
+interface CheckedFilter {
   root: CheckedNode;
   /** Paths of the cost attributes that it asks about: only for those who may see costs. */
   costs: ReadonlySet<string>;

@@ -1,9 +1,9 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { approvalStatuses, cardStatuses } from '../cards/cards.model.ts';
-import { filterError, listed } from './filters.errors.ts';
 import type { FilterAttributes, FilterSchema, FilterScope, FilterTagGroup } from './filters.schema.ts';
+import { rulesOf, type ValueRule } from './filters.schema.ts';
 import type { FilterWord } from './filters.types.ts';
-import { rulesOf, type ValueRule } from './filters.values.ts';
+import { filterError, listed } from './filters.types.ts';
 
 /** The columns of `cards` that filters may name. */
 export type FilterColumn =

@@ -1,5 +1,7 @@
+import { isUuid } from '../../../platform/uuid.ts';
 import type { CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
+import { type FilterWord, listed, rangeOperators } from './filters.types.ts';
 
 /** An attribute as filters see it: card types may give one key different types and options. */
 interface FilterAttribute {
@@ -92,4 +94,205 @@ function attributesOf(fields: Iterable<CompiledField>): FilterAttributes {
     attributes.set(field.key, known);
   }
   return attributes;
+}
+
+/** A moment's span: a timestamp stands for its millisecond, a date for its day in UTC. */
+export interface Moment {
+  /** RFC 3339 in UTC. */
+  from: string;
+  span: 'millisecond' | 'day';
+}
+
+/** A person by id or e-mail address, or whoever asks. */
+export type Person = { id: string } | { email: string } | { me: true };
+
+interface TagName {
+  groupId: string;
+  name: string;
+}
+
+/** What a value is read as, by the kind of the field. */
+export interface FilterValues {
+  text: string;
+  /** One of a closed list. */
+  key: string;
+  /** A member of a field that holds several of a closed list. */
+  keys: string;
+  number: number;
+  boolean: boolean;
+  date: string;
+  moment: Moment;
+  id: string;
+  person: Person;
+  tag: TagName;
+}
+
+export type ValueKind = keyof FilterValues;
+
+/** How the values of a field are read. */
+export type ValueRule =
+  | { kind: Exclude<ValueKind, 'key' | 'keys' | 'tag'> }
+  | { kind: 'key' | 'keys'; what: string; keys: ReadonlySet<string> }
+  | { kind: 'tag'; group?: FilterTagGroup; groups: ReadonlyMap<string, FilterTagGroup> };
+
+/** The operators that are left when `!=`, `not in` and `=` are read as (the negation of) `in`. */
+export type TestOperator = 'in' | '~' | 'starts with' | (typeof rangeOperators)[number];
+
+const MEMBERSHIP: ReadonlySet<TestOperator> = new Set(['in']);
+const ORDERED: ReadonlySet<TestOperator> = new Set(['in', ...rangeOperators]);
+const TEXTUAL: ReadonlySet<TestOperator> = new Set(['in', '~', 'starts with']);
+
+/** The operators that a kind of value takes, besides the tests of emptiness. */
+export function operatorsOf(kind: ValueKind): ReadonlySet<TestOperator> {
+  if (kind === 'text') return TEXTUAL;
+  return kind === 'number' || kind === 'date' || kind === 'moment' ? ORDERED : MEMBERSHIP;
+}
+
+/** The rules for an attribute of the given types: several where card types disagree about the key. */
+export function rulesOf(types: Iterable<FieldType>, options: ReadonlySet<string>): ValueRule[] {
+  const rules = new Map<ValueKind, ValueRule>();
+  for (const type of types) {
+    const rule = ruleOf(type, options);
+    rules.set(rule.kind, rule);
+  }
+  return [...rules.values()];
+}
+
+function ruleOf(type: FieldType, options: ReadonlySet<string>): ValueRule {
+  switch (type) {
+    case 'text':
+    case 'multiline_text':
+    case 'url':
+      return { kind: 'text' };
+    case 'number':
+    case 'cost':
+      return { kind: 'number' };
+    case 'single_select':
+      return { kind: 'key', what: 'option', keys: options };
+    case 'multiple_select':
+      return { kind: 'keys', what: 'option', keys: options };
+    case 'boolean':
+    case 'date':
+      return { kind: type };
+  }
+}
+
+/** The value that the word stands for, or undefined where it is none of this kind. */
+export function readValue(rule: ValueRule, word: FilterWord): FilterValues[ValueKind] | undefined {
+  switch (rule.kind) {
+    case 'text':
+      return word.text;
+    case 'key':
+    case 'keys':
+      return rule.keys.has(word.text) ? word.text : undefined;
+    case 'number':
+      return word.quoted ? undefined : readNumber(word.text);
+    case 'boolean':
+      return word.quoted ? undefined : readBoolean(word.text);
+    case 'date':
+      return isDate(word.text) ? word.text : undefined;
+    case 'moment':
+      return readMoment(word.text);
+    case 'id':
+      return readId(word.text);
+    case 'person':
+      return readPerson(word);
+    case 'tag':
+      return rule.group ? { groupId: rule.group.id, name: word.text } : readTag(word.text, rule.groups);
+  }
+}
+
+const NUMBER = /^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
+function readNumber(text: string): number | undefined {
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+  // no minus zero, which JSON does not know
+  return Number.isFinite(value) ? value + 0 : undefined;
+}
+
+function readBoolean(text: string): boolean | undefined {
+  const lower = text.toLowerCase();
+  return lower === 'true' ? true : lower === 'false' ? false : undefined;
+}
+
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const TIMESTAMP =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}[tT]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([zZ]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/;
+// PostgreSQL and the calendar know no year 0
+const FIRST_MOMENT = '0001';
+
+function isDate(text: string): boolean {
+  if (!DATE.test(text) || text < FIRST_MOMENT) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  // the parser takes 30 February for 2 March
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+function readMoment(text: string): Moment | undefined {
+  if (isDate(text)) return { from: `${text}T00:00:00.000Z`, span: 'day' };
+  if (!TIMESTAMP.test(text) || !isDate(text.slice(0, 10))) return undefined;
+  const from = new Date(text.toUpperCase()).toISOString();
+  // an offset may lead out of the years of four digits
+  return DATE.test(from.slice(0, 10)) && from >= FIRST_MOMENT ? { from, span: 'millisecond' } : undefined;
+}
+
+function readId(text: string): string | undefined {
+  return isUuid(text) ? text.toLowerCase() : undefined;
+}
+
+function readPerson({ text, quoted }: FilterWord): Person | undefined {
+  if (!quoted && text.toLowerCase() === 'me') return { me: true };
+  const id = readId(text);
+  if (id !== undefined) return { id };
+  return text.includes('@') ? { email: text } : undefined;
+}
+
+/** Reads `Group/Tag`, where both names may hold a slash. */
+function readTag(text: string, groups: ReadonlyMap<string, FilterTagGroup>): TagName | undefined {
+  for (let slash = text.indexOf('/'); slash >= 0; slash = text.indexOf('/', slash + 1)) {
+    const group = groups.get(text.slice(0, slash).toLowerCase());
+    const name = text.slice(slash + 1);
+    if (group && name !== '') return { groupId: group.id, name };
+  }
+  return undefined;
+}
+
+/** What the rule takes, for a sentence. */
+export function describeRule(rule: ValueRule): string {
+  switch (rule.kind) {
+    case 'text':
+      return 'text';
+    case 'number':
+      return 'a number';
+    case 'boolean':
+      return 'true or false';
+    case 'date':
+      return 'a date such as 2027-01-31';
+    case 'moment':
+      return 'a date or a timestamp with its offset, such as 2026-01-01T00:00:00Z';
+    case 'id':
+      return 'an id (UUID)';
+    case 'person':
+      return "me, an e-mail address in quotes or a user's id";
+    case 'tag':
+      return rule.group ? 'the name of a tag' : 'a known group and a tag as "Group/Tag"';
+    case 'key':
+    case 'keys':
+      return rule.keys.size > 0 ? `the ${rule.what} ${listed(rule.keys)}` : `no ${rule.what} at all`;
+  }
+}
+
+/** What could stand for a value of the rule, where that can be listed. */
+export function listRule(rule: ValueRule): string[] {
+  switch (rule.kind) {
+    case 'key':
+    case 'keys':
+      return [...rule.keys];
+    case 'boolean':
+      return ['true', 'false'];
+    case 'tag':
+      return rule.group ? [] : [...rule.groups.values()].map((group) => `${group.name}/…`);
+    default:
+      return [];
+  }
 }

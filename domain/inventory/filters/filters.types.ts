@@ -1,3 +1,5 @@
+import { EstateError } from '../../../platform/errors.ts';
+
 /** A name in a field's path, or a value: quoted text, or a bare word that the field's type gives a meaning. */
 export interface FilterWord {
   text: string;
@@ -37,3 +39,46 @@ export type FilterNode =
   | { kind: 'and' | 'or'; items: FilterNode[] }
   | { kind: 'not'; item: FilterNode }
   | FilterCondition;
+
+/** What may be wrong with a filter, as the machine code of the field error. */
+type FilterFault =
+  /** The text does not follow the grammar. */
+  | 'filter_syntax'
+  /** Too long, too deep, or too many conditions. */
+  | 'filter_limit'
+  /** No such field, attribute, relation type, stakeholder role or tag group. */
+  | 'filter_unknown_field'
+  /** The field does not take the operator. */
+  | 'filter_operator'
+  /** The value does not fit the field's type, or is none of its options. */
+  | 'filter_value';
+
+const EXPECTED_SHOWN = 20;
+
+/**
+ * The 422 for a filter: a field error that says where, and the members `position` (in characters, from 1) and
+ * `expected` (what could stand there; at most 20, empty where it cannot be listed).
+ */
+export function filterError(
+  fault: FilterFault,
+  message: string,
+  position: number,
+  expected: Iterable<string> = [],
+): EstateError {
+  const text = `${message} at position ${position}`;
+  return new EstateError('validation_failed', `filter: ${text}`, {
+    errors: [{ field: 'filter', code: fault, message: text }],
+    extra: { position, expected: [...expected].slice(0, EXPECTED_SHOWN) },
+  });
+}
+
+const LISTED = 6;
+
+/** The words as a sentence lists them: `a, b or c`; a long list is cut. */
+export function listed(words: Iterable<string>): string {
+  const all = [...words];
+  const shown = all.slice(0, LISTED);
+  if (all.length > LISTED) return `${shown.join(', ')} or ${all.length - LISTED} more`;
+  const last = shown.pop();
+  return shown.length > 0 ? `${shown.join(', ')} or ${last}` : (last ?? 'nothing');
+}

@@ -8,7 +8,7 @@ import {
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { metamodelChangeJob } from './changes/metamodel-change.job.ts';
+import { metamodelChangeJob } from './changes/changes.run.ts';
 import { undoCardType, undoRelationType, undoRole } from './changes/undo.ts';
 
 /** What the definitions of types have in common: their writes update the inventory, with events of its own. */

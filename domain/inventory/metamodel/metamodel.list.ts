@@ -1,10 +1,10 @@
 import Type, { type TProperties } from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
-import { type EstateError, notFound } from '../../../platform/errors.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import type { ItemSpec, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE, fallbacks } from '../../kernel/metamodel/languages.ts';
 import {
   CardTypeDefinition,
@@ -14,7 +14,7 @@ import {
 import { Key, type StaticOf } from '../../kernel/shapes.ts';
 
 /** Expressions that yield labels in one language; in the default language they are the columns themselves. */
-export interface Labels {
+interface Labels {
   /** A text column of the alias with the translations beside it. */
   text(alias: string, column: string): string;
   /** A JSON expression with labelled objects in it. */
@@ -45,7 +45,7 @@ export const typeFilters = { include_hidden: Include };
 export const relationTypeFilters = { ...typeFilters, type_key: Type.Optional(Key) };
 export const roleFilters = { include_archived: Include };
 
-const byOrder = { defaultSort: 'sort_order', defaultDir: 'asc' } as const;
+const byOrder = { defaultSort: 'sort_order' } as const;
 
 /** The members of a definition; its timestamps are internal. */
 function shown(alias: string, model: { columns: TProperties }): ListSpec['members'] {
@@ -94,6 +94,7 @@ function relationTypeList(language: string): ListSpec {
     id: 't.key',
     idType: 'text',
     sorts: definitionSorts('t', label),
+    filters: { type_key: '? in (t.source_type_key, t.target_type_key)' },
     ...byOrder,
     search: `fold(t.key || ' ' || ${label} || ' ' || coalesce(${reverse}, ''))`,
     members: {
@@ -117,7 +118,6 @@ function roleList(language: string): ListSpec {
     name: 'stakeholder-role-definitions',
     from: 'stakeholder_role_definitions d',
     id: 'd.id',
-    idType: 'uuid',
     sorts: definitionSorts('d', label),
     ...byOrder,
     search: `fold(d.key || ' ' || ${label})`,
@@ -145,16 +145,9 @@ export async function listRelationTypes(
   params: ListParams & StaticOf<typeof relationTypeFilters>,
   language: string,
 ): Promise<JsonText> {
-  const conditions = [];
-  if (!params.include_hidden) {
-    conditions.push({ sql: 'not (t.is_hidden or st.is_hidden or tt.is_hidden)', bindings: [] });
-  }
-  if (params.type_key !== undefined) {
-    conditions.push({
-      sql: '? in (t.source_type_key, t.target_type_key)',
-      bindings: [params.type_key],
-    });
-  }
+  const conditions = params.include_hidden
+    ? []
+    : [{ sql: 'not (t.is_hidden or st.is_hidden or tt.is_hidden)', bindings: [] }];
   return await runList(ctx.db, relationTypeList(language), conditions, params);
 }
 
@@ -171,31 +164,14 @@ export async function listStakeholderRoleDefinitions(
   return await runList(ctx.db, roleList(language), conditions, params);
 }
 
-async function one(
-  sql: Sql,
-  spec: ListSpec,
-  where: string,
-  bindings: string[],
-  error: EstateError,
-): Promise<JsonText> {
-  const members = Object.entries(spec.members).map(([name, member]) => `'${name}', ${member}`);
-  const [found] = await queryRows<{ item: JsonText }>(
-    sql,
-    `select json_build_object(${members.join(', ')})::text as item from ${spec.from} where ${where}`,
-    bindings,
-  );
-  if (!found) throw error;
-  return found.item;
-}
-
 /** One card type, hidden or not. @throws EstateError `not_found`. */
 export async function readCardType(sql: Sql, key: string, language: string): Promise<JsonText> {
-  return await one(sql, cardTypeList(language), 't.key = ?', [key], notFound('card type', key));
+  return await readItem(sql, cardTypeList(language), 'card type', key);
 }
 
 /** One relation type, hidden or not. @throws EstateError `not_found`. */
 export async function readRelationType(sql: Sql, key: string, language: string): Promise<JsonText> {
-  return await one(sql, relationTypeList(language), 't.key = ?', [key], notFound('relation type', key));
+  return await readItem(sql, relationTypeList(language), 'relation type', key);
 }
 
 /** One stakeholder role with the number of assignments. @throws EstateError `not_found`. */
@@ -205,20 +181,16 @@ export async function readStakeholderRoleDefinition(
   roleKey: string,
   language: string,
 ): Promise<JsonText> {
-  const list = roleList(language);
-  const spec: ListSpec = {
-    ...list,
+  const { from, members } = roleList(language);
+  const spec: ItemSpec = {
+    from,
+    id: `d.card_type_key || '/' || d.key`,
+    idType: 'text',
     members: {
-      ...list.members,
+      ...members,
       stakeholder_count: `(select count(*) from stakeholders s join cards c on c.id = s.card_id
         where s.role = d.key and c.type = d.card_type_key)`,
     },
   };
-  return await one(
-    sql,
-    spec,
-    'd.card_type_key = ? and d.key = ?',
-    [typeKey, roleKey],
-    notFound('stakeholder role', `${typeKey}/${roleKey}`),
-  );
+  return await readItem(sql, spec, 'stakeholder role', `${typeKey}/${roleKey}`);
 }

@@ -1,11 +1,11 @@
-import { queryRows } from '../../../platform/database.ts';
+import { queryRows, queryValue } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
 import { holdsOption } from './changes/values.diff.ts';
 
 /** Cards that hold something: the active ones, and the archived ones besides. */
-export interface Usage {
+interface Usage {
   card_count: number;
   archived_count: number;
 }
@@ -59,8 +59,8 @@ export async function sectionUsage(
 /** How many relations of the type there are. @throws EstateError `not_found`. */
 export async function instanceCount(ctx: Ctx, key: string): Promise<{ key: string; instance_count: number }> {
   if (!ctx.metamodel.relationTypes.has(key)) throw notFound('relation type', key);
-  const { rows } = await ctx.db.raw('select count(*) as total from relations where type = ?', [key]);
-  return { key, instance_count: rows[0].total };
+  const sql = 'select count(*) from relations where type = ?';
+  return { key, instance_count: await queryValue<number>(ctx.db, sql, [key]) };
 }
 
 function requireType(ctx: Ctx, key: string): CardType {

@@ -1,6 +1,10 @@
-import type { FieldError } from '../../../platform/errors.ts';
+import { parse } from 'csv-parse/sync';
+import { type FieldError, invalidField } from '../../../platform/errors.ts';
+import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/text.ts';
-import { ALL_INDUSTRIES, type CatalogueNode, FALLBACK_LANGUAGE, MAX_LEVELS } from './reference.types.ts';
+import { capabilities } from './capabilities.data.ts';
+import { processes } from './processes.data.ts';
+import { valueStreams } from './value-streams.data.ts';
 
 /** An entry as a loaded document gives it. */
 export interface GivenNode {
@@ -79,4 +83,143 @@ export function withAncestors(
     levels[node.level - 1]!.push(node);
   }
   return { levels, unknown };
+}
+
+/** The reference catalogues, with what becomes of their nodes. */
+export const catalogueKinds = {
+  capability: { type: 'BusinessCapability', subtypes: [], prefix: 'BC' },
+  process: { type: 'BusinessProcess', subtypes: ['category', 'group', 'process'], prefix: 'BP' },
+  value_stream: { type: 'BusinessContext', subtypes: ['valueStream'], prefix: 'VS' },
+} as const satisfies Record<string, { type: string; subtypes: readonly string[]; prefix: string }>;
+
+export type CatalogueKind = keyof typeof catalogueKinds;
+
+/** One entry of a catalogue. Its id, such as `BC-100.10`, is the external id of the card made of it. */
+export interface CatalogueNode {
+  id: string;
+  parent_id: string | null;
+  /** Roots lie on level 1. */
+  level: number;
+  /** By language; English is always there. */
+  names: Record<string, string>;
+  descriptions: Record<string, string>;
+  industry: string;
+}
+
+export interface Catalogue {
+  kind: CatalogueKind;
+  version: string;
+  /** When it was written, or loaded. */
+  generatedAt: string;
+  /** Where it comes from: `bundled`, or what its loader has said. */
+  source: string;
+  /** Parents before what lies below them. */
+  nodes: CatalogueNode[];
+}
+
+const ALL_INDUSTRIES = 'cross-industry';
+export const FALLBACK_LANGUAGE = 'en';
+/** Entries that a loaded catalogue may have, and how deep it may go. */
+export const MAX_NODES = 20_000;
+const MAX_LEVELS = 6;
+
+/** Tables of cards, as they are imported and exported, are catalogues as well. */
+const ofCards: Record<string, string> = { external_id: 'id', parent_external_id: 'parent_id' };
+const COLUMN = /^(type|id|parent_id|industry|name|description|(name|description)\.[a-z]{2}(-[A-Z]{2})?)$/;
+
+/**
+ * The entries of a table with the columns `id`, `parent_id`, `industry`, `name` and `description`, these two also by
+ * language as in `name.de`; those without a language are English. A table of cards has `external_id` and
+ * `parent_external_id` instead, and `type`, which has to be that of the catalogue's cards.
+ * @throws EstateError `validation_failed` for what is no such table.
+ */
+export function nodesOfCsv(text: string, cardType: string): GivenNode[] {
+  let rows: Record<string, string>[];
+  try {
+    rows = parse(text, {
+      bom: true,
+      delimiter: [',', ';', '\t'],
+      skip_empty_lines: true,
+      columns: (given: string[]) => {
+        const header = given.map((name) => (Object.hasOwn(ofCards, name) ? ofCards[name]! : name));
+        const unknown = header.find((name) => !COLUMN.test(name));
+        if (unknown !== undefined) throw new Error(`The column ${unknown.slice(0, 100)} is not known.`);
+        if (new Set(header).size < header.length) throw new Error('A column stands there twice.');
+        return header;
+      },
+      on_record: (row: Record<string, string>, { lines }) => {
+        if (row.type && row.type !== cardType) {
+          throw new Error(
+            `Line ${lines}: the catalogue is one of ${cardType}, not of ${row.type.slice(0, 100)}.`,
+          );
+        }
+        return row;
+      },
+      cast: (value, { header }) => (header ? value : restore(value)),
+    });
+  } catch (error) {
+    throw invalidField('csv', 'bad_csv', error instanceof Error ? error.message : 'cannot be read');
+  }
+  return rows.map((row) => ({
+    id: row.id ?? '',
+    parent_id: row.parent_id || null,
+    names: byLanguage(row, 'name'),
+    descriptions: byLanguage(row, 'description'),
+    ...(row.industry ? { industry: row.industry } : {}),
+  }));
+}
+
+function byLanguage(row: Record<string, string>, member: 'name' | 'description'): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([column, value]) => {
+      const [name, language = 'en'] = column.split('.');
+      return name === member && value !== '' ? [[language, value]] : [];
+    }),
+  );
+}
+
+/** The version of the bundled catalogues, which rises when they change. */
+export const BUNDLED_VERSION = '1.0.0';
+const WRITTEN = '2026-11-22T00:00:00.000Z';
+
+const texts: Record<CatalogueKind, string> = {
+  capability: capabilities,
+  process: processes,
+  value_stream: valueStreams,
+};
+
+/** The nodes of an indented text: `part English | German` on each line, two blanks for each level. */
+export function nodesOf(text: string, prefix: string): CatalogueNode[] {
+  const above: string[] = [];
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, blanks, part, en, de] = /^( *)(\d+) (.+?) \| (.+)$/.exec(line)!;
+      const level = blanks!.length / 2 + 1;
+      const parent_id = level === 1 ? null : above[level - 2]!;
+      const id = parent_id === null ? `${prefix}-${part}` : `${parent_id}.${part}`;
+      above[level - 1] = id;
+      return {
+        id,
+        parent_id,
+        level,
+        names: { en: en!, de: de! },
+        descriptions: {},
+        industry: ALL_INDUSTRIES,
+      };
+    });
+}
+
+const made = new Map<CatalogueKind, Catalogue>();
+
+/** The catalogue of a kind that comes with the service. */
+export function bundledCatalogue(kind: CatalogueKind): Catalogue {
+  let catalogue = made.get(kind);
+  if (!catalogue) {
+    const nodes = nodesOf(texts[kind], catalogueKinds[kind].prefix);
+    catalogue = { kind, version: BUNDLED_VERSION, generatedAt: WRITTEN, source: 'bundled', nodes };
+    made.set(kind, catalogue);
+  }
+  return catalogue;
 }

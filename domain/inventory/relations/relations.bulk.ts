@@ -2,9 +2,17 @@ import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { lockCards } from '../cards/cards.load.ts';
+import { newIds } from '../cards/cards.save.ts';
 import { admitInput, guardDuplicates, requireManage, seesRelationCosts } from './relations.admit.ts';
-import { loadCompeting, loadEnds, type WantedRelation } from './relations.load.ts';
-import { type CardRef, type ResolvedRef, refFaults, resolveRefs } from './relations.refs.ts';
+import {
+  type CardRef,
+  loadCompeting,
+  loadEnds,
+  type ResolvedRef,
+  refFaults,
+  resolveRefs,
+  type WantedRelation,
+} from './relations.load.ts';
 import { diffRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
 import { saveRelations } from './relations.save.ts';
 import type { RelationEnd, RelationInput } from './relations.types.ts';
@@ -18,7 +26,7 @@ export interface BulkOperation extends RelationInput {
   target: CardRef;
 }
 
-export interface BulkRowResult {
+interface BulkRowResult {
   row_index: number;
   /** `noop`: the row asks for what is there already. */
   status: 'upserted' | 'deleted' | 'noop' | 'failed';
@@ -28,14 +36,6 @@ export interface BulkRowResult {
   code: string | null;
 }
 
-export interface BulkResult {
-  results: BulkRowResult[];
-  upserted: number;
-  deleted: number;
-  failed: number;
-  dry_run: boolean;
-}
-
 type Outcome = Pick<BulkRowResult, 'status' | 'relation_id'>;
 
 /**
@@ -43,11 +43,7 @@ type Outcome = Pick<BulkRowResult, 'status' | 'relation_id'>;
  * fixed number of statements. A row that fails is reported and stops no other. A dry run answers the same and
  * writes nothing.
  */
-export async function bulkRelations(
-  ctx: Ctx,
-  operations: BulkOperation[],
-  dryRun: boolean,
-): Promise<BulkResult> {
+export async function bulkRelations(ctx: Ctx, operations: BulkOperation[], dryRun: boolean) {
   const results = await guardDuplicates(() =>
     command(ctx, (work) => bulkRelationsWithin(work, ctx, operations), { dryRun }),
   );
@@ -111,13 +107,13 @@ async function carryOut(
       : [];
   });
   const workingSet = createWorkingSet(await loadCompeting(sql, wanted));
-  const ids = await sql.raw('select uuidv7() as id from generate_series(1, ?)', [rows.length]);
+  const ids = await newIds(work, rows.length);
 
   const results = rows.map(({ operation, source, target }, n): BulkRowResult => {
     const { row_index } = operation;
     try {
       const cards = { source: cardOf('source', source, ends), target: cardOf('target', target, ends) };
-      const outcome = step(work, ctx, workingSet, operation, cards, ids.rows[n].id);
+      const outcome = step(work, ctx, workingSet, operation, cards, ids[n]!);
       return { row_index, ...outcome, error: null, code: null };
     } catch (error) {
       if (!(error instanceof EstateError)) throw error;

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
-import { invalidField, notFound } from '../../../platform/errors.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { count, runList } from '../../kernel/lists/lists.run.ts';
-import { clause, projection } from '../../kernel/lists/lists.sql.ts';
+import { columnMembers, columnSorts } from '../../kernel/lists/lists.members.ts';
+import { count, filterConditions, readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { clause } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -20,7 +20,7 @@ import { visibleCards } from '../cards/cards.visible.ts';
 import { Relation } from './relations.model.ts';
 
 export const relationSorts: Record<string, SortField> = {
-  created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
+  ...columnSorts('r', Relation, 'created_at'),
   type: { sql: 'r.type', type: 'text', immutable: true },
   source: { sql: 's.name_key', type: 'text' },
   target: { sql: 't.name_key', type: 'text' },
@@ -34,7 +34,7 @@ export const relationFilters = {
 };
 
 /** What the list needs besides its request. */
-export interface RelationListNeeds {
+interface RelationListNeeds {
   /** Versions of the topics as they were after the request arrived. */
   topics: ReadonlyMap<string, number>;
   /** Totals that the process keeps between lists. */
@@ -68,10 +68,9 @@ function relationList(ctx: Ctx): ListSpec {
     name: 'relations',
     from: FROM,
     id: 'r.id',
-    idType: 'uuid',
     sorts: relationSorts,
+    filters: { card_id: 'r.source_id = ?::uuid or r.target_id = ?::uuid' },
     defaultSort: 'created_at',
-    defaultDir: 'asc',
     members: {
       ...columns,
       source: end('s'),
@@ -115,16 +114,10 @@ export async function listRelations(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.view');
   requirePermission(ctx.caller, 'relations.view');
-  const conditions = [
+  const conditions: Condition[] = [
     ...visibleRelations(ctx),
     { sql: `s.status = 'ACTIVE' and t.status = 'ACTIVE'`, bindings: [] },
   ];
-  if (params.card_id !== undefined) {
-    conditions.push({
-      sql: 'r.source_id = ?::uuid or r.target_id = ?::uuid',
-      bindings: [params.card_id, params.card_id],
-    });
-  }
   if (params.type !== undefined) {
     const types = [...new Set(params.type.split(',').map((key) => key.trim()))].sort();
     const unknown = types.find((key) => !ctx.metamodel.relationTypes.has(key));
@@ -132,15 +125,16 @@ export async function listRelations(
     conditions.push({ sql: 'r.type = any(?::text[])', bindings: [types] });
   }
   const spec = relationList(ctx);
+  const where = [...conditions, ...filterConditions(spec, params)];
   return await runList(ctx.db, spec, conditions, params, {
     owner: ctx.caller.userId,
     // what a search finds is rarely asked for twice
-    ...(params.search ? {} : { total: () => keptTotal(ctx, spec, conditions, needs) }),
+    ...(params.search ? {} : { total: () => cachedTotal(ctx, spec, where, needs) }),
   });
 }
 
 /** The number of relations, counted again only after a change to relations or cards. */
-async function keptTotal(
+async function cachedTotal(
   ctx: Ctx,
   spec: ListSpec,
   where: Condition[],
@@ -158,28 +152,9 @@ async function keptTotal(
 export async function readRelation(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.view');
   requirePermission(ctx.caller, 'relations.view');
-  const text = await relationText(ctx.db, ctx, id, visibleRelations(ctx));
-  if (text === undefined) throw notFound('relation', id);
-  return text;
+  return await readItem(ctx.db, relationList(ctx), 'relation', id, visibleRelations(ctx));
 }
 
-/** A relation as its JSON text after a write, the very text that reads show and its ETag is made of. */
-export async function writtenRelation(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  return (await relationText(sql, ctx, id, []))!;
-}
-
-async function relationText(
-  sql: Sql,
-  ctx: Ctx,
-  id: string,
-  conditions: Condition[],
-): Promise<JsonText | undefined> {
-  const item = projection(relationList(ctx).members, undefined);
-  const where = clause([{ sql: 'r.id = ?::uuid', bindings: [id] }, ...conditions]);
-  const rows = await queryRows<{ item: JsonText }>(
-    sql,
-    `select ${item.sql}::text as item from ${FROM}${where.sql}`,
-    [...item.bindings, ...where.bindings],
-  );
-  return rows[0]?.item;
-}
+/** A relation as its JSON text after a write, the same text that reads return and its ETag is computed from. */
+export const writtenRelation = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(sql, relationList(ctx), 'relation', id);

@@ -1,9 +1,12 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRow, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lockCards, mandatoryTypes } from '../cards/cards.load.ts';
 import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
+import { isStorable } from '../cards/rules/text.ts';
+import type { NamedEnd } from './relations.save.ts';
 import type { RelationEnd, StoredRelation } from './relations.types.ts';
 
 const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.description';
@@ -43,6 +46,36 @@ export async function lockNewEnds(
       !formulas.some(({ reads }) => reads.relations.has(key) || reads.counts.has(key)),
   );
   await lockCards(work, ids, free ? 'share' : 'no key update');
+}
+
+/** The condition on the alias `t` that one of the cards is at an end of the relation. */
+export const ofCards = (cardIds: readonly string[]): Fragment => ({
+  sql: `t.id in (select id from relations where source_id = any(?::uuid[])
+     union select id from relations where target_id = any(?::uuid[]))`,
+  bindings: [cardIds, cardIds],
+});
+
+/**
+ * Reads relations in the order of their ids, with the cards at their ends.
+ * @param where a condition on the alias `t`.
+ */
+export async function loadRelations(
+  sql: Sql,
+  where: Fragment,
+  limit?: number,
+): Promise<{ relations: StoredRelation[]; ends: Map<string, NamedEnd> }> {
+  const rows = await queryRows<{ relation: StoredRelation; source: NamedEnd; target: NamedEnd }>(
+    sql,
+    `select jsonb_build_object('id', t.id, 'type', t.type, 'source_id', t.source_id, 'target_id', t.target_id,
+         'attributes', t.attributes, 'description', t.description) as relation,
+       jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) as source,
+       jsonb_build_object('id', d.id, 'name', d.name, 'type', d.type) as target
+     from relations t join cards s on s.id = t.source_id join cards d on d.id = t.target_id
+     where ${where.sql} order by t.id ${limit === undefined ? '' : `limit ${limit}`}`,
+    where.bindings,
+  );
+  const ends = rows.flatMap(({ source, target }) => [source, target]);
+  return { relations: rows.map(({ relation }) => relation), ends: new Map(ends.map((end) => [end.id, end])) };
 }
 
 /** One side of a relation that is to be written. */
@@ -97,8 +130,11 @@ export async function lockRelation(
   const found = await sql('relations').where({ id }).first('source_id', 'target_id');
   if (!found) throw notFound('relation', id);
   await lockCards(work, [found.source_id, found.target_id]);
-  const { rows } = await sql.raw(`select ${COLUMNS} from relations r where r.id = ?::uuid for update`, [id]);
-  const relation = rows[0] as StoredRelation | undefined;
+  const relation = await queryRow<StoredRelation>(
+    sql,
+    `select ${COLUMNS} from relations r where r.id = ?::uuid for update`,
+    [id],
+  );
   const ends = await loadEnds(sql, ctx, [found.source_id, found.target_id]);
   const source = ends.get(found.source_id);
   const target = ends.get(found.target_id);
@@ -106,4 +142,140 @@ export async function lockRelation(
   if (!shown) throw notFound('relation', id);
   if (!source || !target) throw unseenCard(ctx, notFound('relation', id));
   return { relation, type: metamodel.relationTypes.get(relation.type)!, source, target };
+}
+
+/** How a bulk row names a card: by `id`, by `type` and `external_id`, or by `type`, `name` and its path. */
+export interface CardRef {
+  id?: string | null;
+  type?: string | null;
+  external_id?: string | null;
+  /** The names of all ancestors, the root first; absent: wherever a card of the name lies. */
+  parent_path?: string[] | null;
+  name?: string | null;
+}
+
+/** What a reference leads to. */
+export type ResolvedRef = { id: string } | { fault: 'incomplete' | 'missing' | 'ambiguous' };
+
+/** Says what is wrong with a reference that leads nowhere. */
+export const refFaults = {
+  incomplete: 'needs an id, a type and an external_id, or a type and a name',
+  missing: 'leads to no card',
+  ambiguous: 'leads to several cards',
+} as const;
+
+/**
+ * Finds the cards that references name, all in one statement, among those that the caller sees. Names match
+ * trimmed and whatever their case, among active cards. The answers stand in the order of the references.
+ */
+export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<ResolvedRef[]> {
+  if (refs.length === 0) return [];
+  const ids = refs.flatMap(({ id }) => id ?? []);
+  if (ids.length === refs.length) return await resolveIds(sql, ctx, ids);
+  const wanted = new Map<string, { n: number; ref: CardRef }>();
+  const keys = refs.map((ref) => {
+    const key = JSON.stringify([ref.id, ref.type, ref.external_id, ref.parent_path, ref.name]);
+    if (!wanted.has(key)) wanted.set(key, { n: wanted.size, ref });
+    return key;
+  });
+  const visible = visibleCards(ctx);
+  const queries = [...wanted.values()].map(({ n, ref }) => queryOf(n, ref));
+  const column = (name: keyof Query) => queries.map((query) => query[name]);
+  // arrays rather than JSON, for their length tells the planner how many cards to expect
+  const rows = await queryRows<{ n: number; hits: number; id: string }>(
+    sql,
+    `with recursive q as (
+       select n, kind, id, type, external_id, name, lower(path)::jsonb as path
+       from unnest(?::int[], ?::text[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[])
+         as q(n, kind, id, type, external_id, name, path)
+     ), hit as (
+       select q.n, q.path, c.id, c.parent_id from q join cards c on c.id = q.id
+       where q.kind = 'id' and (${visible.sql})
+       union all
+       select q.n, q.path, c.id, c.parent_id from q join cards c on c.type = q.type and c.external_id = q.external_id
+       where q.kind = 'external_id' and (${visible.sql})
+       union all
+       select q.n, q.path, c.id, c.parent_id from q join cards c on c.name_key = fold(q.name)
+       where q.kind = 'name' and c.type = q.type and lower(c.name) = lower(q.name) and c.status = 'ACTIVE'
+         and (${visible.sql})
+     ), up as (
+       select n, path, id, parent_id, '[]'::jsonb as trail from hit where path is not null
+       union all
+       select up.n, up.path, up.id, p.parent_id, jsonb_build_array(lower(p.name)) || up.trail
+       from up join cards p on p.id = up.parent_id
+     )
+     select n, count(*) as hits, min(id::text) as id from (
+       select n, id from hit where path is null
+       union all select n, id from up where parent_id is null and trail = path
+     ) found group by n`,
+    [
+      column('n'),
+      column('kind'),
+      column('id'),
+      column('type'),
+      column('external_id'),
+      column('name'),
+      column('path'),
+      ...visible.bindings,
+      ...visible.bindings,
+      ...visible.bindings,
+    ],
+  );
+  const found = new Map(rows.map((row) => [row.n, row]));
+  return keys.map((key) => {
+    const { n, ref } = wanted.get(key)!;
+    if (kindOf(ref) === null) return { fault: 'incomplete' };
+    const hit = found.get(n);
+    if (!hit) return { fault: 'missing' };
+    return hit.hits > 1 ? { fault: 'ambiguous' } : { id: hit.id };
+  });
+}
+
+/** The same where all are named by their ids. */
+async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRef[]> {
+  const visible = visibleCards(ctx);
+  const rows = await queryColumn<string>(
+    sql,
+    `select c.id from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
+    [[...new Set(ids)], ...visible.bindings],
+  );
+  const seen = new Set(rows);
+  return ids.map((text) => {
+    const id = text.toLowerCase();
+    return seen.has(id) ? { id } : { fault: 'missing' };
+  });
+}
+
+function kindOf(ref: CardRef): Query['kind'] {
+  if (ref.id) return 'id';
+  if (ref.type && ref.external_id) return 'external_id';
+  return ref.type && ref.name ? 'name' : null;
+}
+
+interface Query {
+  n: number;
+  kind: 'id' | 'external_id' | 'name' | null;
+  id: string | null;
+  type: string | null;
+  external_id: string | null;
+  name: string | null;
+  /** The names of the ancestors as a JSON list. */
+  path: string | null;
+}
+
+function queryOf(n: number, ref: CardRef): Query {
+  // what no row can hold leads nowhere, and cannot even be asked for
+  const texts = [ref.type, ref.external_id, ref.name, ...(ref.parent_path ?? [])];
+  const kind = texts.every((text) => !text || isStorable(text)) ? kindOf(ref) : null;
+  if (kind === null) return { n, kind, id: null, type: null, external_id: null, name: null, path: null };
+  const path = kind === 'name' && ref.parent_path ? ref.parent_path.map((step) => step.trim()) : null;
+  return {
+    n,
+    kind,
+    id: kind === 'id' ? ref.id! : null,
+    type: ref.type ?? null,
+    external_id: ref.external_id?.trim() ?? null,
+    name: ref.name?.trim() ?? null,
+    path: path && JSON.stringify(path),
+  };
 }

@@ -1,9 +1,12 @@
-import { queryRows } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { insertRows, updateRows } from '../../kernel/resources/rows.ts';
 import { followEnds, type TouchedRelation } from '../calculations/calculations.follow.ts';
 import { mandatoryTypes } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import { type NamedEnd, relationEvent, relationsTopic } from './relations.events.ts';
+import { costKeysIn } from '../cards/rules/diff.ts';
+import { Relation } from './relations.model.ts';
 import { diffRelation } from './relations.rules.ts';
 import type { StoredRelation } from './relations.types.ts';
 
@@ -40,26 +43,18 @@ export async function saveRelations(
     );
     for (const { id, ...facts } of rows) made.set(id, facts);
   }
-  if (created.length > 0) {
-    await queryRows(
-      sql,
-      `insert into relations (id, type, source_id, target_id, attributes, description, created_by)
-       select v.id, v.type, v.source_id, v.target_id, v.attributes, v.description, ?::uuid
-       from jsonb_to_recordset(?::jsonb) as v(id uuid, type text, source_id uuid, target_id uuid, attributes jsonb,
-         description text)`,
-      [ctx.caller.userId, JSON.stringify(created)],
-    );
-  }
-  if (updated.length > 0) {
-    await sql.raw(
-      `update relations r set source_id = v.source_id, target_id = v.target_id, attributes = v.attributes,
-         description = v.description, updated_at = clock_timestamp()
-       from jsonb_to_recordset(?::jsonb)
-         as v(id uuid, source_id uuid, target_id uuid, attributes jsonb, description text) where r.id = v.id`,
-      [JSON.stringify(updated.map(({ after }) => after))],
-    );
-  }
-
+  const { userId } = ctx.caller;
+  await insertRows(
+    sql,
+    Relation,
+    created.map((relation) => ({ ...relation, created_by: userId })),
+  );
+  await updateRows(
+    sql,
+    Relation,
+    updated.map(({ after }) => after),
+    ['source_id', 'target_id', 'attributes', 'description'],
+  );
   const all = [
     ...deleted.map((before) => ({ before, after: null })),
     ...created.map((after) => ({ before: null, after })),
@@ -114,3 +109,54 @@ async function rescoreEnds(
     seeds,
   );
 }
+
+/** The card at an end of a relation, as an event names it. */
+export interface NamedEnd {
+  id: string;
+  name: string;
+  type: string;
+}
+
+/**
+ * The event of one written relation, which names both cards and shows in both histories. Without `before` it was
+ * created, without `after` deleted.
+ */
+export function relationEvent(
+  type: RelationType,
+  ends: { source: NamedEnd; target: NamedEnd },
+  before: StoredRelation | null,
+  after: StoredRelation | null,
+  more: Record<string, unknown> = {},
+): EventDraft {
+  const { id } = (after ?? before)!;
+  const { source, target } = ends;
+  const changes = diffRelation(before, after);
+  return {
+    event_type:
+      before === null ? 'relation.created' : after === null ? 'relation.deleted' : 'relation.updated',
+    card_id: source.id,
+    card_type: source.type,
+    peer_card_id: target.id,
+    peer_card_type: target.type,
+    relation_id: id,
+    relation_type: type.key,
+    cost_keys: costKeysIn(changes, type.costKeys),
+    data: {
+      id,
+      type: type.key,
+      relation_label: type.label,
+      relation_reverse_label: type.reverse_label,
+      source_id: source.id,
+      source_name: source.name,
+      source_type: source.type,
+      target_id: target.id,
+      target_name: target.name,
+      target_type: target.type,
+      ...more,
+      changes,
+    },
+  };
+}
+
+/** The topic that every change to relations of a type raises. */
+export const relationsTopic = (type: string): string => `relations:${type}`;

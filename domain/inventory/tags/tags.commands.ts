@@ -1,5 +1,5 @@
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -8,7 +8,7 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { TagGroup, type TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../kernel/resources/rows.ts';
 import { metamodelBusy, openRun } from '../metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../metamodel/changes/changes.types.ts';
 import { restateInventory } from '../metamodel/changes/restate.ts';
@@ -17,8 +17,8 @@ import { readTag, readTagGroup } from './tags.list.ts';
 import { Tag, type TagRow } from './tags.model.ts';
 import { removeTags, requireFits } from './tags.use.ts';
 
-export type TagGroupInput = Partial<Omit<TagGroupRow, 'id' | 'created_at' | 'updated_at'>>;
-export type TagInput = Partial<Omit<TagRow, 'id' | 'tag_group_id'>>;
+type TagGroupInput = Partial<Omit<TagGroupRow, 'id' | 'created_at' | 'updated_at'>>;
+type TagInput = Partial<Omit<TagRow, 'id' | 'tag_group_id'>>;
 
 /** Creates a tag group. @throws EstateError `forbidden`, `validation_failed`, `name_taken`. */
 export async function createTagGroup(ctx: Ctx, input: TagGroupInput): Promise<JsonText> {
@@ -125,7 +125,7 @@ export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<
 }
 
 /** Changes the catalogue, which is part of the metamodel, while nobody else writes. */
-export async function changeCatalogue<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
+async function changeCatalogue<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
   try {
     return await command(
       ctx,
@@ -167,14 +167,50 @@ function groupColumns(input: TagGroupInput): TagGroupInput {
   return { ...trimmed(input), ...types };
 }
 
-async function lockGroup({ sql }: Work, id: string): Promise<TagGroupRow> {
-  const row = await lockRow(sql, TagGroup, { id: id.toLowerCase() });
-  if (!row) throw notFound('tag group', id);
-  return row;
+const lockGroup = ({ sql }: Work, id: string): Promise<TagGroupRow> =>
+  requireRow(sql, TagGroup, 'tag group', { id: id.toLowerCase() });
+
+const lockTag = ({ sql }: Work, groupId: string, id: string): Promise<TagRow> =>
+  requireRow(sql, Tag, 'tag', { id: id.toLowerCase(), tag_group_id: groupId.toLowerCase() });
+
+/** A tag by its name and its group's. */
+export interface WantedTag {
+  group: string;
+  name: string;
 }
 
-async function lockTag({ sql }: Work, groupId: string, id: string): Promise<TagRow> {
-  const row = await lockRow(sql, Tag, { id: id.toLowerCase(), tag_group_id: groupId.toLowerCase() });
-  if (!row) throw notFound('tag', id);
-  return row;
+/**
+ * Creates the tags that do not exist yet, and their groups, in one transaction; names are compared case-insensitively.
+ * @param besides writes what else belongs to the transaction; called first.
+ * @throws EstateError `forbidden`, `metamodel_busy`.
+ */
+export async function createMissingTags(
+  ctx: Ctx,
+  wanted: readonly WantedTag[],
+  besides: (work: Work) => Promise<void>,
+): Promise<void> {
+  requirePermission(ctx.caller, 'tags.manage');
+  await changeCatalogue(ctx, async (run) => {
+    const { work } = run;
+    await besides(work);
+    const { sql } = work;
+    const groups = await findRows(sql, TagGroup, (query) => query.forUpdate());
+    const groupIds = new Map(groups.map(({ id, name }) => [name.toLowerCase(), id]));
+    const tags = await findRows(sql, Tag, (query) => query);
+    const known = new Set(tags.map(({ tag_group_id, name }) => `${tag_group_id} ${name.toLowerCase()}`));
+    for (const { group, name } of wanted) {
+      let groupId = groupIds.get(group.toLowerCase());
+      if (groupId === undefined) {
+        const row = await insertRow(sql, TagGroup, { name: group, mode: 'multi', mandatory: false });
+        work.emit(catalogueEvent('tag_group', null, row));
+        groupId = row.id;
+        groupIds.set(group.toLowerCase(), groupId);
+      }
+      const key = `${groupId} ${name.toLowerCase()}`;
+      if (known.has(key)) continue;
+      known.add(key);
+      work.emit(catalogueEvent('tag', null, await insertRow(sql, Tag, { name, tag_group_id: groupId })));
+    }
+    await restateInventory(run);
+  });
 }

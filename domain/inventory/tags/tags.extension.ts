@@ -3,8 +3,8 @@ import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { EDIT } from '../cards/cards.patch.ts';
+import { undoCardTag, undoTag, undoTagGroup } from './tags.cards.ts';
 import { CardTag, Tag } from './tags.model.ts';
-import { undoCardTag, undoTag, undoTagGroup } from './tags.undo.ts';
 
 const topics = [METAMODEL_TOPIC];
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
+import { queryRow, queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
@@ -15,7 +15,7 @@ const CHUNK = 500;
  * @throws EstateError `tag_in_use` with the number of cards with a tag that is not.
  */
 export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Promise<void> {
-  const [counts] = await queryRows<{ several: number; elsewhere: number }>(
+  const counts = await queryRow<{ several: number; elsewhere: number }>(
     sql,
     `select count(*) filter (where tags > 1)::int as several,
        count(*) filter (where not coalesce(type = any(?::text[]), true))::int as elsewhere

@@ -1,6 +1,7 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
+import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { POSITION_PATTERN } from './events.types.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
@@ -51,7 +52,7 @@ export function checkPosition(text: string, ends: FeedEnds, field: string): numb
   return position;
 }
 
-export interface ChangesParams {
+interface ChangesParams {
   /** A position, `now`, or absent for the oldest event kept. */
   after?: string;
   limit: number;
@@ -102,4 +103,29 @@ export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<Json
   const page = rows.slice(0, params.limit) as { item: string; position: number }[];
   const next = more ? page.at(-1)!.position : ends.newest;
   return `{"items":[${page.map((row) => row.item).join(',')}],"next":"${next}","has_more":${more}}`;
+}
+
+/** The feed's oldest events, always a piece from its beginning; readers learn where it begins now. */
+export async function removeEvents(sql: Sql, { events_days }: Retention): Promise<number> {
+  return await queryValue<number>(
+    sql,
+    `with cut as (
+       select coalesce((select min(position) from events where at >= now() - make_interval(days => ?)),
+                       (select max(position) + 1 from events)) as position
+     ),
+     gone as (
+       delete from events where position in (
+         select e.position from events e, cut where e.position < cut.position order by e.position limit ${CLEANUP_BATCH}
+       ) returning position
+     ),
+     of_cards as (delete from card_old_values where position <= (select max(position) from gone)),
+     of_relations as (delete from relation_old_values where position <= (select max(position) from gone)),
+     purged as (
+       insert into settings (key, value) select '${PURGED_THROUGH}', to_jsonb(max(position)) from gone
+       having count(*) > 0
+       on conflict (key) do update set value = excluded.value, updated_at = now()
+     )
+     select count(*)::int as n from gone`,
+    [events_days],
+  );
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../context.ts';
 import { runList } from '../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { may } from '../permissions/policy.ts';
 
 /** The members of an event as the audit list shows them. */
 const auditList: ListSpec = {
@@ -11,6 +12,13 @@ const auditList: ListSpec = {
   sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
   defaultSort: 'position',
   defaultDir: 'desc',
+  filters: {
+    card_id: 'e.card_id = ?::uuid or e.peer_card_id = ?::uuid',
+    event_type: `e.event_type = any(string_to_array(?::text, ','))`,
+    user_id: 'e.user_id = ?::uuid',
+    since: 'e.at >= ?::timestamptz',
+    until: 'e.at < ?::timestamptz',
+  },
   members: {
     id: 'e.id',
     position: 'e.position::text',
@@ -30,8 +38,10 @@ const auditList: ListSpec = {
   },
 };
 
-export interface AuditFilter {
+/** The filters of the audit log. */
+interface AuditFilter {
   card_id?: string;
+  /** Comma-separated. */
   event_type?: string;
   user_id?: string;
   since?: string;
@@ -40,20 +50,11 @@ export interface AuditFilter {
 
 /** The audit log: every event of every scope, newest first. Cost values follow the caller's rights. */
 export async function listAuditEvents(ctx: Ctx, params: ListParams & AuditFilter): Promise<JsonText> {
-  const conditions: Condition[] = [];
-  const add = (sql: string, ...bindings: unknown[]) => conditions.push({ sql, bindings });
-  if (params.card_id)
-    add('(e.card_id = ?::uuid or e.peer_card_id = ?::uuid)', params.card_id, params.card_id);
-  if (params.event_type) add('e.event_type = any(?::text[])', params.event_type.split(','));
-  if (params.user_id) add('e.user_id = ?::uuid', params.user_id);
-  if (params.since) add('e.at >= ?::timestamptz', params.since);
-  if (params.until) add('e.at < ?::timestamptz', params.until);
-  const costs = ctx.caller.permissions === '*' || ctx.caller.permissions.has('costs.view');
-  const spec = costs
+  const spec = may(ctx.caller, 'costs.view')
     ? auditList
     : {
         ...auditList,
         members: { ...auditList.members, data: 'cut_costs(e.data, coalesce(e.cost_keys, array[]::text[]))' },
       };
-  return await runList(ctx.db, spec, conditions, params);
+  return await runList(ctx.db, spec, [], params);
 }

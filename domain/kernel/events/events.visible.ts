@@ -1,7 +1,7 @@
-import type { Ctx } from '../context.ts';
+import type { Caller, Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import { holderWithin, holdsCostRole, inScope, may } from '../permissions/policy.ts';
-import { readableTypes } from './events.readable.ts';
+import { kindPermissions } from './events.catalogue.ts';
 
 /**
  * Which stored events the caller sees in the feed and the stream, over the alias `e` of `events`: the
@@ -37,4 +37,22 @@ export function visibleData(ctx: Ctx): Condition {
           then e.data else cut_costs(e.data, e.cost_keys) end`,
     bindings: [holderWithin(ctx.caller, 'costs.view')],
   };
+}
+
+/** The kinds whose events the caller may not read, because a permission is missing. */
+const hiddenKinds = (caller: Caller): string[] =>
+  [...kindPermissions].flatMap(([kind, permissions]) =>
+    permissions.every((permission) => may(caller, permission)) ? [] : [kind],
+  );
+
+/** Whether the caller lacks a permission that events of this type need besides that for their card. */
+export function isHiddenType(caller: Caller, eventType: string): boolean {
+  return hiddenKinds(caller).includes(eventType.slice(0, eventType.indexOf('.')));
+}
+
+/** The same as an SQL condition over the alias `e` of `events`, with a leading `and`; empty where nothing is hidden. */
+export function readableTypes(caller: Caller): string {
+  const hidden = hiddenKinds(caller);
+  if (hidden.length === 0) return '';
+  return `and split_part(e.event_type, '.', 1) not in (${hidden.map((kind) => `'${kind}'`).join(', ')})`;
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import yauzl from 'yauzl';
 import type { BlobInfo, BlobStore } from '../../../platform/blobs.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError, isStorageFull, notFound } from '../../../platform/errors.ts';
+import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import { forbidden, may, requirePermission } from '../permissions/policy.ts';
@@ -148,5 +151,51 @@ export async function openContent(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new EstateError('not_found', `The content of the file ${id} is gone.`, { cause: error });
+  }
+}
+
+/**
+ * Notes in the audit log who has fetched a file that was made, whole or in part.
+ * @param maker what has made it.
+ */
+export async function noteDownload(
+  ctx: Ctx,
+  maker: { job_id: string } | { run_id: string },
+  file: StoredFile,
+  range: { start: number; end: number } | undefined,
+): Promise<void> {
+  await command(ctx, async ({ emit }) => {
+    emit({
+      event_type: 'file.downloaded',
+      data: {
+        ...maker,
+        file_id: file.id,
+        name: file.name,
+        size: file.size,
+        sha256: file.sha256,
+        ...(range ? { range } : {}),
+      },
+    });
+  });
+}
+
+/** Reads ranges of a stored file, as the unpacking of an archive asks for them. */
+export class StoredRanges extends yauzl.RandomAccessReader {
+  readonly #blobs: BlobStore;
+  readonly #id: string;
+
+  constructor(blobs: BlobStore, id: string) {
+    super();
+    this.#blobs = blobs;
+    this.#id = id;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    if (start === end) return Readable.from([]);
+    const out = new PassThrough();
+    openContent(this.#blobs, this.#id, { start, end: end - 1 })
+      .then((range) => pipeline(range, out))
+      .catch((error) => out.destroy(error as Error));
+    return out;
   }
 }

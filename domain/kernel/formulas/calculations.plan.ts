@@ -1,10 +1,9 @@
 import type { CalculationFormula } from './calculations.model.ts';
-import { FormulaError } from './formula.error.ts';
-import { type FormulaLine, parseFormula } from './formula.parse.ts';
-import { type FormulaReads, readsOf } from './formula.reads.ts';
+import { type FormulaLine, type FormulaReads, parseFormula, readsOf } from './formula.parse.ts';
+import { FormulaError } from './formula.values.ts';
 
 /** The types of the metamodel, as far as formulas ask. */
-export interface PlanTypes {
+interface PlanTypes {
   cardTypes: ReadonlyMap<string, { fields: ReadonlyMap<string, { type: string }> }>;
   relationTypes: ReadonlyMap<
     string,
@@ -122,7 +121,7 @@ function compiled(row: CalculationFormula, types: PlanTypes): Formula {
 }
 
 /** Formulas that wait for each other. */
-export interface Cycle {
+interface Cycle {
   formulas: Formula[];
   /** `Type.field` of each, the first again at the end. */
   path: string[];

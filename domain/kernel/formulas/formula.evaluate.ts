@@ -1,10 +1,10 @@
-import { FormulaError } from './formula.error.ts';
-import { formulaFunctions } from './formula.functions.ts';
-import { formulaLimits } from './formula.limits.ts';
 import type { FormulaLine, FormulaNode } from './formula.parse.ts';
 import {
   type Budget,
+  FormulaError,
   type FormulaValue,
+  formulaFunctions,
+  formulaLimits,
   member,
   number,
   same,

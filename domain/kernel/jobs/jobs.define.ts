@@ -7,7 +7,7 @@ import type { AppPermission } from '../permissions/permissions.data.ts';
  * `bulk` for imports, exports and other long work, `routine` for short work that must not wait behind it, `mail` for
  * what waits for a mail server.
  */
-export type JobQueue = 'bulk' | 'routine' | 'mail';
+type JobQueue = 'bulk' | 'routine' | 'mail';
 
 export const jobQueues: readonly JobQueue[] = ['bulk', 'routine', 'mail'];
 

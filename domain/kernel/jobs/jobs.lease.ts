@@ -1,6 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { JobRights } from './jobs.enqueue.ts';
-import { outcomeOf } from './jobs.outcome.ts';
 import {
   JobCancelled,
   type JobCounts,
@@ -26,7 +25,7 @@ export const JOB_STATE_CHANNEL = 'estate_job_state';
 export const JOB_CANCEL_CHANNEL = 'estate_job_cancel';
 
 /** A run as the queue names it. */
-export interface Run {
+interface Run {
   id: string;
   attempt: number;
 }
@@ -201,7 +200,7 @@ export async function endRun(
  * Why a run goes back to the queue; `crash` and `failure` are counted, and wait a little longer each time. `full`: no space
  * was left to write to.
  */
-export type Requeue = 'interrupted' | 'crash' | 'failure' | 'full';
+type Requeue = 'interrupted' | 'crash' | 'failure' | 'full';
 
 /** How long a run waits for room before it is tried again. */
 const ROOM_SECONDS = 10;
@@ -292,3 +291,33 @@ export async function nextAttempt(sql: Sql, run: Run): Promise<boolean> {
     .update({ attempt: run.attempt + 1, handed_over_at: sql.fn.now() });
   return changed > 0;
 }
+
+/** Whether a job that succeeded did all that it was asked for, or failed some of its rows. */
+const jobOutcomes = ['complete', 'partial'] as const;
+
+/** How a job ends whose processor has returned a result. */
+type JobEnd =
+  | { status: 'succeeded'; outcome: (typeof jobOutcomes)[number]; error: null }
+  | { status: 'failed'; outcome: null; error: { code: string; message: string } };
+
+/**
+ * The one rule for all kinds of jobs: a job fails if it says so, or if each of its rows has failed; one of which some rows
+ * failed, or that left out something it was given, is partial. Rows are counted by `total` and `failed`; kinds without rows
+ * have neither. `left_out` counts what was not taken over and is no row of the job.
+ */
+export function outcomeOf({ counts, error }: JobResult): JobEnd {
+  if (error) return { status: 'failed', outcome: null, error };
+  const { total = 0, failed = 0, left_out = 0 } = counts ?? {};
+  if (failed > 0 && failed === total) return { status: 'failed', outcome: null, error: allFailed(total) };
+  return { status: 'succeeded', outcome: failed + left_out > 0 ? 'partial' : 'complete', error: null };
+}
+
+/** The error of a job that wrote nothing since rows of it failed. */
+export function nothingWritten({ total, failed }: JobCounts): { code: string; message: string } {
+  return { code: 'nothing_written', message: `Nothing was written: ${failed} of ${total} rows failed` };
+}
+
+const allFailed = (total: number) => ({
+  code: 'nothing_written',
+  message: total === 1 ? 'The only row failed' : `Each of the ${total} rows failed`,
+});

@@ -1,7 +1,10 @@
-import { invalidField, notFound } from '../../../platform/errors.ts';
+import { queryValue, type Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
-import { runList } from '../lists/lists.run.ts';
+import { readFile, type StoredFile } from '../files/files.store.ts';
+import { readItem, runList } from '../lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import type { TokenScope } from '../permissions/permissions.data.ts';
 import { may } from '../permissions/policy.ts';
 import { jobPath, ownRows } from './jobs.enqueue.ts';
 
@@ -87,14 +90,73 @@ function oneOf(
 }
 
 /** One job as JSON. @throws EstateError `not_found`, also for a job of another that the caller may not see. */
-export async function readJob(ctx: Ctx, id: string): Promise<JsonText> {
-  const members = Object.entries(jobList.members).map(([name, sql]) => `'${name}', ${sql}`);
+export const readJob = (ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(ctx.db, jobList, 'job', id, visibleJobs(ctx));
+
+/** What has become of a job, for its owner's stream. */
+interface JobState {
+  job_id: string;
+  owner_id: string | null;
+  /** The scopes within which it runs; null: unbounded. */
+  scopes: TokenScope[] | null;
+  kind: string;
+  status: string;
+  outcome: string | null;
+  /** 0 to 1. */
+  progress: number;
+  message: string | null;
+  counts: Record<string, number> | null;
+}
+
+/** The present state of jobs. */
+export async function readJobStates(sql: Sql, ids: string[]): Promise<JobState[]> {
+  return await sql('jobs')
+    .whereIn('id', ids)
+    .select('id as job_id', 'owner_id', 'kind', 'status', 'outcome', 'progress', 'message', 'counts', {
+      scopes: sql.raw(`rights -> 'scopes'`),
+    });
+}
+
+interface JobFigure {
+  kind: string;
+  status: string;
+  count: number;
+}
+
+/** How many jobs of each kind are in each state; finished ones for as long as they are kept. */
+export async function countJobs(sql: Sql): Promise<JobFigure[]> {
+  return await sql('jobs').select('kind', 'status').count({ count: '*' }).groupBy('kind', 'status');
+}
+
+/** The age in seconds of the oldest job that is due and not yet started; 0 when none waits. */
+export async function oldestWaitingSeconds(sql: Sql): Promise<number> {
+  return await queryValue<number>(
+    sql,
+    `select coalesce(extract(epoch from now() - min(run_after)), 0)::double precision as seconds
+     from jobs where status = 'queued' and run_after <= now()`,
+  );
+}
+
+/**
+ * The file that a job has made.
+ * @throws EstateError `not_found` for no visible job, `job_result_missing` when it has no file or the file has
+ * expired, `forbidden` as {@link readFile}.
+ */
+export async function resultFile(ctx: Ctx, jobId: string): Promise<StoredFile> {
+  const own = ownRows(ctx.caller, 'j');
   const [visible] = visibleJobs(ctx);
   const { rows } = await ctx.db.raw(
-    `select json_build_object(${members.join(', ')})::text as job from jobs j
+    `select j.status, f.id as file_id, (${own.sql}) is true as own
+     from jobs j left join files f on f.id = j.result_file_id and (f.expires_at is null or f.expires_at > now())
      where j.id = ?${visible ? ` and ${visible.sql}` : ''}`,
-    [id, ...(visible?.bindings ?? [])],
+    [...own.bindings, jobId, ...(visible?.bindings ?? [])],
   );
-  if (!rows[0]) throw notFound('job', id);
-  return rows[0].job;
+  if (!rows[0]) throw notFound('job', jobId);
+  if (!rows[0].file_id) throw missingResult(jobId, rows[0].status);
+  return await readFile(ctx, rows[0].file_id, rows[0].own);
+}
+
+export function missingResult(jobId: string, status: string): EstateError {
+  const why = status === 'succeeded' ? 'it made none, or the file has expired' : `its status is ${status}`;
+  return new EstateError('job_result_missing', `There is no file of the job ${jobId}: ${why}.`);
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static, TSchema } from 'typebox';
 import { EstateError } from '../../../platform/errors.ts';
+import { command } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
 import type { Services } from '../services.ts';
 import type { JobDefinition } from './jobs.define.ts';
@@ -18,7 +19,7 @@ export interface JobStep {
   checkpoint?: unknown;
 }
 
-/** What a job has to show at its end. `jobs.outcome.ts` says when it has failed nevertheless. */
+/** What a job has to show at its end. `outcomeOf` says when it has failed nevertheless. */
 export interface JobResult {
   /** Shown as the job's `result`. */
   result?: Record<string, unknown> | null;
@@ -149,5 +150,30 @@ export class JobInterrupted extends JobStopped {
   constructor() {
     super('the process ends before the job does');
     this.name = 'JobInterrupted';
+  }
+}
+
+/**
+ * Does what has become due, batch by batch, each in a transaction of its own with the count that the job has come to, until a
+ * batch is not full. Run again it finds none.
+ * @param counted what the job's count is called. @param doBatch does at most `size`, and tells how many.
+ * @returns how many there were, those of earlier attempts included.
+ */
+export async function inBatches(
+  job: RunningJob,
+  counted: 'opened' | 'deleted',
+  size: number,
+  doBatch: (work: Work) => Promise<number>,
+): Promise<number> {
+  let done = job.counts[counted] ?? 0;
+  for (;;) {
+    job.signal.throwIfAborted();
+    const batch = await command(job.ctx, async (work) => {
+      const n = await doBatch(work);
+      if (n > 0) await job.checkpoint(work, { counts: { [counted]: done + n } });
+      return n;
+    });
+    done += batch;
+    if (batch < size) return done;
   }
 }

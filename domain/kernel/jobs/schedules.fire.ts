@@ -1,6 +1,8 @@
+import { CronExpressionParser } from 'cron-parser';
+import { validateDetailed } from 'node-cron';
 import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import type { FieldError } from '../../../platform/errors.ts';
 import { JOBS_CHANNEL, type JobRights } from './jobs.enqueue.ts';
-import { dueSlot } from './schedules.slots.ts';
 
 /** Tells schedulers that a schedule has changed. */
 export const SCHEDULES_CHANNEL = 'estate_schedules';
@@ -82,4 +84,83 @@ export async function fireIfDue(db: Db, key: string, now: Date): Promise<Date | 
     );
     return slot;
   });
+}
+
+/**
+ * The newest moment after `after`, and not after `now`, for which the expression stands; undefined when there is
+ * none. All schedulers name a slot by this function alone. A local time that a change to summer time leaves out
+ * counts as an hour later, one that a change back repeats counts once.
+ */
+export function dueSlot(cron: string, timeZone: string, after: Date, now: Date): Date | undefined {
+  const from = (currentDate: Date) => CronExpressionParser.parse(cron, { tz: timeZone, currentDate });
+  const first = from(after).next().toDate();
+  if (first > now) return undefined;
+  // walking backwards misses left-out times and finds repeated ones twice: step back, and forward again
+  const backwards = from(new Date(now.getTime() + 1));
+  let start = after;
+  for (let step = 0; step < 3; step += 1) start = backwards.prev().toDate();
+  const forwards = from(new Date(Math.max(start.getTime() - 1, after.getTime())));
+  let newest = first;
+  for (;;) {
+    const slot = forwards.next().toDate();
+    if (slot > now) return newest;
+    newest = slot;
+  }
+}
+
+/** The next moment after `after`. */
+export function nextSlot(cron: string, timeZone: string, after: Date): Date {
+  return CronExpressionParser.parse(cron, { tz: timeZone, currentDate: after }).next().toDate();
+}
+
+const FIELDS = ['minute', 'hour', 'day of month', 'month', 'day of week'];
+
+/** What stands in a field besides `*`, lists, ranges and steps. */
+const RANGES: Readonly<Record<string, string>> = {
+  minute: '0 to 59',
+  hour: '0 to 23',
+  'day of month': '1 to 31',
+  month: '1 to 12 or a name such as jan',
+  'day of week': '0 to 7 or a name such as mon',
+};
+
+/** The faults of a schedule's cron expression and time zone. */
+export function scheduleFaults(cron: string, timeZone: string): FieldError[] {
+  const faults = [...cronFaults(cron), ...timeZoneFaults(timeZone)];
+  if (faults.length > 0) return faults;
+  try {
+    nextSlot(cron, timeZone, new Date());
+    return [];
+  } catch (error) {
+    return [
+      { field: 'cron', code: 'bad_cron', message: `"${cron}" never comes: ${(error as Error).message}` },
+    ];
+  }
+}
+
+function cronFaults(cron: string): FieldError[] {
+  const fields = cron.trim().split(/\s+/);
+  if (fields.length !== FIELDS.length || cron.includes('@')) {
+    const message = `"${cron}" is no cron expression of five fields: ${FIELDS.join(', ')}`;
+    return [{ field: 'cron', code: 'bad_cron', message }];
+  }
+  const { errors } = validateDetailed(cron.trim());
+  return errors.map(({ field, value }) => {
+    const name = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const range = RANGES[name] ? `, which takes ${RANGES[name]}` : '';
+    return { field: 'cron', code: 'bad_cron', message: `"${value ?? cron}" is not valid as ${name}${range}` };
+  });
+}
+
+/** The fault of a name that is no IANA time zone, as the field `time_zone`. */
+export function timeZoneFaults(timeZone: string): FieldError[] {
+  try {
+    // an offset such as +02:00 is no zone: it knows no summer time
+    if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();
+    new Intl.DateTimeFormat('en', { timeZone });
+    return [];
+  } catch {
+    const message = `"${timeZone}" is no IANA time zone such as Europe/Berlin or UTC`;
+    return [{ field: 'time_zone', code: 'bad_time_zone', message }];
+  }
 }

@@ -1,11 +1,18 @@
-import { type Sql, sqlState } from '../../../platform/database.ts';
-import { invalidField } from '../../../platform/errors.ts';
-import { boundOf, decodeCursor, encodeCursor, malformedCursor } from './lists.cursor.ts';
-import { freezeOrder, readFrozen } from './lists.frozen.ts';
-import { clause, likeText, orderBy, orderOf, projection } from './lists.sql.ts';
+import { queryColumn, queryValue, type Sql, sqlState } from '../../../platform/database.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import {
+  boundOf,
+  decodeCursor,
+  encodeCursor,
+  freezeOrder,
+  malformedCursor,
+  readFrozen,
+} from './lists.cursor.ts';
+import { clause, idType, likeText, orderBy, orderOf, projection } from './lists.sql.ts';
 import type {
   Condition,
   Fragment,
+  ItemSpec,
   JsonText,
   ListOptions,
   ListParams,
@@ -14,7 +21,7 @@ import type {
 } from './lists.types.ts';
 
 /** A list with all that its request decided. */
-export interface List {
+interface List {
   sql: Sql;
   spec: ListSpec;
   where: Condition[];
@@ -36,7 +43,7 @@ export async function runList(
   params: ListParams,
   options: ListOptions = {},
 ): Promise<JsonText> {
-  const where = [...conditions];
+  const where = [...conditions, ...filterConditions(spec, params)];
   if (params.search) {
     if (!spec.search) throw invalidField('search', 'not_offered', 'is not offered by this list');
     where.push({ sql: `${spec.search} like ?`, bindings: [`%${likeText(params.search)}%`] });
@@ -45,6 +52,46 @@ export async function runList(
   const item = projection(spec.members, params.fields);
   const list: List = { sql, spec, where, order, item, params, options };
   return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
+}
+
+/** The conditions of the filters that the request names. */
+export function filterConditions({ filters = {} }: Pick<ListSpec, 'filters'>, params: object): Condition[] {
+  const given = new Map<string, unknown>(Object.entries(params));
+  return Object.entries(filters).flatMap(([name, sql]) => {
+    const value = given.get(name);
+    const isAbsent = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+    return isAbsent ? [] : { sql, bindings: Array((sql.match(/(?<!\\)\?/g) ?? []).length).fill(value) };
+  });
+}
+
+/** One item of a list as its JSON text, from which its ETag is computed; undefined when there is none. */
+export async function findItem(
+  sql: Sql,
+  spec: ItemSpec,
+  id: string,
+  conditions: Condition[] = [],
+): Promise<JsonText | undefined> {
+  const item = projection(spec.members);
+  const where = clause([{ sql: `${spec.id} = ?::${idType(spec)}`, bindings: [id] }, ...conditions]);
+  return (
+    await queryColumn<JsonText>(sql, `select ${item.sql}::text from ${spec.from}${where.sql}`, [
+      ...item.bindings,
+      ...where.bindings,
+    ])
+  )[0];
+}
+
+/** {@link findItem} for an item that must exist. @throws EstateError `not_found` naming it as `what`. */
+export async function readItem(
+  sql: Sql,
+  spec: ItemSpec,
+  what: string,
+  id: string,
+  conditions: Condition[] = [],
+): Promise<JsonText> {
+  const text = await findItem(sql, spec, id, conditions);
+  if (text === undefined) throw notFound(what, id);
+  return text;
 }
 
 /**
@@ -62,15 +109,15 @@ async function byPage(list: List): Promise<JsonText> {
 /** How many rows the conditions let through. */
 export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
   const w = clause(list.where);
-  const { rows } = await list.sql.raw(`select count(*) as total from ${list.spec.from}${w.sql}`, w.bindings);
-  return rows[0].total;
+  return await queryValue<number>(list.sql, `select count(*) from ${list.spec.from}${w.sql}`, w.bindings);
 }
 
 async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
   const { spec, order, item } = list;
   const w = clause(list.where);
   const fromEnd = offset > total / 2;
-  const { rows } = await list.sql.raw(
+  return await queryValue<string>(
+    list.sql,
     `select coalesce(json_agg(item), '[]')::text as items from (
        select ${item.sql} as item
        from (select ${spec.id} as page_id, ${order.field.sql} as page_sort from ${spec.from}${w.sql}
@@ -79,7 +126,6 @@ async function readPage(list: List, offset: number, size: number, total: number)
        order by ${orderBy(order, 'page_sort', 'page_id')}) as rows`,
     [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset],
   );
-  return rows[0].items;
 }
 
 /** One page of a traversal; see {@link runList}. */
@@ -95,7 +141,7 @@ export async function listByCursor(list: List): Promise<JsonText> {
   const where = [...list.where];
   if (place) {
     where.push({
-      sql: `(${order.field.sql}, ${spec.id}) ${order.dir === 'asc' ? '>' : '<'} (?::${order.field.type}, ?::${spec.idType})`,
+      sql: `(${order.field.sql}, ${spec.id}) ${order.dir === 'asc' ? '>' : '<'} (?::${order.field.type}, ?::${idType(spec)})`,
       bindings: [place.value, place.id],
     });
   }
@@ -170,7 +216,7 @@ export async function itemsOf(
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   const { spec } = list;
-  const w = clause([...list.where, { sql: `${spec.id} = any(?::${spec.idType}[])`, bindings: [ids] }]);
+  const w = clause([...list.where, { sql: `${spec.id} = any(?::${idType(spec)}[])`, bindings: [ids] }]);
   const { rows } = await list.sql.raw(
     `select ${spec.id}::text as id, ${list.item.sql}::text as item from ${spec.from}${w.sql}`,
     [...list.item.bindings, ...w.bindings],

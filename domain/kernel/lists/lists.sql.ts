@@ -8,7 +8,7 @@ export function orderOf(spec: ListSpec, params: ListParams): Order {
   if (!field) {
     throw invalidField('sort_by', 'unknown_sort', `is none of ${Object.keys(spec.sorts).join(', ')}`);
   }
-  return { key, field, dir: params.sort_dir ?? (key === spec.defaultSort ? spec.defaultDir : 'asc') };
+  return { key, field, dir: params.sort_dir ?? ((key === spec.defaultSort && spec.defaultDir) || 'asc') };
 }
 
 /**
@@ -23,7 +23,7 @@ export function orderBy(order: Order, sort: string, id: string, reversed = false
 }
 
 /** The item as a JSON expression, cut to the requested members. @throws EstateError naming an unknown one. */
-export function projection(members: ListSpec['members'], fields: string | undefined): Fragment {
+export function projection(members: ListSpec['members'], fields?: string): Fragment {
   const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !Object.hasOwn(members, name));
   if (unknown !== undefined)
@@ -61,3 +61,7 @@ export function textLiteral(text: string): string {
   // a question mark would be taken for a binding
   return `'${text.replaceAll("'", "''").replaceAll('?', '\\?')}'`;
 }
+
+/** The SQL type of a list's ids. */
+export const idType = ({ idType }: Pick<ListSpec, 'idType'>): NonNullable<ListSpec['idType']> =>
+  idType ?? 'uuid';

@@ -34,6 +34,9 @@ export interface Condition extends Fragment {
   visibility?: true;
 }
 
+/** Where an item of a list is read from. */
+export type ItemSpec = Pick<ListSpec, 'from' | 'id' | 'idType' | 'members'>;
+
 /** What one list is made of. */
 export interface ListSpec {
   /** Names the list inside its cursors. */
@@ -42,12 +45,19 @@ export interface ListSpec {
   from: string;
   /** The row's unique id, such as `c.id`. */
   id: string;
-  idType: 'uuid' | 'text' | 'bigint' | 'timestamptz';
+  /** `uuid` unless given. */
+  idType?: 'uuid' | 'text' | 'bigint' | 'timestamptz';
   sorts: Record<string, SortField>;
   defaultSort: string;
-  defaultDir: 'asc' | 'desc';
+  /** `asc` unless given. */
+  defaultDir?: 'asc' | 'desc';
   /** The members of an item in order: name to SQL expression. */
   members: Record<string, string | Fragment>;
+  /**
+   * Conditions by request parameter, each `?` of which is bound to the parameter's value. A parameter that is absent,
+   * false or an empty list has no condition.
+   */
+  filters?: Readonly<Record<string, string>>;
   /** Folded text expression that `search` looks into; absent: `search` is refused. */
   search?: string;
 }

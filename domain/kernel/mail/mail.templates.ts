@@ -1,5 +1,5 @@
 /** What a mail says, in parts; every text is plain and may hold anything that users have written. */
-export interface MailParts {
+interface MailParts {
   heading: string;
   paragraphs?: string[];
   items?: { title: string; text: string; url?: string | undefined }[];

@@ -214,7 +214,7 @@ const member: AppPermission[] = [
 
 const bpmAdmin: AppPermission[] = [...member, 'comments.manage', 'bpm.approve_flows', 'users.invite'];
 
-export interface RoleSeed {
+interface RoleSeed {
   key: string;
   label: string;
   color: string;

@@ -1,6 +1,7 @@
 import { Model, type QueryBuilder, raw } from 'objection';
 import type { TProperties } from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { StaticOf } from '../shapes.ts';
 
@@ -65,6 +66,18 @@ export async function lockRow<M extends RowModel>(
   return found && jsonOf<M>(found);
 }
 
+/** {@link lockRow} for a row that must exist, whose id is its first condition. @throws EstateError `not_found` naming it as `what`. */
+export async function requireRow<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  what: string,
+  where: Partial<RowOf<M>>,
+): Promise<RowOf<M>> {
+  const row = await lockRow(sql, model, where);
+  if (!row) throw notFound(what, String(Object.values(where)[0]));
+  return row;
+}
+
 /** Inserts a row; columns that are not given get their defaults. @returns the whole row. */
 export async function insertRow<M extends RowModel>(
   sql: Sql,
@@ -115,6 +128,54 @@ export async function deleteRows<M extends RowModel>(
   const query = queryOf(model, sql).delete().returning(asJson(model.tableName));
   refine(query as unknown as QueryBuilder<Model>);
   return ((await query) as unknown[]).map(jsonOf<M>);
+}
+
+/** The columns of the model that the rows have; all rows have the columns of the first. */
+const columnsIn = (model: RowModel, [first = {}]: readonly object[]): string[] =>
+  Object.keys(model.columns).filter((column) => column in first);
+
+/**
+ * Inserts rows in one statement; members that are no columns of the model are ignored.
+ * @returns the whole rows, in the given order.
+ */
+export async function insertRows<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  rows: readonly Partial<RowOf<M>>[],
+): Promise<RowOf<M>[]> {
+  if (rows.length === 0) return [];
+  const { tableName } = model;
+  const columns = columnsIn(model, rows).join(', ');
+  return await queryColumn<RowOf<M>>(
+    sql,
+    `insert into ${tableName} as t (${columns})
+     select ${columns} from jsonb_populate_recordset(null::${tableName}, ?::jsonb) returning to_jsonb(t) as row`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/**
+ * Updates rows by their ids in one statement, and their `updated_at` unless they have it.
+ * @param columns those that are written; by default all columns of the model that the rows have.
+ */
+export async function updateRows<M extends RowModel>(
+  sql: Sql,
+  model: M,
+  rows: readonly Partial<RowOf<M>>[],
+  columns: readonly (keyof M['columns'] & string)[] = columnsIn(model, rows),
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { tableName } = model;
+  const written = columns.filter((column) => column !== 'id');
+  const set = written.map((column) => `${column} = v.${column}`);
+  if ('updated_at' in model.columns && !written.includes('updated_at'))
+    set.push('updated_at = clock_timestamp()');
+  await queryRows(
+    sql,
+    `update ${tableName} t set ${set.join(', ')}
+     from jsonb_populate_recordset(null::${tableName}, ?::jsonb) v where t.id = v.id`,
+    [JSON.stringify(rows)],
+  );
 }
 
 function jsonOf<M extends RowModel>(instance: unknown): RowOf<M> {

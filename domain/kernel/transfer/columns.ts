@@ -11,7 +11,7 @@ export interface FileColumn {
 }
 
 /** Which columns a kind of file may have. */
-export interface Vocabulary {
+interface Vocabulary {
   fields: ReadonlySet<string>;
   /** Whether there are `lifecycle.<phase>` columns. */
   lifecycle: boolean;
@@ -32,7 +32,7 @@ function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefine
 }
 
 /** Says that none of some columns is there, of which one is needed. */
-export function missingColumn(...choices: string[]): FieldError {
+function missingColumn(...choices: string[]): FieldError {
   return {
     field: choices[0]!,
     code: 'missing_column',
@@ -45,7 +45,7 @@ export function missingColumn(...choices: string[]): FieldError {
  * @param missing which needed columns are not among those there.
  * @throws EstateError `validation_failed` that names each column that is unknown, repeated or missing.
  */
-export function readHeader(
+function readHeader(
   cells: readonly string[],
   vocabulary: Vocabulary,
   missing: (names: ReadonlySet<string>) => FieldError[],
@@ -73,4 +73,77 @@ export function readHeader(
   faults.push(...missing(names));
   if (faults.length > 0) throw invalidFields(faults);
   return columns;
+}
+
+/** The columns in which cards come in, besides `lifecycle.<phase>` and `attributes.<key>`. */
+const cardRowColumns = [
+  'type',
+  'subtype',
+  'external_id',
+  'name',
+  'alias',
+  'description',
+  'parent_external_id',
+] as const;
+
+/** The columns that a file has in addition when it is to come back changed. */
+const cardRoundTripColumns = [
+  'id',
+  'parent_id',
+  'parent_path',
+  'status',
+  'approval_status',
+  'tags',
+  'stakeholders',
+] as const;
+
+export type CardColumn = (typeof cardRowColumns | typeof cardRoundTripColumns)[number];
+
+const cardColumns: ReadonlySet<string> = new Set<CardColumn>([...cardRowColumns, ...cardRoundTripColumns]);
+
+/**
+ * The columns of a file of cards. Needed are `type` or `id`, and one of `id`, `external_id` and `name`, by which a
+ * card is identified.
+ * @throws EstateError `validation_failed` that names each column that is unknown, repeated or missing.
+ */
+export function readCardHeader(cells: readonly string[], attributeKeys: ReadonlySet<string>): FileColumn[] {
+  return readHeader(cells, { fields: cardColumns, lifecycle: true, attributeKeys }, (names) => {
+    const has = (...choices: CardColumn[]) => choices.some((name) => names.has(name));
+    if (!has('type', 'id')) return [missingColumn('type', 'id')];
+    return has('id', 'external_id', 'name') ? [] : [missingColumn('name', 'external_id', 'id')];
+  });
+}
+
+/** The columns in which relations come in, besides `attributes.<key>`. */
+const relationRowColumns = ['type', 'source_external_id', 'target_external_id', 'description'] as const;
+
+/** The columns that a file has in addition when it is to come back changed. */
+const relationRoundTripColumns = ['id', 'source_id', 'target_id'] as const;
+
+export type RelationColumn = (typeof relationRowColumns | typeof relationRoundTripColumns)[number];
+
+const relationColumns: ReadonlySet<string> = new Set<RelationColumn>([
+  ...relationRowColumns,
+  ...relationRoundTripColumns,
+]);
+
+/**
+ * The columns of a file of relations. Needed are `id`, or `type` and both ends, each by id or external id.
+ * @throws EstateError `validation_failed` that names each column that is unknown, repeated or missing.
+ */
+export function readRelationHeader(
+  cells: readonly string[],
+  attributeKeys: ReadonlySet<string>,
+): FileColumn[] {
+  return readHeader(cells, { fields: relationColumns, lifecycle: false, attributeKeys }, (names) => {
+    if (names.has('id')) return [];
+    const needed: RelationColumn[][] = [
+      ['type'],
+      ['source_external_id', 'source_id'],
+      ['target_external_id', 'target_id'],
+    ];
+    return needed
+      .filter((choices) => !choices.some((name) => names.has(name)))
+      .map((choices) => missingColumn(...choices));
+  });
 }

@@ -1,10 +1,8 @@
 import type { Work } from '../context.ts';
-import type { EventDraft } from '../events/events.types.ts';
+import type { Change, EventDraft } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { insertRow, lockRow } from '../events/stored-rows.ts';
-import { type BatchEvent, changedLater, type Left, missing } from './undo.outcome.ts';
-import type { UndoSpec } from './undo.types.ts';
-import { setBack } from './undo.values.ts';
+import type { UndoneEvent, UndoRefusal, UndoSpec } from './undo.types.ts';
 
 /** Undoes the write of one plain row, with an event that is the opposite of its own. */
 export async function undoRow(
@@ -62,3 +60,79 @@ function opposite(
     data: { ...data, changes: rowChanges(before, after) },
   };
 }
+
+/** An object's values as they are and become, nested ones by prefix. */
+export type Values = Record<string, unknown>;
+
+const text = (value: unknown): string =>
+  JSON.stringify(value ?? null, (_key, part) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+
+/**
+ * Sets the changed fields back to their old values. With `careful`, only those whose present value is still what was
+ * written; the others are answered.
+ */
+export function setBack(values: Values, changes: Record<string, Change>, careful: boolean): string[] {
+  const kept: string[] = [];
+  for (const [field, change] of Object.entries(changes)) {
+    const dot = /^(attributes|lifecycle)\.(.+)$/s.exec(field);
+    const holder = dot ? { ...((values[dot[1]!] as Values | null) ?? {}) } : values;
+    const key = dot ? dot[2]! : field;
+    if (careful && text(holder[key]) !== text(change.new)) {
+      kept.push(field);
+      continue;
+    }
+    if (!dot) {
+      holder[key] = change.old;
+      continue;
+    }
+    if (change.old === null) delete holder[key];
+    else
+      Object.defineProperty(holder, key, {
+        value: change.old,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    values[dot[1]!] = dot[1] === 'lifecycle' && Object.keys(holder).length === 0 ? null : holder;
+  }
+  return kept;
+}
+
+/** One event as the rollback reads it: with all that its opposite has to say as well. */
+export interface BatchEvent extends UndoneEvent {
+  event_id: string;
+  card_type: string | null;
+  peer_card_id: string | null;
+  peer_card_type: string | null;
+  recipient_id: string | null;
+  scope: string;
+  cost_keys: string[] | null;
+}
+
+/** What could not be undone. */
+export interface Left extends UndoRefusal {
+  event_id: string;
+  event_type: string;
+  id: string;
+  card_id: string | null;
+  /** The columns that others have changed since. */
+  fields?: string[];
+}
+
+export const left = (event: BatchEvent, refusal: UndoRefusal, fields?: string[]): Left => ({
+  event_id: event.event_id,
+  event_type: event.event_type,
+  id: event.id,
+  card_id: event.card_id,
+  ...refusal,
+  ...(fields ? { fields } : {}),
+});
+
+export const changedLater = (event: BatchEvent, fields?: string[]): Left =>
+  left(event, { code: 'changed_later', message: 'A later batch has changed it.' }, fields);
+export const missing = (event: BatchEvent, what: string): Left =>
+  left(event, { code: 'missing', message: `The ${what} is no longer there.` });

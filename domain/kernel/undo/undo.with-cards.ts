@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { EventType } from '../events/events.catalogue.ts';
-import type { BatchEvent } from './undo.outcome.ts';
+import type { BatchEvent } from './undo.rows.ts';
 
 /** What is deleted with a card, each row with an event. */
 const attached =

@@ -1,8 +1,7 @@
 import type { MappingSchedule } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { itsmScheduleJob } from '../../../domain/exchange/itsm/schedules.job.ts';
 import type { StoredRow } from '../../../domain/kernel/events/row-changes.ts';
-import { scheduleFaults } from '../../../domain/kernel/jobs/schedules.check.ts';
-import { SCHEDULES_CHANNEL } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { SCHEDULES_CHANNEL, scheduleFaults } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidFields } from '../../../platform/errors.ts';
 import type { KeptMapping } from './mapping.keep.ts';

@@ -1,4 +1,3 @@
-import { filterError } from '../../../domain/inventory/filters/filters.errors.ts';
 import {
   FILTER_HOPS,
   type FilterField,
@@ -10,6 +9,7 @@ import { parsePath } from '../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterSchema } from '../../../domain/inventory/filters/filters.schema.ts';
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { FilterWord } from '../../../domain/inventory/filters/filters.types.ts';
+import { filterError } from '../../../domain/inventory/filters/filters.types.ts';
 import type { createNodes, Entity, Place, QueryNode } from './query.tree.ts';
 import { phase, scalar, typeOf, type ValueType } from './query.values.ts';
 

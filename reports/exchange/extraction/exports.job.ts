@@ -7,9 +7,8 @@ import {
   type StoredContent,
   storeWritten,
 } from '../../../domain/kernel/files/files.store.ts';
-import { missingResult } from '../../../domain/kernel/jobs/jobs.download.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
-import { visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
+import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { heldOf, may } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

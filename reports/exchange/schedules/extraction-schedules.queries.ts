@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
-import { nextSlot } from '../../../domain/kernel/jobs/schedules.slots.ts';
+import { nextSlot } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { runList } from '../../../domain/kernel/lists/lists.run.ts';
 import { projection } from '../../../domain/kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';

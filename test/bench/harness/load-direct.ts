@@ -7,7 +7,7 @@ import {
   type NamedEnd,
   relationEvent,
   relationsTopic,
-} from '../../../domain/inventory/relations/relations.events.ts';
+} from '../../../domain/inventory/relations/relations.save.ts';
 import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';

@@ -1,5 +1,4 @@
-import { createRelation } from '../../../domain/inventory/relations/relations.create.ts';
-import { deleteRelation } from '../../../domain/inventory/relations/relations.delete.ts';
+import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import { mix, mulberry32, pick, type Random } from '../../bench/landscape/random.ts';
 import type { VirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver, type Driver, type Kill } from './drive.ts';

@@ -1,98 +1,68 @@
 import { command } from '../../../kernel/command.ts';
-import type { Ctx } from '../../../kernel/context.ts';
-import { requireOnCards } from '../../../kernel/permissions/policy.ts';
-import { ARCHIVE, archiveAll } from '../cards.archive.ts';
-import { DELETE, deleteAll } from '../cards.delete.ts';
-import type { RemovalPlan, RemovalRequest } from '../cards.removal.ts';
-import { restoreAll } from '../cards.restore.ts';
-import { chooseCards, type SkippedCard } from './bulk.rows.ts';
+import type { Ctx, Work } from '../../../kernel/context.ts';
+import { type CardRight, requireOnCards } from '../../../kernel/permissions/policy.ts';
+import { archiveAll, restoreAll } from '../cards.archive.ts';
+import { deleteAll } from '../cards.delete.ts';
+import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards.load.ts';
+import type { RemovalRequest } from '../cards.removal.ts';
+import { ARCHIVE, DELETE } from '../cards.removal.ts';
 
 /** What a bulk removal is asked for; related cards are not named one by one. */
-export interface BulkRemovalRequest extends Omit<RemovalRequest, 'related_card_ids'> {
+interface BulkRemovalRequest extends Omit<RemovalRequest, 'related_card_ids'> {
   card_ids: string[];
   dry_run: boolean;
 }
 
-export interface BulkRemovalAnswer {
-  requested: number;
-  /** Those that were asked for. */
-  removed: string[];
-  /** Cards below them, and related ones, that went too. */
-  cascaded_card_ids: string[];
-  /** Cards that got another parent. */
-  moved_card_ids: string[];
-  skipped: SkippedCard[];
-  dry_run: boolean;
-}
-
-function answerOf(
-  { card_ids, dry_run }: BulkRemovalRequest,
-  plan: RemovalPlan | undefined,
-  skipped: SkippedCard[],
-): BulkRemovalAnswer {
-  const cascaded = new Set([...(plan?.cascaded ?? []), ...(plan?.related ?? [])]);
-  return {
-    requested: card_ids.length,
-    removed: plan?.removed.filter((id) => !cascaded.has(id)) ?? [],
-    cascaded_card_ids: [...cascaded],
-    moved_card_ids: [...(plan?.moved.keys() ?? [])],
-    skipped,
-    dry_run,
-  };
+async function removeAll(
+  ctx: Ctx,
+  request: BulkRemovalRequest,
+  right: CardRight,
+  act: typeof archiveAll,
+  reasonToSkip: (card: StoredCard) => string | undefined,
+) {
+  const { card_ids, dry_run } = request;
+  return await command(
+    ctx,
+    async (work) => {
+      const { chosen, skipped } = await chooseCards(work, ctx, card_ids, reasonToSkip);
+      requireOnCards(ctx, right, chosen);
+      const plan = chosen.length > 0 ? await act(work, ctx, chosen, request) : undefined;
+      const cascaded = new Set([...(plan?.cascaded ?? []), ...(plan?.related ?? [])]);
+      return {
+        requested: card_ids.length,
+        removed: plan?.removed.filter((id) => !cascaded.has(id)) ?? [],
+        cascaded_card_ids: [...cascaded],
+        moved_card_ids: [...(plan?.moved.keys() ?? [])],
+        skipped,
+        dry_run,
+      };
+    },
+    { dryRun: dry_run },
+  );
 }
 
 /**
- * Archives many cards as one act: all of them or, when one is refused, none. What is archived already or does not
- * exist is passed over.
+ * Archives cards as one act: all of them or, if one is refused, none. Cards that are archived already or do not
+ * exist are skipped.
  * @throws EstateError `forbidden` naming the cards, `children_present`, `too_many_descendants`, `sibling_name_taken`.
  */
-export async function archiveCards(ctx: Ctx, request: BulkRemovalRequest): Promise<BulkRemovalAnswer> {
-  return await command(
-    ctx,
-    async (work) => {
-      const { chosen, skipped } = await chooseCards(work, ctx, request.card_ids, ({ status }) =>
-        status === 'ARCHIVED' ? 'already_archived' : undefined,
-      );
-      requireOnCards(ctx, ARCHIVE, chosen);
-      const plan = chosen.length > 0 ? await archiveAll(work, ctx, chosen, request) : undefined;
-      return answerOf(request, plan, skipped);
-    },
-    { dryRun: request.dry_run },
+export const archiveCards = (ctx: Ctx, request: BulkRemovalRequest) =>
+  removeAll(ctx, request, ARCHIVE, archiveAll, ({ status }) =>
+    status === 'ARCHIVED' ? 'already_archived' : undefined,
   );
-}
 
 /**
- * Deletes many cards for good, active or archived: all of them or none. What does not exist is passed over.
+ * Deletes cards, active or archived: all of them or none. Cards that do not exist are skipped.
  * @throws EstateError as {@link archiveCards}.
  */
-export async function deleteCards(ctx: Ctx, request: BulkRemovalRequest): Promise<BulkRemovalAnswer> {
-  return await command(
-    ctx,
-    async (work) => {
-      const { chosen, skipped } = await chooseCards(work, ctx, request.card_ids, () => undefined);
-      requireOnCards(ctx, DELETE, chosen);
-      const plan = chosen.length > 0 ? await deleteAll(work, ctx, chosen, request) : undefined;
-      return answerOf(request, plan, skipped);
-    },
-    { dryRun: request.dry_run },
-  );
-}
-
-export interface BulkRestoreAnswer {
-  requested: number;
-  restored_card_ids: string[];
-  skipped: SkippedCard[];
-  dry_run: boolean;
-}
+export const deleteCards = (ctx: Ctx, request: BulkRemovalRequest) =>
+  removeAll(ctx, request, DELETE, deleteAll, () => undefined);
 
 /**
  * Restores many archived cards: all of them or none, parents together with their children.
  * @throws EstateError `forbidden` naming the cards, `wrong_state` below an archived card, `sibling_name_taken`.
  */
-export async function restoreCards(
-  ctx: Ctx,
-  request: { card_ids: string[]; dry_run: boolean },
-): Promise<BulkRestoreAnswer> {
+export async function restoreCards(ctx: Ctx, request: { card_ids: string[]; dry_run: boolean }) {
   return await command(
     ctx,
     async (work) => {
@@ -106,4 +76,35 @@ export async function restoreCards(
     },
     { dryRun: request.dry_run },
   );
+}
+
+/** A card that a bulk operation passes over. */
+interface SkippedCard {
+  card_id: string;
+  reason: string;
+}
+
+/** The ids as the database writes them, each once. */
+export const uniqueIds = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
+
+/** The cards of a bulk operation that changes their state, locked, and those that it passes over. */
+async function chooseCards(
+  work: Work,
+  ctx: Ctx,
+  ids: string[],
+  reasonToSkip: (card: StoredCard) => string | undefined,
+): Promise<{ chosen: StoredCard[]; skipped: SkippedCard[] }> {
+  await lockHierarchy(work.sql, 'exclusive');
+  const wanted = uniqueIds(ids);
+  await lockCards(work, wanted);
+  const cards = await loadCards(work, ctx, wanted);
+  const chosen: StoredCard[] = [];
+  const skipped: SkippedCard[] = [];
+  for (const card_id of wanted) {
+    const card = cards.get(card_id);
+    const reason = card ? reasonToSkip(card) : 'not_found';
+    if (reason === undefined) chosen.push(card!);
+    else skipped.push({ card_id, reason });
+  }
+  return { chosen, skipped };
 }

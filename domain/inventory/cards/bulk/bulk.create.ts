@@ -1,33 +1,26 @@
-import { EstateError, invalidFields } from '../../../../platform/errors.ts';
+import type { Sql } from '../../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import { forbidden, may, requirePermission } from '../../../kernel/permissions/policy.ts';
-import { refuseHiddenCosts } from '../cards.costs.ts';
-import { newCard, takeLevel } from '../cards.create.ts';
-import { insertCards, newIds } from '../cards.insert.ts';
+import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+import { requirePermission } from '../../../kernel/permissions/policy.ts';
+import { type CardRef, resolveRefs } from '../../relations/relations.load.ts';
+import { newCard, requireCreatable } from '../cards.create.ts';
 import { lockHierarchy, type StoredCard } from '../cards.load.ts';
-import { guardUnique, takenKey } from '../cards.unique.ts';
-import { LEVEL_FIELD } from '../rules/capability.ts';
-import { cleanCardInput, validateCardInput } from '../rules/input.ts';
-import { newCardValues } from '../rules/merge.ts';
-import { lookAround } from './bulk.create.lookup.ts';
-import { type FoundParent, findParent, type MadeCards, madeCards, noteMade } from './bulk.create.parents.ts';
-import type { BulkCreateRow, Surroundings } from './bulk.create.types.ts';
+import { insertCards, newIds } from '../cards.save.ts';
+import { type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
+import { findTaken, guardUnique, type TakenKeys, takenKey } from '../cards.unique.ts';
+import { LEVEL_FIELD, MACRO, type Place } from '../rules/capability.ts';
+import type { ApprovalStatus, CardInput } from '../rules/card.types.ts';
+import { cleanCardInput } from '../rules/values.ts';
 
-export interface BulkCreateResult {
+interface BulkCreateResult {
   row_index: number;
   status: 'created' | 'failed';
   id: string | null;
   /** Why a failed row failed. */
   error: string | null;
   code: string | null;
-}
-
-export interface BulkCreateAnswer {
-  results: BulkCreateResult[];
-  created: number;
-  failed: number;
-  dry_run: boolean;
 }
 
 /** How often rows are looked at again when others have taken their names meanwhile. */
@@ -38,11 +31,7 @@ const MAX_ATTEMPTS = 3;
  * statements. Rows may lie below earlier ones. A row that fails is reported and stops no other, but those below it.
  * @throws EstateError `forbidden` without `inventory.create`.
  */
-export async function createCards(
-  ctx: Ctx,
-  rows: BulkCreateRow[],
-  dryRun: boolean,
-): Promise<BulkCreateAnswer> {
+export async function createCards(ctx: Ctx, rows: BulkCreateRow[], dryRun: boolean) {
   requirePermission(ctx.caller, 'inventory.create');
   const results = await command(ctx, (work) => createCardsWithin(work, ctx, rows), { dryRun });
   const created = results.filter(({ status }) => status === 'created').length;
@@ -111,20 +100,11 @@ function outcomeOf(
   }
 }
 
-function cardOf({ metamodel }: Work, ctx: Ctx, { row, id }: NumberedRow, parent: FoundParent): StoredCard {
-  const faults = validateCardInput(metamodel, row.type, row, { creating: true });
-  const type = metamodel.cardTypes.get(row.type);
-  if (!type || faults.length > 0) throw invalidFields(faults);
-  refuseHiddenCosts(type.costKeys, row.attributes, may(ctx.caller, 'costs.view'));
-  const approval = row.approval_status ?? 'DRAFT';
-  if (approval !== 'DRAFT' && !may(ctx.caller, 'inventory.approval_status')) {
-    throw forbidden('inventory.approval_status');
-  }
-  const place = parent.under(type);
-  const values = newCardValues(row);
-  values.parent_id = parent.id;
-  takeLevel(type, values, row.attributes?.[LEVEL_FIELD], place);
-  return { ...newCard(type, id, values), approval_status: approval };
+function cardOf(work: Work, ctx: Ctx, { row, id }: NumberedRow, parent: FoundParent): StoredCard {
+  const type = requireCreatable(work, ctx, row);
+  const approval_status = row.approval_status ?? 'DRAFT';
+  if (approval_status !== 'DRAFT') requirePermission(ctx.caller, 'inventory.approval_status');
+  return { ...newCard(type, id, row, parent.id, parent.under(type)), approval_status };
 }
 
 /** A name or an external id that a stored card or an earlier row has. */
@@ -134,4 +114,204 @@ function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: Ma
   if (sibling) throw takenKey('cards_sibling_name', sibling);
   const holder = stored.external_id ?? (card.external_id && made.byExternalId(card.type, card.external_id));
   if (holder) throw takenKey('cards_external_id', holder);
+}
+
+/** Reads what the rows that are to be created need to know. */
+async function lookAround(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<Surroundings> {
+  const lowered = await lowerCase(
+    sql,
+    rows.flatMap((row) => [row.name, ...pathOf(row)]),
+  );
+  const lower = (text: string) => lowered.get(text) ?? text;
+  const keyOf = (type: string, name: string, path: string[] | null, id: string | null = null) =>
+    JSON.stringify([type, name, path, id]);
+
+  const refs = new Map<string, CardRef>();
+  for (const row of rows) {
+    if (row.parent_id) refs.set(keyOf(row.type, '', null, row.parent_id), { id: row.parent_id });
+    else if (row.parent_path) {
+      const path = pathOf(row);
+      for (const [n, name] of path.entries()) {
+        const parent_path = path.slice(0, n);
+        refs.set(keyOf(row.type, name, parent_path), { type: row.type, name, parent_path });
+      }
+    } else if (row.parent_name) {
+      refs.set(keyOf(row.type, row.parent_name, null), { type: row.type, name: row.parent_name });
+    }
+  }
+  const resolved = await resolveRefs(sql, ctx, [...refs.values()]);
+  const found = new Map([...refs.keys()].map((key, n) => [key, resolved[n]!]));
+  const idAt = (key: string): string | undefined => {
+    const ref = found.get(key);
+    return ref && 'id' in ref ? ref.id : undefined;
+  };
+  const byPath = (type: string, steps: string[]) => idAt(keyOf(type, steps.at(-1)!, steps.slice(0, -1)));
+  const ids = resolved.flatMap((ref) => ('id' in ref ? ref.id : []));
+  const parents = await readParents(sql, [...new Set(ids)]);
+
+  // a row below one that is yet to be made stands in no stored card's way
+  const parentOf = (row: BulkCreateRow): string | null | undefined => {
+    if (row.parent_id) return idAt(keyOf(row.type, '', null, row.parent_id));
+    const path = pathOf(row);
+    if (row.parent_path) return path.length === 0 ? null : byPath(row.type, path);
+    return row.parent_name ? idAt(keyOf(row.type, row.parent_name, null)) : null;
+  };
+  const NOWHERE = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  const taken = await findTaken(
+    sql,
+    rows.map((row) => {
+      const parent_id = parentOf(row);
+      const { type, name } = row;
+      return {
+        type,
+        name,
+        parent_id: parent_id === undefined ? NOWHERE : parent_id,
+        external_id: row.external_id ?? null,
+      };
+    }),
+  );
+  return {
+    lower,
+    byPath,
+    named(type, name) {
+      const ref = found.get(keyOf(type, name, null));
+      if (!ref) return [];
+      if ('id' in ref) return [ref.id];
+      return ref.fault === 'ambiguous' ? ['', ''] : [];
+    },
+    parents,
+    taken,
+  };
+}
+
+/** Texts in lower case as the unique indexes have them, which is not always what JavaScript makes of them. */
+async function lowerCase(sql: Sql, texts: string[]): Promise<Map<string, string>> {
+  const wanted = [...new Set(texts)];
+  const { rows } = await sql.raw(
+    'select lower(trim(v.text)) as lowered from unnest(?::text[]) with ordinality as v(text, n) order by n',
+    [wanted],
+  );
+  return new Map(rows.map((row: { lowered: string }, n: number) => [wanted[n], row.lowered]));
+}
+
+/** The place that a row names. */
+interface FoundParent {
+  id: string | null;
+  /** The place of a card of the type there. @throws EstateError when it may not lie there. */
+  under(type: CardType): Place;
+}
+
+/** The cards that earlier rows have made. */
+interface MadeCards {
+  parents: Map<string, ParentCard>;
+  /** The card of the name below a parent. */
+  below(type: string, parent: string | null, lowerName: string): string | undefined;
+  /** All of the name, wherever they lie. */
+  named(type: string, lowerName: string): string[];
+  byExternalId(type: string, externalId: string): string | undefined;
+  add(card: StoredCard, lowerName: string, parents: ParentCard): void;
+}
+
+function madeCards(): MadeCards {
+  const parents = new Map<string, ParentCard>();
+  const children = new Map<string, string>();
+  const names = new Map<string, string[]>();
+  const keys = new Map<string, string>();
+  const key = (...parts: (string | null)[]) => JSON.stringify(parts);
+  return {
+    parents,
+    below: (type, parent, name) => children.get(key(type, parent, name)),
+    named: (type, name) => names.get(key(type, name)) ?? [],
+    byExternalId: (type, externalId) => keys.get(key(type, externalId)),
+    add(card, name, parent) {
+      parents.set(card.id, parent);
+      children.set(key(card.type, card.parent_id, name), card.id);
+      names.set(key(card.type, name), [...(names.get(key(card.type, name)) ?? []), card.id]);
+      if (card.external_id) keys.set(key(card.type, card.external_id), card.id);
+    },
+  };
+}
+
+/** Makes a row's card known to the rows after it. */
+function noteMade(made: MadeCards, card: StoredCard, parent: FoundParent, around: Surroundings): void {
+  const above =
+    parent.id === null ? undefined : (made.parents.get(parent.id) ?? around.parents.get(parent.id));
+  const place: Place = above
+    ? { depth: above.place.depth + 1, underMacro: above.place.underMacro }
+    : { depth: 2, underMacro: card.attributes[LEVEL_FIELD] === MACRO };
+  made.add(card, around.lower(card.name), { id: card.id, type: card.type, status: 'ACTIVE', place });
+}
+
+/**
+ * Finds the parent that a row names, in the inventory or among the cards of earlier rows.
+ * @throws EstateError naming `parent_id`, `parent_path` or `parent_name`.
+ */
+function findParent(row: BulkCreateRow, around: Surroundings, made: MadeCards): FoundParent {
+  const id = idOf(row, around, made);
+  return {
+    id,
+    under(type) {
+      if (id === null) return { depth: 1, underMacro: false };
+      const parent = made.parents.get(id) ?? around.parents.get(id);
+      requireFittingParent(type, parent);
+      return parent!.place;
+    },
+  };
+}
+
+function idOf(row: BulkCreateRow, around: Surroundings, made: MadeCards): string | null {
+  if (row.parent_id) return row.parent_id;
+  if (row.parent_path) return walk(row, around, made);
+  if (!row.parent_name) return null;
+  const stored = around.named(row.type, row.parent_name);
+  const candidates = [...stored, ...made.named(row.type, around.lower(row.parent_name))];
+  if (candidates.length === 1) return candidates[0]!;
+  throw candidates.length === 0
+    ? invalidField('parent_name', 'unknown_parent', `there is no card of the type ${row.type} of this name`)
+    : invalidField('parent_name', 'ambiguous_parent', 'several cards have this name; give their path');
+}
+
+/** Follows the path from its root; stored cards come first, since no row can make a second of the name. */
+function walk(row: BulkCreateRow, around: Surroundings, made: MadeCards): string | null {
+  let at: string | null = null;
+  const steps: string[] = [];
+  for (const step of pathOf(row)) {
+    steps.push(step);
+    at = around.byPath(row.type, steps) ?? made.below(row.type, at, around.lower(step)) ?? missing(steps);
+  }
+  return at;
+}
+
+function missing(steps: string[]): never {
+  throw invalidField('parent_path', 'unknown_parent', `there is no card at step ${steps.length} of the path`);
+}
+
+/** A card that is to be created, and where. */
+interface BulkCreateRow extends CardInput {
+  row_index: number;
+  type: string;
+  name: string;
+  /** Names from the root down to the parent, or, where `parent_name` is given, to the parent's parent. */
+  parent_path?: string[] | null;
+  parent_name?: string | null;
+  approval_status?: ApprovalStatus | null;
+}
+
+/** The names of a row's parents from the root on, its parent last. */
+function pathOf({ parent_path, parent_name }: BulkCreateRow): string[] {
+  return [...(parent_path ?? []), ...(parent_name ? [parent_name] : [])];
+}
+
+/** What the inventory says about the rows that are to be created, read in a fixed number of statements. */
+interface Surroundings {
+  /** A text in lower case, as the database has it. */
+  lower(text: string): string;
+  /** The stored card at a path of names from a root. */
+  byPath(type: string, steps: string[]): string | undefined;
+  /** The stored cards of a name; two stand for several. */
+  named(type: string, name: string): string[];
+  /** Stored parents that the caller sees, by id. */
+  parents: ReadonlyMap<string, ParentCard>;
+  /** The stored cards that stand in a row's way, by the row's place. */
+  taken: ReadonlyMap<number, TakenKeys>;
 }

@@ -1,17 +1,14 @@
 import { EstateError } from '../../../../platform/errors.ts';
-import { type Attempt, attempt } from '../../../kernel/command.attempt.ts';
+import { type Attempt, attempt } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import { requireOnCard } from '../../../kernel/permissions/policy.ts';
-import { archiveAll } from '../cards.archive.ts';
+import { archiveAll, restoreAll } from '../cards.archive.ts';
 import { loadCards, lockCards, lockHierarchy, requireCard, type StoredCard, typeOf } from '../cards.load.ts';
-import { findLoops } from '../cards.loops.ts';
-import { type CardPatch, EDIT, patchCardWithin } from '../cards.patch.ts';
-import { restoreAll } from '../cards.restore.ts';
+import { type CardPatch, EDIT, movesCards, patchCardWithin, patchedCard } from '../cards.patch.ts';
 import { type CardWrite, saveCards } from '../cards.save.ts';
-import { readParents, requireFittingParent, type StandingParent } from '../cards.tree.ts';
-import { hasLevels, LEVEL_FIELD } from '../rules/capability.ts';
-import { cleanCardInput, refuseOperations } from '../rules/input.ts';
-import { patchedCard } from './bulk.patch.ts';
+import { findLoops, type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
+import { hasLevels } from '../rules/capability.ts';
+import { cleanCardInput, refuseOperations } from '../rules/values.ts';
 
 /** How often all are written together, without those that were in the way the time before. */
 const MAX_ATTEMPTS = 5;
@@ -62,7 +59,7 @@ function prepare(
   work: Work,
   ctx: Ctx,
   cards: Map<string, StoredCard>,
-  parents: ReadonlyMap<string, StandingParent>,
+  parents: ReadonlyMap<string, ParentCard>,
   id: string,
   patch: CardPatch,
 ): CardWrite | EstateError | null {
@@ -72,8 +69,7 @@ function prepare(
     const type = typeOf(work.metamodel, before);
     const input = cleanCardInput(patch);
     requireOnCard(ctx, EDIT, before);
-    const leveled = input.attributes != null && LEVEL_FIELD in input.attributes;
-    if (hasLevels(type) && (leveled || input.parent_id !== undefined)) return null;
+    if (hasLevels(type) && movesCards(input)) return null;
     const moves = input.parent_id !== undefined && input.parent_id !== before.parent_id;
     if (moves && input.parent_id !== null) requireFittingParent(type, parents.get(input.parent_id!));
     return patchedCard(work, ctx, before, input, null);

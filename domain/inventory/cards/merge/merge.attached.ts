@@ -1,13 +1,19 @@
-import type { CardReference, Work } from '../../../kernel/context.ts';
+import { queryRow } from '../../../../platform/database.ts';
+import { EstateError } from '../../../../platform/errors.ts';
+import type { CardReference, Ctx, Work } from '../../../kernel/context.ts';
+import type { EventType } from '../../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../../kernel/events/events.types.ts';
 import type { StoredRow } from '../../../kernel/events/row-changes.ts';
 import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { UndoneEvent, UndoRefusal } from '../../../kernel/undo/undo.types.ts';
+import type { RelationWrite } from '../../relations/relations.save.ts';
 import { tagEvent } from '../../tags/tags.events.ts';
 import { deleteTags } from '../../tags/tags.use.ts';
 import type { StoredCard } from '../cards.load.ts';
+import type { Changes } from '../rules/diff.ts';
 
 /** A row that was given to the survivor. */
-export interface MovedRow {
+interface MovedRow {
   table: string;
   /** Absent in journals from before: tables had one column each that refers to cards. */
   column?: string;
@@ -17,14 +23,14 @@ export interface MovedRow {
 }
 
 /** A row that was left out, since the survivor has one of its kind. */
-export interface RemovedRow {
+interface RemovedRow {
   table: string;
   /** The display name of the user whom it names. */
   user: string;
   row: StoredRow;
 }
 
-export interface MergedAttachments {
+interface MergedAttachments {
   moved: MovedRow[];
   removed: RemovedRow[];
 }
@@ -119,7 +125,7 @@ interface CardTag {
 }
 
 /** Tags that the survivor was given, and those that it could not be given. */
-export interface MergedTags {
+interface MergedTags {
   added: string[];
   /** From groups of which a card has one tag at most. */
   dropped: { id: string; name: string; group_name: string }[];
@@ -163,4 +169,168 @@ export async function mergeTags(work: Work, { survivor, merged }: MergedCards): 
     merged.map((card) => card.id),
   );
   return result;
+}
+
+/** What a merge did, as far as undoing it needs to know. */
+export interface MergeJournal {
+  /** The merged cards as their rows were, with their tags. */
+  cards: (StoredRow & { tag_ids: string[] })[];
+  /** Relations that were deleted, as their rows were. */
+  relations: StoredRow[];
+  /** Relations that were changed. */
+  changed: { id: string; before: StoredRow; after: StoredRow }[];
+  /** The survivor and the cards that followed it. */
+  saved: { id: string; changes: Changes }[];
+  moved: MovedRow[];
+  removed: RemovedRow[];
+  /** Tags that the survivor was given. */
+  tags: string[];
+}
+
+/** Reads the rows that a merge is about to delete or change. */
+export async function readImages(
+  { sql }: Work,
+  { cards, relations }: { cards: string[]; relations: RelationWrite[] },
+): Promise<Pick<MergeJournal, 'cards' | 'relations' | 'changed'>> {
+  const deleted = relations.flatMap(({ before, after }) => (before && !after ? before.id : []));
+  const { rows } = await sql.raw(
+    `select (select json_agg(to_jsonb(c) - 'name_key' || jsonb_build_object('tag_ids',
+               array(select k.tag_id from card_tags k where k.card_id = c.id order by k.tag_id))
+               order by array_position(?::uuid[], c.id)) from cards c where c.id = any(?::uuid[])) as cards,
+            (select coalesce(json_agg(to_jsonb(r) order by r.id), '[]')
+             from relations r where r.id = any(?::uuid[])) as relations`,
+    [cards, cards, deleted],
+  );
+  return {
+    ...rows[0],
+    changed: relations.flatMap(({ before, after }) =>
+      before && after ? [{ id: before.id, before: { ...before }, after: { ...after } }] : [],
+    ),
+  };
+}
+
+/** Stores a merge with the redirects of the merged cards. */
+export async function storeMerge(
+  { sql }: Work,
+  ctx: Ctx,
+  { id, cards, journal }: { id: string; cards: MergedCards; journal: MergeJournal },
+): Promise<void> {
+  const { survivor, merged } = cards;
+  const named = merged.map((card) => ({ id: card.id, name: card.name, external_id: card.external_id }));
+  await sql('card_merges').insert({
+    id,
+    survivor_id: survivor.id,
+    card_type: survivor.type,
+    merged: JSON.stringify(named),
+    journal: JSON.stringify(journal),
+    created_by: ctx.caller.userId,
+  });
+  await sql('card_redirects').insert(
+    merged.map((card) => ({ card_id: card.id, survivor_id: survivor.id, merge_id: id })),
+  );
+}
+
+/** Something that a merge had done and that has changed since. */
+export interface MergeConflict {
+  /** `card`, `relation`, `tag`, or what is attached. */
+  entity: string;
+  id: string;
+  /** As events name it; null where it is all of the thing. */
+  field: string | null;
+  /** `changed`, `missing`, or the code of the refusal that it would meet. */
+  code: string;
+  message: string;
+}
+
+/** How many conflicts an answer names. */
+const MAX_NAMED = 100;
+
+export const changed = (entity: string, id: string, field: string | null): MergeConflict => ({
+  entity,
+  id,
+  field,
+  code: 'changed',
+  message: field === null ? 'hangs on another card now' : `${field} was changed after the merge`,
+});
+
+export const missing = (entity: string, id: string, what = 'was deleted after the merge'): MergeConflict => ({
+  entity,
+  id,
+  field: null,
+  code: 'missing',
+  message: what,
+});
+
+/** The refusal of an undoing that would not bring back everything. */
+export function mergeConflict(conflicts: MergeConflict[]): EstateError {
+  return new EstateError(
+    'merge_conflict',
+    `${conflicts.length} ${conflicts.length === 1 ? 'thing has' : 'things have'} changed since the merge.`,
+    { extra: { conflict_count: conflicts.length, conflicts: conflicts.slice(0, MAX_NAMED) } },
+  );
+}
+
+/** What undoing works with. */
+export interface Undoing {
+  work: Work;
+  ctx: Ctx;
+  journal: MergeJournal;
+  survivorId: string;
+  /** Whether a card of a status may lie below a parent, counting those that come back. */
+  mayLieBelow(parent: string | null, status: string): boolean;
+  /** Notes what is in the way. */
+  conflict(conflict: MergeConflict): void;
+}
+
+const refusal = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} does not exist.` });
+
+/** Moves a row back to the card to which it was attached. */
+export async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
+  const reference = work.extensions.cardReferences.find(({ entity }) => entity === event.data.entity);
+  const { old, new: present } = event.data.changes.card_id as { old: string; new: string };
+  const card = await work.sql('cards').where({ id: old }).first('type');
+  if (!reference || !card) return refusal('card');
+  const { table, column } = reference;
+  const moved = await queryRow<{ owner: string | null }>(
+    work.sql,
+    `update ${table} set ${column} = ?::uuid where id = ?::uuid and ${column} = ?::uuid returning ${ownerOf(reference)} as owner`,
+    [old, event.id, present],
+  );
+  if (!moved) return refusal(reference.entity);
+  const type = work.metamodel.cardTypes.get(card.type)!;
+  work.emit(movedEvent(reference, type, { id: event.id, from: present, to: old, owner: moved.owner }));
+  return null;
+}
+
+/** Removes the redirects of a merge whose other writes are undone one by one, or restores them. */
+export async function undoMerge(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
+  const { sql } = work;
+  const id = String(event.data.merge_id);
+  const merge = await sql('card_merges').where({ id }).forUpdate().first('survivor_id', 'merged');
+  if (!merge) return refusal('merge');
+  const ends = event.event_type === 'card.merged';
+  await sql('card_redirects').where({ merge_id: id }).delete();
+  await sql('card_merges')
+    .where({ id })
+    .update(
+      ends ? { undone_by: ctx.caller.userId, undone_at: sql.fn.now() } : { undone_by: null, undone_at: null },
+    );
+  if (!ends) {
+    await sql('card_redirects').insert(
+      merge.merged.map((card: { id: string }) => ({
+        card_id: card.id,
+        survivor_id: merge.survivor_id,
+        merge_id: id,
+      })),
+    );
+  }
+  const event_type: EventType = ends ? 'card.unmerged' : 'card.merged';
+  const { changes: _, ...data } = event.data;
+  work.emit({
+    event_type,
+    card_id: event.card_id,
+    card_type: String(data.type),
+    data: { ...data, changes: {} },
+  });
+  return null;
 }

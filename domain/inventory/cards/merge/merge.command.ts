@@ -1,46 +1,45 @@
-import { queryRows } from '../../../../platform/database.ts';
-import { invalidField, notFound } from '../../../../platform/errors.ts';
+import { queryValue } from '../../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, OBSERVER, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
-import type { NamedEnd } from '../../relations/relations.events.ts';
+import { loadRelations, ofCards } from '../../relations/relations.load.ts';
 import { saveRelations } from '../../relations/relations.save.ts';
-import { ARCHIVE } from '../cards.archive.ts';
 import { refuseHiddenCosts } from '../cards.costs.ts';
 import { deleteRows } from '../cards.delete.ts';
 import { cardEvent } from '../cards.events.ts';
-import { newIds } from '../cards.insert.ts';
-import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf, writtenCard } from '../cards.load.ts';
+import {
+  loadCards,
+  lockCards,
+  lockHierarchy,
+  requireCard,
+  type StoredCard,
+  typeOf,
+  writtenCard,
+} from '../cards.load.ts';
 import { EDIT } from '../cards.patch.ts';
+import { ARCHIVE } from '../cards.removal.ts';
 import { rescored } from '../cards.rows.ts';
-import { type CardWrite, type SavedCard, saveCards, settled } from '../cards.save.ts';
-import { LEVEL_FIELD } from '../rules/capability.ts';
-import { type MergedCards, mergeTags, moveAttached } from './merge.attached.ts';
+import { type CardWrite, newIds, type SavedCard, saveCards, settled } from '../cards.save.ts';
+import { ancestorsOf, levelsAfter, requireParent } from '../cards.tree.ts';
+import { hasLevels, LEVEL_FIELD, MACRO } from '../rules/capability.ts';
+import {
+  type MergedCards,
+  type MergeJournal,
+  mergeTags,
+  moveAttached,
+  readImages,
+  storeMerge,
+} from './merge.attached.ts';
 import { chosenInput, type FieldChoices, survivingValues } from './merge.fields.ts';
-import { type MergeJournal, readImages, storeMerge } from './merge.journal.ts';
-import { type MergedRelations, planRelations, relationsOf } from './merge.relations.ts';
-import { type MergedTree, planTree, requireMergeable } from './merge.tree.ts';
+import { planRelations } from './merge.relations.ts';
 
-export interface MergeRequest {
+interface MergeRequest {
   survivor_id: string;
   merged_ids: string[];
   fields?: FieldChoices;
   dry_run: boolean;
-}
-
-export interface MergeAnswer {
-  /** Null for a dry run. */
-  merge_id: string | null;
-  dry_run: boolean;
-  /** The survivor as it stands after the merge. */
-  survivor: JsonText;
-  merged_card_ids: string[];
-  /** How many things of each kind were given to the survivor. */
-  moved: Record<string, number>;
-  folded_relations: MergedRelations['folded'];
-  dropped_relations: MergedRelations['dropped'];
-  dropped_tags: { id: string; name: string; group_name: string }[];
 }
 
 /**
@@ -52,12 +51,12 @@ export interface MergeAnswer {
  * `wrong_state`, `cardinality_exceeded`, `sibling_name_taken`, `external_id_taken`, `parent_cycle`,
  * `capability_too_deep`.
  */
-export async function mergeCards(ctx: Ctx, request: MergeRequest): Promise<MergeAnswer> {
+export async function mergeCards(ctx: Ctx, request: MergeRequest) {
   return await command(ctx, (work) => mergeWithin(work, ctx, request), { dryRun: request.dry_run });
 }
 
 /** The same within a command, which a dry run has to roll back. */
-export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): Promise<MergeAnswer> {
+export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   const { sql, metamodel } = work;
   const survivorId = request.survivor_id.toLowerCase();
   const ids = [...new Set(request.merged_ids.map((id) => id.toLowerCase()))];
@@ -73,7 +72,7 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
   const input = chosenInput(request.fields ?? {}, seen.byId);
   const chosen = input.parent_id;
   const tree = await planTree(work, ctx, { ...seen, chosen });
-  const peers = (await relationsOf(work, all)).flatMap(({ source_id, target_id }) => [source_id, target_id]);
+  const peers = (await loadRelations(sql, ofCards(all))).ends.keys();
   await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), 'update');
 
   const cards = await cardsOf(work, ctx, all);
@@ -89,10 +88,11 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
   const values = survivingValues(metamodel, type, survivor, merged, patch);
 
   const gone = new Set(ids);
-  const relations = await relationsOf(work, all);
+  const { relations, ends } = await loadRelations(sql, ofCards(all));
+  ends.set(survivorId, { id: survivorId, name: survivor.name, type: survivor.type });
   const relationPlan = planRelations(metamodel, relations, survivorId, gone);
   const images = await readImages(work, { cards: ids, relations: relationPlan.writes });
-  const ends = await namedEnds(work, survivorId, relations);
+
   await saveRelations(work, ctx, relationPlan.writes, ends, { leaving: new Set(all) });
   const attached = await moveAttached(work, cards);
   const tags = await mergeTags(work, cards);
@@ -138,13 +138,12 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest): 
 
 /** Whether anybody holds a stakeholder role that shows costs on some of the cards and not on the others. */
 async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
-  const rows = await queryRows<{ shows: boolean }>(
+  return await queryValue<boolean>(
     sql,
     `select exists (select from stakeholders where card_id = any(?::uuid[]) and role <> ?
                     group by user_id having count(distinct card_id) < ?) as shows`,
     [ids, OBSERVER, ids.length],
   );
-  return rows[0]!.shows;
 }
 
 /** Merging changes and archives each card. @throws EstateError `forbidden`. */
@@ -159,28 +158,9 @@ interface LoadedCards extends MergedCards {
 
 async function cardsOf(work: Work, ctx: Ctx, [survivorId, ...ids]: string[]): Promise<LoadedCards> {
   const byId = await loadCards(work, ctx, [survivorId!, ...ids]);
-  const require = (id: string): StoredCard => {
-    const card = byId.get(id);
-    if (!card) throw notFound('card', id);
-    return card;
-  };
-  const survivor = require(survivorId!);
-  return { type: typeOf(work.metamodel, survivor), survivor, merged: ids.map(require), byId };
-}
-
-async function namedEnds(
-  { sql }: Work,
-  survivorId: string,
-  relations: { source_id: string; target_id: string }[],
-): Promise<Map<string, NamedEnd>> {
-  const ids = new Set([
-    survivorId,
-    ...relations.flatMap(({ source_id, target_id }) => [source_id, target_id]),
-  ]);
-  const rows: NamedEnd[] = await sql('cards')
-    .whereIn('id', [...ids])
-    .select('id', 'name', 'type');
-  return new Map(rows.map((row) => [row.id, row]));
+  const survivor = requireCard(byId, survivorId!);
+  const merged = ids.map((id) => requireCard(byId, id));
+  return { type: typeOf(work.metamodel, survivor), survivor, merged, byId };
 }
 
 /** Writes the survivor and the cards that follow it, when the merged ones are gone and everything hangs on the survivor. */
@@ -211,4 +191,76 @@ async function saveSurviving(
     return [{ before, after: byHand ? settled(type, before, after) : rescored(type, after) }];
   });
   return await saveCards(work, ctx, writes);
+}
+
+/** What a merge does to the hierarchy. */
+interface MergedTree {
+  /** The new parents of the merged cards' children, and of the survivor where it moves. */
+  moved: Map<string, string | null>;
+  /** The new levels of capabilities that stay. */
+  levels: Map<string, string>;
+}
+
+/**
+ * Decides where the merged cards' children and the survivor lie, under the exclusive hierarchy lock: children move to
+ * the survivor. What lies between a merged card and a survivor below it moves up instead, to the nearest card that
+ * stays.
+ * @param chosen the survivor's new parent; undefined leaves it where it is.
+ * @throws EstateError `validation_failed`, `parent_cycle`, `capability_too_deep`.
+ */
+async function planTree(
+  work: Work,
+  ctx: Ctx,
+  {
+    type,
+    survivor,
+    merged,
+    chosen,
+  }: { type: CardType; survivor: StoredCard; merged: StoredCard[]; chosen: string | null | undefined },
+): Promise<MergedTree> {
+  const { sql } = work;
+  const gone = new Set(merged.map((card) => card.id));
+  const above = await ancestorsOf(sql, [survivor.id, ...gone]);
+  const { rows: children } = await sql.raw(
+    'select id, parent_id from cards where parent_id = any(?::uuid[]) order by id',
+    [[...gone]],
+  );
+  /** The nearest card that stays, of a card's parents. */
+  const staying = (id: string) => above.get(id)!.find((up) => !gone.has(up)) ?? null;
+  const aboveSurvivor = new Set(above.get(survivor.id));
+  const moved = new Map<string, string | null>();
+  for (const child of children as { id: string; parent_id: string }[]) {
+    if (gone.has(child.id)) continue;
+    const between = child.id === survivor.id || aboveSurvivor.has(child.id);
+    moved.set(child.id, between ? staying(child.parent_id) : survivor.id);
+  }
+  if (chosen !== undefined && chosen !== survivor.parent_id) {
+    const parent = chosen !== null && gone.has(chosen) ? staying(chosen) : chosen;
+    await requireParent(work, ctx, type, parent);
+    moved.set(survivor.id, parent);
+  }
+  const parent = moved.has(survivor.id) ? moved.get(survivor.id) : survivor.parent_id;
+  if (hasLevels(type) && survivor.attributes[LEVEL_FIELD] === MACRO && parent !== null) {
+    throw invalidField('fields.parent_id', 'macro_not_root', 'a Macro stays a root');
+  }
+  return { moved, levels: await levelsAfter(work, { moved, gone }) };
+}
+
+/** The refusal of a merge of cards that are not of one type, or not in the right state. */
+function requireMergeable(survivor: StoredCard, merged: StoredCard[]): void {
+  const faults = merged.flatMap((card, n) =>
+    card.type === survivor.type
+      ? []
+      : {
+          field: `merged_ids.${n}`,
+          code: 'type_differs',
+          message: `must be a card of the type ${survivor.type}`,
+        },
+  );
+  if (faults.length > 0) {
+    throw new EstateError('validation_failed', 'Only cards of one type can be merged.', { errors: faults });
+  }
+  if (survivor.status !== 'ACTIVE') {
+    throw new EstateError('wrong_state', 'The surviving card is archived; restore it first.');
+  }
 }

@@ -2,11 +2,10 @@ import { type FieldError, invalidFields } from '../../../../platform/errors.ts';
 import { isUuid } from '../../../../platform/uuid.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { StoredCard } from '../cards.load.ts';
-import { summedKeys } from '../cards.sums.ts';
+import { summedKeys } from '../cards.rows.ts';
 import type { CardInput, CardValues } from '../rules/card.types.ts';
-import { cleanCardInput, validateCardInput } from '../rules/input.ts';
-import { checkLifecycleOrder } from '../rules/lifecycle.ts';
 import { patchedValues } from '../rules/merge.ts';
+import { checkLifecycleOrder, cleanCardInput, validateCardInput } from '../rules/values.ts';
 
 /** Where a field's value shall come from: one of the cards, by its id, or a value of the caller's own. */
 type FieldChoice = string | { value: unknown };

@@ -1,26 +1,15 @@
 import Type from 'typebox';
-import { queryRows } from '../../../../platform/database.ts';
-import { notFound } from '../../../../platform/errors.ts';
 import type { Ctx } from '../../../kernel/context.ts';
-import { columnMembers } from '../../../kernel/lists/lists.members.ts';
-import { runList } from '../../../kernel/lists/lists.run.ts';
-import { projection } from '../../../kernel/lists/lists.sql.ts';
-import type {
-  Condition,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../../kernel/lists/lists.types.ts';
+import { columnMembers, columnSorts } from '../../../kernel/lists/lists.members.ts';
+import { readItem, runList } from '../../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../../kernel/lists/lists.types.ts';
 import { type StaticOf, Uuid } from '../../../kernel/shapes.ts';
 import { CardMerge } from '../cards.model.ts';
 import { visibleCards } from '../cards.visible.ts';
 
 const { journal: _internal, ...columns } = columnMembers('m', CardMerge);
 
-export const mergeSorts: Record<string, SortField> = {
-  created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
-};
+export const mergeSorts = columnSorts('m', CardMerge, 'created_at');
 export const mergeFilters = {
   card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card that survived or was merged' })),
 };
@@ -30,8 +19,11 @@ const list: ListSpec = {
   from: `card_merges m left join cards s on s.id = m.survivor_id left join users u on u.id = m.created_by
     left join users w on w.id = m.undone_by`,
   id: 'm.id',
-  idType: 'uuid',
   sorts: mergeSorts,
+  filters: {
+    card_id: `m.survivor_id = ?::uuid
+      or m.merged @> jsonb_build_array(jsonb_build_object('id', lower(?::text)))`,
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
   members: {
@@ -54,30 +46,9 @@ function visibleMerges(ctx: Ctx): Condition {
 }
 
 /** The merges, newest first, or those of one card, as survivor or merged. */
-export async function listMerges(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof mergeFilters>,
-): Promise<JsonText> {
-  const conditions = [visibleMerges(ctx)];
-  if (params.card_id !== undefined) {
-    const id = params.card_id.toLowerCase();
-    conditions.push({
-      sql: '(m.survivor_id = ?::uuid or m.merged @> ?::jsonb)',
-      bindings: [id, JSON.stringify([{ id }])],
-    });
-  }
-  return await runList(ctx.db, list, conditions, params, { owner: ctx.caller.userId });
-}
+export const listMerges = (ctx: Ctx, params: ListParams & StaticOf<typeof mergeFilters>): Promise<JsonText> =>
+  runList(ctx.db, list, [visibleMerges(ctx)], params, { owner: ctx.caller.userId });
 
 /** One merge. @throws EstateError `not_found`. */
-export async function readMerge(ctx: Ctx, id: string): Promise<JsonText> {
-  const item = projection(list.members, undefined);
-  const visible = visibleMerges(ctx);
-  const [merge] = await queryRows<{ item: JsonText }>(
-    ctx.db,
-    `select ${item.sql}::text as item from ${list.from} where m.id = ?::uuid and ${visible.sql}`,
-    [...item.bindings, id, ...visible.bindings],
-  );
-  if (!merge) throw notFound('merge', id);
-  return merge.item;
-}
+export const readMerge = (ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(ctx.db, list, 'merge', id, [visibleMerges(ctx)]);

@@ -1,11 +1,11 @@
-import { queryRows, type Sql } from '../../../../platform/database.ts';
+import { queryColumn, type Sql } from '../../../../platform/database.ts';
 import type { Ctx } from '../../../kernel/context.ts';
 import { visibleCards } from '../cards.visible.ts';
 
 /** The card into which another was merged, and which the caller sees; undefined where the id leads nowhere. */
 export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {
   const visible = visibleCards(ctx);
-  const rows = await queryRows<{ id: string }>(
+  const [survivor] = await queryColumn<string>(
     ctx.db,
     `with recursive led as (
        select survivor_id as id from card_redirects where card_id = ?::uuid
@@ -14,12 +14,13 @@ export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefin
      ) select c.id from led join cards c on c.id = led.id where ${visible.sql} limit 1`,
     [id, ...visible.bindings],
   );
-  return rows[0]?.id;
+  return survivor;
 }
 
 /** The id of a card with those of all cards that were merged into it, by themselves or within others. */
 export async function withMerged(sql: Sql, id: string): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `with recursive whole as (
        select ?::uuid as id
        union
@@ -27,7 +28,6 @@ export async function withMerged(sql: Sql, id: string): Promise<string[]> {
      ) select id from whole`,
     [id],
   );
-  return rows.map((row: { id: string }) => row.id);
 }
 
 /**

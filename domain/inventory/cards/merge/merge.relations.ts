@@ -1,4 +1,3 @@
-import type { Work } from '../../../kernel/context.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { cardinalityExceeded, diffRelation, limitedSides } from '../../relations/relations.rules.ts';
 import type { RelationWrite } from '../../relations/relations.save.ts';
@@ -14,24 +13,12 @@ interface FoldedRelation {
 }
 
 /** What a merge does to relations. */
-export interface MergedRelations {
+interface MergedRelations {
   writes: RelationWrite[];
   folded: FoldedRelation[];
   /** Relations between the merged cards themselves. */
   dropped: { id: string; type: string }[];
   moved: number;
-}
-
-/** All relations of the cards, oldest first. */
-export async function relationsOf({ sql }: Pick<Work, 'sql'>, ids: string[]): Promise<StoredRelation[]> {
-  const { rows } = await sql.raw(
-    `select r.id, r.type, r.source_id, r.target_id, r.attributes, r.description from relations r
-     where r.id in (select id from relations where source_id = any(?::uuid[])
-                    union select id from relations where target_id = any(?::uuid[]))
-     order by r.id`,
-    [ids, ids],
-  );
-  return rows;
 }
 
 /**

@@ -2,9 +2,8 @@ import { sqlState } from '../../../../platform/database.ts';
 import type { CardReference } from '../../../kernel/context.ts';
 import { insertRow } from '../../../kernel/events/stored-rows.ts';
 import { tagEvent } from '../../tags/tags.events.ts';
-import { movedEvent, ownerOf } from './merge.attached.ts';
-import { changed, missing } from './merge.conflicts.ts';
-import type { Undoing } from './merge.undo.types.ts';
+import type { Undoing } from './merge.attached.ts';
+import { changed, missing, movedEvent, ownerOf } from './merge.attached.ts';
 
 /** Gives back to the merged cards what the survivor was given, and what was left out. */
 export async function bringBackAttached(undoing: Undoing): Promise<void> {

@@ -1,34 +1,22 @@
 import { EstateError, notFound } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
 import { seedsOfType } from '../../calculations/recalculate.ts';
 import { cardEvent } from '../cards.events.ts';
-import { levelsAfter } from '../cards.levels.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf, writtenCard } from '../cards.load.ts';
 import { levelWrites, rescoreCards, saveCards } from '../cards.save.ts';
+import { levelsAfter } from '../cards.tree.ts';
+import type { MergeJournal, Undoing } from './merge.attached.ts';
+import { type MergeConflict, mergeConflict, missing } from './merge.attached.ts';
 import { requireMergeRights } from './merge.command.ts';
-import { type MergeConflict, mergeConflict, missing } from './merge.conflicts.ts';
-import type { MergeJournal } from './merge.journal.ts';
 import { bringBackAttached, bringBackTags } from './merge.undo.attached.ts';
-import { bringBackCards, placesToReturnTo, revertCards } from './merge.undo.cards.ts';
-import { bringBackRelations } from './merge.undo.relations.ts';
-import type { Undoing } from './merge.undo.types.ts';
+import { bringBackCards, bringBackRelations, placesToReturnTo, revertCards } from './merge.undo.cards.ts';
 
-export interface UndoMergeRequest {
+interface UndoMergeRequest {
   dry_run: boolean;
   /** Leaves what has changed since the merge as it is, and brings back the rest. */
   force: boolean;
-}
-
-export interface UndoMergeAnswer {
-  merge_id: string;
-  dry_run: boolean;
-  survivor: JsonText;
-  restored_card_ids: string[];
-  /** What was left as it is; empty without `force`. */
-  conflicts: MergeConflict[];
 }
 
 /** A row of `card_merges`. */
@@ -47,11 +35,11 @@ interface MergeRow {
  * @throws EstateError `not_found`, `forbidden`, `wrong_state` when it was undone before, `merge_conflict` with the list
  * of what has changed since.
  */
-export async function undoMerge(ctx: Ctx, id: string, request: UndoMergeRequest): Promise<UndoMergeAnswer> {
+export async function undoMerge(ctx: Ctx, id: string, request: UndoMergeRequest) {
   return await command(ctx, (work) => undo(work, ctx, id, request), { dryRun: request.dry_run });
 }
 
-async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest): Promise<UndoMergeAnswer> {
+async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest) {
   const { sql } = work;
   await lockHierarchy(sql, 'exclusive');
   const merge: MergeRow | undefined = await sql('card_merges').where({ id }).forUpdate().first();

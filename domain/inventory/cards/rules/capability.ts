@@ -44,16 +44,13 @@ export function tooDeep(underMacro: boolean): EstateError {
 }
 
 /**
- * Checks the level that was sent against the place. Only Macro is set by hand, on a root; a level sent back
- * unchanged is no fault, since exported cards carry it.
+ * Checks the level that was sent against the level of the card's place. Only Macro is set by users, on a root; a level that
+ * is sent back unchanged is valid, since exported cards contain it.
  */
-export function checkLevel(sent: unknown, place: Place): FieldError[] {
+export function checkLevel(sent: unknown, level: string): FieldError[] {
   const field = `attributes.${LEVEL_FIELD}`;
-  if (sent === undefined || sent === null) return [];
-  if (sent === MACRO) {
-    return place.depth === 1 ? [] : [{ field, code: 'macro_not_root', message: 'is Macro on roots only' }];
-  }
-  return sent === levelAt(place)
-    ? []
-    : [{ field, code: 'readonly', message: `follows from the place in the hierarchy, ${levelAt(place)}` }];
+  if (sent === undefined || sent === null || sent === level) return [];
+  return sent === MACRO
+    ? [{ field, code: 'macro_not_root', message: 'is Macro on roots only' }]
+    : [{ field, code: 'readonly', message: `follows from the place in the hierarchy, ${level}` }];
 }

@@ -1,7 +1,7 @@
-import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, MandatoryRelation } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { QualityBucket } from '../../../kernel/metamodel/metamodel.types.ts';
-import type { CardValues } from './card.types.ts';
-import { ownValue } from './diff.ts';
+import type { ApprovalStatus, CardValues } from './card.types.ts';
+import { type Changes, ownValue } from './diff.ts';
 
 /** What stands around a card, as far as its data quality and approval ask. */
 export interface FilledSlots {
@@ -14,7 +14,7 @@ export interface FilledSlots {
 }
 
 /** How many of the type's mandatory relation sides, mandatory tag groups and active roles are filled. */
-export interface QualityFacts {
+interface QualityFacts {
   filledMandatoryRelations: number;
   filledMandatoryTagGroups: number;
   filledRoles: number;
@@ -77,4 +77,31 @@ export function dataQuality(
   bucket('tags', type.mandatoryTagGroups.length, facts.filledMandatoryTagGroups);
   bucket('stakeholders', type.stakeholderRoles.length, facts.filledRoles);
   return total > 0 ? Math.round((1000 * filled) / total) / 10 : 0;
+}
+
+const breakingFields: ReadonlySet<string> = new Set(['name', 'description', 'subtype', 'alias', 'parent_id']);
+
+/** Whether a change of this field, as it is named in events, ends an approval. */
+function breaksApproval(field: string): boolean {
+  return breakingFields.has(field) || field.startsWith('lifecycle.') || field.startsWith('attributes.');
+}
+
+/** The approval status after the given changes: an approved card whose content changes is BROKEN. */
+export function approvalAfter(status: ApprovalStatus, changes: Changes): ApprovalStatus {
+  return status === 'APPROVED' && Object.keys(changes).some(breaksApproval) ? 'BROKEN' : status;
+}
+
+interface MissingForApproval {
+  missing_relations: { type: string; side: MandatoryRelation['side']; label: string }[];
+  missing_tag_groups: { id: string; name: string }[];
+}
+
+/** The mandatory relations and tag groups that a card still lacks; both empty when it can be approved. */
+export function missingForApproval(type: CardType, filled: FilledSlots): MissingForApproval {
+  return {
+    missing_relations: type.mandatoryRelations
+      .filter((slot) => !filled.relations.has(`${slot.relationType}/${slot.side}`))
+      .map((slot) => ({ type: slot.relationType, side: slot.side, label: slot.label })),
+    missing_tag_groups: type.mandatoryTagGroups.filter((group) => !filled.tagGroups.has(group.id)),
+  };
 }

@@ -1,22 +1,30 @@
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
-import { differing } from '../../../kernel/events/row-changes.ts';
+import type { Work } from '../../../kernel/context.ts';
+import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import { compileField } from '../../../kernel/metamodel/metamodel.compile.ts';
 import {
   CardTypeDefinition,
   type CardTypeRow,
   RelationTypeDefinition,
 } from '../../../kernel/metamodel/metamodel.model.ts';
-import { deleteRows, findRows, insertRow, lockRow } from '../../../kernel/resources/rows.ts';
-import { checkSeen } from '../changes/changes.seen.ts';
-import { type ChangeRun, noImpact } from '../changes/changes.types.ts';
-import { countRows } from '../changes/impact.ts';
+import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
+import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
+import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
+import { type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
 import { restateInventory } from '../changes/restate.ts';
+import {
+  countRows,
+  type Fields,
+  measureValues,
+  minus,
+  refuseMisfits,
+  valueChanges,
+} from '../changes/values.diff.ts';
 import { readCardType } from '../metamodel.list.ts';
-import { emitRelationType } from '../relation-types/relation-types.write.ts';
-import { deleteRole, lockRoles } from '../roles/roles.rows.ts';
-import { createRoles, syncRoles } from '../roles/roles.sync.ts';
+import { emitRelationType } from '../relation-types/relation-types.changes.ts';
+import { createRoles, deleteRole, lockRoles, syncRoles } from '../roles/roles.changes.ts';
 import { type CardTypeInput, type CardTypeState, cleanCardType } from './card-types.rules.ts';
-import { emitCardType, writeCardType } from './card-types.write.ts';
 
 const emptyType: CardTypeState = { subtypes: [], fields_schema: [], section_config: {} };
 
@@ -109,4 +117,103 @@ async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
   if (!row) throw notFound('card type', key);
   await checkSeen(run, () => readCardType(run.work.sql, key, run.language));
   return row;
+}
+
+/** Emits the event of one written card type. */
+export function emitCardType(work: Work, before: CardTypeRow | null, after: CardTypeRow | null): void {
+  const { key, label } = (after ?? before)!;
+  work.emit(rowEvent('card_type', before, after, { id: key, key, label }));
+  work.raise(METAMODEL_TOPIC);
+}
+
+/**
+ * Writes the changed columns of a card type and updates its cards accordingly. `besides` writes other parts of the
+ * same change, such as roles, before the cards.
+ * @throws EstateError `built_in_frozen`, `values_do_not_fit`; LargeChange.
+ */
+export async function writeCardType(
+  run: ChangeRun,
+  before: CardTypeRow,
+  changed: Partial<CardTypeRow>,
+  besides: () => Promise<void> = async () => undefined,
+): Promise<Impact> {
+  const { work } = run;
+  const type = before.key;
+  const after = { ...before, ...changed };
+  const fields = { before: fieldsOf(before), after: fieldsOf(after) };
+  refuseFrozenLevels(type, fields.before, fields.after);
+  const values = valueChanges(fields.before, fields.after);
+  const holder = { table: 'cards', type } as const;
+  const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
+  const measured = await measureValues(run, holder, asked);
+  refuseMisfits(run, measured);
+  const removedSubtypes = minus(subtypesOf(before), subtypesOf(after));
+
+  let written = before;
+  if (Object.keys(changed).length > 0) {
+    written = await updateRow(work.sql, CardTypeDefinition, { key: type }, changed);
+  }
+  await besides();
+  const restated = await restateInventory(run, { cards: { type, values, removedSubtypes } });
+  // after the events of its cards: an undo restores the type first, so that the old values are valid
+  if (written !== before) emitCardType(work, before, written);
+  return {
+    dry_run: true,
+    ...restated,
+    ...measured,
+    removed_subtypes: run.dryRun ? await countSubtypes(run, type, removedSubtypes) : [],
+    required_fields: run.dryRun ? await countMissing(run, type, fields.before, fields.after) : [],
+    mandatory_sides: [],
+    needs_force: measured.changed_fields.some(({ misfits }) => misfits > 0),
+    as_job: restated.cards + restated.relations > run.limit,
+  };
+}
+
+function fieldsOf({ fields_schema }: CardTypeRow): Fields {
+  return new Map(
+    fields_schema.flatMap(({ fields }) => fields).map((field) => [field.key, compileField(field)]),
+  );
+}
+
+const subtypesOf = ({ subtypes }: CardTypeRow) => new Set(subtypes.map(({ key }) => key));
+
+/** The service writes the levels of capabilities itself, so their field keeps what it writes. */
+function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {
+  if (type !== CAPABILITY_TYPE || !before.has(LEVEL_FIELD)) return;
+  const field = after.get(LEVEL_FIELD);
+  const fits = field?.type === 'single_select' && levelOptions.every((option) => field.options.has(option));
+  if (fits) return;
+  throw new EstateError(
+    'built_in_frozen',
+    `The service sets ${LEVEL_FIELD} itself: the field stays a select with the options ${levelOptions.join(', ')}.`,
+    { extra: { field_key: LEVEL_FIELD } },
+  );
+}
+
+async function countSubtypes(
+  run: ChangeRun,
+  type: string,
+  removed: ReadonlySet<string>,
+): Promise<Impact['removed_subtypes']> {
+  const counted = [];
+  for (const subtype_key of removed) {
+    const affected = await countRows(run, { table: 'cards', type }, 't.subtype = ?', [subtype_key]);
+    counted.push({ subtype_key, affected });
+  }
+  return counted;
+}
+
+async function countMissing(
+  run: ChangeRun,
+  type: string,
+  before: Fields,
+  after: Fields,
+): Promise<Impact['required_fields']> {
+  const counted = [];
+  for (const { key, required } of after.values()) {
+    if (!required || before.get(key)?.required) continue;
+    const absent = 'not jsonb_exists(t.attributes, ?)';
+    counted.push({ field_key: key, missing: await countRows(run, { table: 'cards', type }, absent, [key]) });
+  }
+  return counted;
 }

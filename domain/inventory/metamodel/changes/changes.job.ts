@@ -7,9 +7,8 @@ import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
 import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
-import { type ChangeOperation, carryOut } from './changes.dispatch.ts';
-import { openRun } from './changes.run.ts';
-import type { MetamodelChangePayload } from './metamodel-change.job.ts';
+import type { MetamodelChangePayload } from './changes.run.ts';
+import { type ChangeOperation, carryOut, openRun } from './changes.run.ts';
 
 const PAUSE_MS = 1_000;
 const BATCH = 500;

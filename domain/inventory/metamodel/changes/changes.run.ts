@@ -1,18 +1,27 @@
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
+import { defineJob } from '../../../kernel/jobs/jobs.define.ts';
 import { enqueueJob, type StartedJob } from '../../../kernel/jobs/jobs.enqueue.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
-import { carryOut, type MetamodelChange } from './changes.dispatch.ts';
+import { createCardType, deleteCardType, patchCardType } from '../card-types/card-types.changes.ts';
+import {
+  createRelationType,
+  deleteRelationType,
+  patchRelationType,
+  restoreRelationType,
+} from '../relation-types/relation-types.changes.ts';
+import { archiveRole, createRole, patchRole, restoreRole } from '../roles/roles.changes.ts';
 import { type ChangeRun, LargeChange } from './changes.types.ts';
-import { metamodelChangeJob } from './metamodel-change.job.ts';
 
 /** The most cards and relations that a request writes itself; a second or so. */
 export const REQUEST_LIMIT = 2_000;
 
-export interface ChangeOptions {
+interface ChangeOptions {
   language: string;
   dryRun?: boolean;
   force?: boolean;
@@ -82,3 +91,70 @@ export function metamodelBusy(cause: unknown): EstateError {
     { headers: { 'retry-after': '10' }, cause },
   );
 }
+
+/** What is asked for: the operation, what it is about, and the body that was sent. */
+interface MetamodelChange {
+  operation: ChangeOperation;
+  /** The key of the card type or relation type; of a role, of its card type. */
+  key: string;
+  /** The key of the stakeholder role. */
+  role?: string;
+  body?: Record<string, unknown>;
+}
+
+type Handler = (run: ChangeRun, change: MetamodelChange) => Promise<JsonText>;
+
+const handlers = {
+  create_card_type: (run, { body }) => createCardType(run, body!),
+  patch_card_type: (run, { key, body }) => patchCardType(run, key, body!),
+  delete_card_type: (run, { key }) => deleteCardType(run, key),
+  create_relation_type: (run, { body }) => createRelationType(run, body!),
+  patch_relation_type: (run, { key, body }) => patchRelationType(run, key, body!),
+  delete_relation_type: (run, { key }) => deleteRelationType(run, key),
+  restore_relation_type: (run, { key }) => restoreRelationType(run, key),
+  create_role: (run, { key, body }) => createRole(run, key, body!),
+  patch_role: (run, { key, role, body }) => patchRole(run, key, role!, body!),
+  archive_role: (run, { key, role }) => archiveRole(run, key, role!),
+  restore_role: (run, { key, role }) => restoreRole(run, key, role!),
+} satisfies Record<string, Handler>;
+
+export type ChangeOperation = keyof typeof handlers;
+
+/** Carries out one change within a command that takes the metamodel alone, its held events included. */
+export async function carryOut(run: ChangeRun, change: MetamodelChange): Promise<JsonText> {
+  const handler: Handler = handlers[change.operation];
+  const text = await handler(run, change);
+  await run.held?.record();
+  return text;
+}
+
+const Payload = Type.Object(
+  {
+    operation: Type.String({ maxLength: 50 }),
+    key: Type.String({ maxLength: 100 }),
+    role: Type.Optional(Type.String({ maxLength: 100 })),
+    /** The body as it was sent and checked: what it asks for exists nowhere else before the job has run. */
+    body: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    force: Type.Boolean(),
+    /** The language of the labels in `expected`. */
+    language: Type.String({ maxLength: 40 }),
+    /** ETag of what is to be changed; null where nothing is yet. */
+    expected: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+
+/** What a change of the metamodel works on. */
+export type MetamodelChangePayload = Static<typeof Payload>;
+
+/**
+ * Changes the metamodel and the values of many cards or relations with it, in one transaction; then counts the data
+ * quality anew in batches.
+ */
+export const metamodelChangeJob = defineJob({
+  kind: 'metamodel_change',
+  queue: 'bulk',
+  payload: Payload,
+  attempts: 3,
+  resumable: true,
+});

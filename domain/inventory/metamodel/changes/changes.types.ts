@@ -1,5 +1,12 @@
+import { EstateError } from '../../../../platform/errors.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
+import { checkIfMatch, etagOf } from '../../../kernel/etag.ts';
 import { type BufferedEvents, bufferEvents } from '../../../kernel/events/events.buffer.ts';
+import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
+import { requireGrantable } from '../../../kernel/permissions/grants.ts';
+import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
+import { requirePermission } from '../../../kernel/permissions/policy.ts';
 
 /** One change of the metamodel while it is carried out: in a request, in a job, or as the undoing of another. */
 export interface ChangeRun {
@@ -89,3 +96,55 @@ export const noImpact: Impact = {
   needs_force: false,
   as_job: false,
 };
+
+/**
+ * Compares the object as it stands under the lock with what the client, or the request that started the job, has seen.
+ * @throws EstateError `precondition_failed`.
+ */
+export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): Promise<void> {
+  const text = await read();
+  checkIfMatch(run.ctx, text);
+  run.seen = etagOf(text);
+  if (run.expected === null || run.expected === run.seen) return;
+  throw new EstateError(
+    'precondition_failed',
+    'What was to be changed has changed since it was asked for; ask again.',
+  );
+}
+
+/** A type as far as its costs go. */
+interface Costly {
+  fields: ReadonlyMap<string, unknown>;
+  costKeys: readonly string[];
+}
+
+/**
+ * Refuses a change of the metamodel that leads to rights which the caller does not hold: a stakeholder role that gains
+ * rights on the cards of a type needs the application permissions for them, and a field that stops being a cost, and
+ * is shown to everybody from then on, needs `costs.view`.
+ * @throws EstateError `forbidden` naming the first missing permission.
+ */
+export function requireChangeReach({ caller }: Ctx, before: Metamodel, after: Metamodel): void {
+  for (const [key, type] of after.cardTypes) {
+    const old = before.cardTypes.get(key);
+    if (!old) continue;
+    const rights = new Map(old.stakeholderRoles.map((role) => [role.key, role.permissions]));
+    for (const { key: role, permissions } of type.stakeholderRoles) {
+      const gained = ([...permissions] as CardPermission[]).filter((right) => !rights.get(role)?.has(right));
+      requireGrantable(caller, Object.fromEntries(gained.map((right) => [appPermissionOf[right], true])));
+    }
+  }
+  if (
+    showsCosts(before.cardTypes, after.cardTypes) ||
+    showsCosts(before.relationTypes, after.relationTypes)
+  ) {
+    requirePermission(caller, 'costs.view');
+  }
+}
+
+/** Whether a field stays and is a cost no longer. */
+function showsCosts(before: ReadonlyMap<string, Costly>, after: ReadonlyMap<string, Costly>): boolean {
+  return [...after].some(([key, { fields, costKeys }]) =>
+    before.get(key)?.costKeys.some((field) => fields.has(field) && !costKeys.includes(field)),
+  );
+}

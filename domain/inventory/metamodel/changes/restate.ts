@@ -1,4 +1,4 @@
-import { queryRows } from '../../../../platform/database.ts';
+import { queryColumn } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -6,21 +6,29 @@ import { loadMetamodel } from '../../../kernel/metamodel/metamodel.store.ts';
 import { loadCards } from '../../cards/cards.load.ts';
 import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
+import { loadRelations } from '../../relations/relations.load.ts';
+import type { NamedEnd } from '../../relations/relations.save.ts';
+import { saveRelations } from '../../relations/relations.save.ts';
+import type { StoredRelation } from '../../relations/relations.types.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
-import { requireChangeReach } from './changes.reach.ts';
-import { type ChangeRun, LargeChange, workOf } from './changes.types.ts';
-import { restateRelations } from './restate.relations.ts';
-import { changesNothing, restatedAttributes, touchedRows, type ValueChanges } from './values.diff.ts';
+import { type ChangeRun, LargeChange, requireChangeReach, workOf } from './changes.types.ts';
+import {
+  changesNothing,
+  countRows,
+  restatedAttributes,
+  touchedRows,
+  type ValueChanges,
+} from './values.diff.ts';
 
 /** What a change of the metamodel does to what is stored under one type. */
-export interface StoredChanges {
+interface StoredChanges {
   cards?: { type: string; values: ValueChanges; removedSubtypes: ReadonlySet<string> };
   relations?: { type: string; values: ValueChanges };
 }
 
 interface CardTask {
   type: CardType;
-  /** Which of its cards are looked at, over the alias `c`. */
+  /** Which of its cards are checked, over the alias `t`. */
   where: Fragment;
   /** Of these, those whose values change. */
   touched: Fragment;
@@ -52,12 +60,16 @@ export async function restateInventory(
   const tasks = cardTasks(before, after, stored.cards);
   const relationTask =
     stored.relations && !changesNothing(stored.relations.values)
-      ? { ...stored.relations, where: touchedRows('r', stored.relations.values) }
+      ? { ...stored.relations, where: touchedRows(stored.relations.values) }
       : undefined;
-  const counts = {
-    cards: await countCards(work, tasks),
-    relations: relationTask ? await countRelations(work, relationTask.type, relationTask.where) : 0,
-  };
+  const counts = { cards: 0, relations: 0 };
+  for (const { type, where } of tasks) {
+    counts.cards += await countRows({ work }, { table: 'cards', type: type.key }, where.sql, where.bindings);
+  }
+  if (relationTask) {
+    const { type, where } = relationTask;
+    counts.relations = await countRows({ work }, { table: 'relations', type }, where.sql, where.bindings);
+  }
   const total = counts.cards + counts.relations;
   if (!run.dryRun && total > run.limit) throw new LargeChange(total);
   if (!run.dryRun && total > 0) {
@@ -93,9 +105,9 @@ function cardTasks(before: Metamodel, after: Metamodel, stored: StoredChanges['c
 /** Cards whose values or subtype change. */
 function touchedCards(values: ValueChanges, removedSubtypes: ReadonlySet<string>): Fragment {
   if (changesNothing(values) && removedSubtypes.size === 0) return none;
-  const touched = touchedRows('c', values);
+  const touched = touchedRows(values);
   return {
-    sql: `${touched.sql} or c.subtype = any(?::text[])`,
+    sql: `${touched.sql} or t.subtype = any(?::text[])`,
     bindings: [...touched.bindings, [...removedSubtypes]],
   };
 }
@@ -146,28 +158,6 @@ function transitional(before: Metamodel, after: Metamodel): Metamodel {
   };
 }
 
-async function countCards({ sql }: Work, tasks: CardTask[]): Promise<number> {
-  let total = 0;
-  for (const { type, where } of tasks) {
-    const rows = await queryRows<{ total: number }>(
-      sql,
-      `select count(*) as total from cards c where c.type = ? and (${where.sql})`,
-      [type.key, ...where.bindings],
-    );
-    total += rows[0]!.total;
-  }
-  return total;
-}
-
-async function countRelations({ sql }: Work, type: string, where: Fragment): Promise<number> {
-  const rows = await queryRows<{ total: number }>(
-    sql,
-    `select count(*) as total from relations r where r.type = ? and (${where.sql})`,
-    [type, ...where.bindings],
-  );
-  return rows[0]!.total;
-}
-
 async function restateCards(
   { ctx }: ChangeRun,
   writing: Work,
@@ -177,13 +167,12 @@ async function restateCards(
   const { type, where, values, removedSubtypes } = task;
   if (where === none) return;
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const rows = await queryRows<{ id: string }>(
+    const ids = await queryColumn<string>(
       writing.sql,
-      `select c.id from cards c where c.type = ? and c.id > ?::uuid and (${where.sql}) order by c.id limit ${CHUNK}`,
+      `select t.id from cards t where t.type = ? and t.id > ?::uuid and (${where.sql}) order by t.id limit ${CHUNK}`,
       [type.key, last, ...where.bindings],
     );
-    if (rows.length === 0) return;
-    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0) return;
     const cards = await loadCards(writing, ctx, ids);
     // nobody has changed their content by hand, so approvals stay
     const writes = [...cards.values()].map((before) => {
@@ -196,5 +185,62 @@ async function restateCards(
     await step(ids.length);
     if (ids.length < CHUNK) return;
     last = ids.at(-1)!;
+  }
+}
+
+const RELATION_CHUNK = 1_000;
+
+type Step = (rows: number) => Promise<void>;
+
+/** Restates the attributes of the relations of a type, an event for each that changes. */
+async function restateRelations(
+  { ctx }: ChangeRun,
+  writing: Work,
+  task: { type: string; values: ValueChanges; where: Fragment },
+  step: Step,
+): Promise<void> {
+  await eachChunk(writing, task.type, task.where, async (relations, ends) => {
+    const writes = relations.map((before) => ({
+      before,
+      after: { ...before, attributes: restatedAttributes(before.attributes, task.values) },
+    }));
+    await saveRelations(writing, ctx, writes, ends);
+    await step(relations.length);
+  });
+}
+
+/** Deletes every relation of a type, an event for each. */
+export async function deleteInstances(
+  { ctx }: ChangeRun,
+  writing: Work,
+  type: string,
+  step: Step,
+): Promise<void> {
+  await eachChunk(writing, type, { sql: 'true', bindings: [] }, async (relations, ends) => {
+    await saveRelations(
+      writing,
+      ctx,
+      relations.map((before) => ({ before, after: null })),
+      ends,
+    );
+    await step(relations.length);
+  });
+}
+
+async function eachChunk(
+  { sql }: Work,
+  type: string,
+  where: Fragment,
+  write: (relations: StoredRelation[], ends: Map<string, NamedEnd>) => Promise<void>,
+): Promise<void> {
+  for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const condition = {
+      sql: `t.type = ? and t.id > ?::uuid and (${where.sql})`,
+      bindings: [type, last, ...where.bindings],
+    };
+    const { relations, ends } = await loadRelations(sql, condition, RELATION_CHUNK);
+    if (relations.length > 0) await write(relations, ends);
+    if (relations.length < RELATION_CHUNK) return;
+    last = relations.at(-1)!.id;
   }
 }

@@ -9,15 +9,14 @@ import {
 } from '../../../kernel/metamodel/metamodel.model.ts';
 import { insertRow, lockRow } from '../../../kernel/resources/rows.ts';
 import { columnsBefore, type UndoneEvent, type UndoRefusal } from '../../../kernel/undo/undo.types.ts';
-import { removeCardType } from '../card-types/card-types.changes.ts';
-import { emitCardType, writeCardType } from '../card-types/card-types.write.ts';
-import { removeRelationType } from '../relation-types/relation-types.changes.ts';
+import { emitCardType, removeCardType, writeCardType } from '../card-types/card-types.changes.ts';
 import {
   countInstances,
   emitRelationType,
+  removeRelationType,
   writeRelationType,
-} from '../relation-types/relation-types.write.ts';
-import { countHolders, deleteRole, insertRole, updateRole } from '../roles/roles.rows.ts';
+} from '../relation-types/relation-types.changes.ts';
+import { countHolders, deleteRole, insertRole, updateRole } from '../roles/roles.changes.ts';
 import { openRun } from './changes.run.ts';
 import type { ChangeRun } from './changes.types.ts';
 import { restateInventory } from './restate.ts';

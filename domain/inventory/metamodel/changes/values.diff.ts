@@ -1,6 +1,11 @@
+import { queryValue } from '../../../../platform/database.ts';
+import { EstateError } from '../../../../platform/errors.ts';
+import { isDay } from '../../../kernel/dates.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { CompiledField } from '../../../kernel/metamodel/metamodel.compile.ts';
-import { convertValue } from './values.convert.ts';
+import { may } from '../../../kernel/permissions/policy.ts';
+import { checkValue } from '../../cards/rules/values.ts';
+import type { ChangeRun, Impact } from './changes.types.ts';
 
 export type Fields = ReadonlyMap<string, CompiledField>;
 
@@ -61,19 +66,181 @@ export function restatedAttributes(
   return Object.fromEntries(values);
 }
 
-/** Rows whose `attributes` hold what the changes concern, as a condition over the alias. */
-export function touchedRows(alias: string, { removed, retyped, options }: ValueChanges): Fragment {
+/** Rows whose `attributes` hold what the changes concern, as a condition over the alias `t`. */
+export function touchedRows({ removed, retyped, options }: ValueChanges): Fragment {
   const keys = [...removed, ...retyped.map(({ to }) => to.key)];
-  const parts = ['jsonb_exists_any(:attributes, ?::text[])'];
+  const parts = ['jsonb_exists_any(t.attributes, ?::text[])'];
   const bindings: unknown[] = [keys];
   for (const { field, removed: gone } of options) {
-    parts.push(`(${holdsOption(':attributes')})`);
+    parts.push(`(${holdsOption('t.attributes')})`);
     bindings.push(field, [...gone], field, [...gone]);
   }
-  return { sql: `(${parts.join(' or ')})`.replaceAll(':attributes', `${alias}.attributes`), bindings };
+  return { sql: `(${parts.join(' or ')})`, bindings };
 }
 
 /** Whether the attribute (1st and 3rd binding) is, or lists, one of the options (2nd and 4th). */
 export function holdsOption(attributes: string): string {
   return `${attributes} ->> ?::text = any(?::text[]) or jsonb_exists_any(${attributes} -> ?::text, ?::text[])`;
+}
+
+/** A number as people write it, which keeps every digit when it is read. */
+const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/;
+const EXACT_DIGITS = 15;
+
+/** A text that holds a value of the type without loss. */
+function fromText(to: CompiledField, text: string): unknown {
+  switch (to.type) {
+    case 'text':
+    case 'multiline_text':
+    case 'url':
+      return text;
+    case 'number':
+    case 'cost': {
+      const plain = text.trim();
+      const exact = PLAIN_NUMBER.test(plain) && plain.replace(/\D/g, '').length <= EXACT_DIGITS;
+      return exact ? Number(plain) : undefined;
+    }
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    case 'date':
+      return isDay(text.trim()) ? text.trim() : undefined;
+    case 'single_select':
+      return optionOf(to, text);
+    case 'multiple_select': {
+      const option = optionOf(to, text);
+      return option === undefined ? undefined : [option];
+    }
+  }
+}
+
+/** The option of the key, or else the only one with the label. */
+function optionOf(to: CompiledField, text: string): string | undefined {
+  if (to.options.has(text)) return text;
+  const wanted = text.trim().toLowerCase();
+  const labelled = [...to.optionLabels].filter(([, label]) => label.trim().toLowerCase() === wanted);
+  return labelled.length === 1 ? labelled[0]![0] : undefined;
+}
+
+function converted(to: CompiledField, value: unknown): unknown {
+  if (typeof value === 'string') return fromText(to, value);
+  if (Array.isArray(value)) {
+    if (to.type === 'multiple_select') return value;
+    return value.length === 1 && typeof value[0] === 'string' ? fromText(to, value[0]) : undefined;
+  }
+  const asText = to.type === 'text' || to.type === 'multiline_text';
+  if (typeof value === 'number') {
+    if (to.type === 'number' || to.type === 'cost') return value;
+    return asText ? String(value) : undefined;
+  }
+  if (typeof value === 'boolean') return to.type === 'boolean' ? value : asText ? String(value) : undefined;
+  return undefined;
+}
+
+/**
+ * A stored value as one of the field's new type, when nothing is lost by it: texts that spell the new value out,
+ * single values as texts, one option as a list of one. Undefined when it does not fit.
+ */
+export function convertValue(to: CompiledField, value: unknown): unknown {
+  const result = converted(to, value);
+  return result !== undefined && checkValue(to, to.key, result) === undefined ? result : undefined;
+}
+
+type Measured = Pick<Impact, 'removed_fields' | 'removed_options' | 'changed_fields'>;
+
+/** Where values are stored: the cards, or the relations, of one type. */
+interface Holder {
+  table: 'cards' | 'relations';
+  type: string;
+}
+
+const EXAMPLES = 20;
+const MAX_EXAMPLE = 200;
+const CHUNK = 5_000;
+
+/** Counts the rows that hold what the changes take away or convert. */
+export async function measureValues(
+  run: ChangeRun,
+  holder: Holder,
+  changes: ValueChanges,
+): Promise<Measured> {
+  const measured: Measured = { removed_fields: [], removed_options: [], changed_fields: [] };
+  for (const field_key of changes.removed) {
+    const affected = await countRows(run, holder, 'jsonb_exists(t.attributes, ?)', [field_key]);
+    measured.removed_fields.push({ field_key, affected });
+  }
+  for (const { field, removed } of changes.options) {
+    for (const option_key of removed) {
+      const held = [field, [option_key], field, [option_key]];
+      const affected = await countRows(run, holder, holdsOption('t.attributes'), held);
+      measured.removed_options.push({ field_key: field, option_key, affected });
+    }
+  }
+  for (const retyped of changes.retyped) {
+    measured.changed_fields.push(await measureRetyped(run, holder, retyped));
+  }
+  return measured;
+}
+
+/** How many cards or relations of the type fit a condition over the alias `t`. */
+export async function countRows(
+  { work }: Pick<ChangeRun, 'work'>,
+  { table, type }: Holder,
+  condition: string,
+  bindings: unknown[] = [],
+): Promise<number> {
+  return await queryValue<number>(
+    work.sql,
+    `select count(*) from ${table} t where t.type = ? and (${condition})`,
+    [type, ...bindings],
+  );
+}
+
+async function measureRetyped(
+  { work, ctx }: ChangeRun,
+  { table, type }: Holder,
+  { from, to }: ValueChanges['retyped'][number],
+): Promise<Impact['changed_fields'][number]> {
+  const found = { affected: 0, converted: 0, misfits: 0 };
+  const examples: { id: string; value?: unknown }[] = [];
+  const seen = may(ctx.caller, 'inventory.view') && (table === 'cards' || may(ctx.caller, 'relations.view'));
+  const shown = from.type !== 'cost' || may(ctx.caller, 'costs.view');
+  for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const { rows } = await work.sql.raw(
+      `select t.id, t.attributes -> ?::text as value from ${table} t
+       where t.type = ? and t.id > ?::uuid and jsonb_exists(t.attributes, ?) order by t.id limit ${CHUNK}`,
+      [from.key, type, last, from.key],
+    );
+    for (const { id, value } of rows) {
+      found.affected += 1;
+      if (convertValue(to, value) !== undefined) found.converted += 1;
+      else {
+        found.misfits += 1;
+        if (seen && examples.length < EXAMPLES) {
+          examples.push(shown ? { id, value: shortened(value) } : { id });
+        }
+      }
+    }
+    if (rows.length < CHUNK) break;
+    last = rows.at(-1).id;
+  }
+  return { field_key: from.key, from: from.type, to: to.type, ...found, examples };
+}
+
+function shortened(value: unknown): unknown {
+  return typeof value === 'string' && value.length > MAX_EXAMPLE ? `${value.slice(0, MAX_EXAMPLE)}…` : value;
+}
+
+/**
+ * Refuses a change that would lose values, unless `force` is given.
+ * @throws EstateError `values_do_not_fit` with the fields and some of the values.
+ */
+export function refuseMisfits(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {
+  const misfits = changed_fields.filter((field) => field.misfits > 0);
+  if (run.force || run.dryRun || misfits.length === 0) return;
+  const names = misfits.map((field) => `${field.field_key} (${field.misfits})`).join(', ');
+  throw new EstateError(
+    'values_do_not_fit',
+    `Stored values do not fit the new type of ${names}. Change them, or give them up with force=true.`,
+    { extra: { changed_fields: misfits } },
+  );
 }

@@ -1,17 +1,31 @@
-import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
+import { queryRows } from '../../../../platform/database.ts';
+import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
-import { differing } from '../../../kernel/events/row-changes.ts';
+import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
+import { compileField, type Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { RelationTypeDefinition, type RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
-import { deleteRows, insertRow, lockRow } from '../../../kernel/resources/rows.ts';
-import { checkSeen } from '../changes/changes.seen.ts';
-import { type ChangeRun, LargeChange, noImpact, workOf } from '../changes/changes.types.ts';
-import { deleteInstances } from '../changes/restate.relations.ts';
-import { restateInventory } from '../changes/restate.ts';
+import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
+import type { Cardinality } from '../../../kernel/metamodel/metamodel.types.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
+import {
+  type ChangeRun,
+  checkSeen,
+  type Impact,
+  LargeChange,
+  noImpact,
+  workOf,
+} from '../changes/changes.types.ts';
+import { deleteInstances, restateInventory } from '../changes/restate.ts';
+import {
+  countRows,
+  type Fields,
+  measureValues,
+  refuseMisfits,
+  valueChanges,
+} from '../changes/values.diff.ts';
 import { readRelationType } from '../metamodel.list.ts';
-import { requireFreePair, requireKnownEnds } from './relation-types.checks.ts';
 import { cleanRelationType, type Frozen, type RelationTypeInput } from './relation-types.rules.ts';
-import { countInstances, emitRelationType, writeRelationType } from './relation-types.write.ts';
 
 /**
  * Creates a custom relation type.
@@ -135,4 +149,152 @@ function refuseFrozen(frozen: Frozen[]): void {
     `Built in, and neither changed nor removed: ${names.join(', ')}. Options can be hidden instead.`,
     { extra: { frozen: names } },
   );
+}
+
+/** Checks that the ends are card types, hidden or not. */
+function requireKnownEnds(metamodel: Metamodel, input: RelationTypeInput): FieldError[] {
+  return (['source_type_key', 'target_type_key'] as const).flatMap((field) => {
+    const key = input[field];
+    if (key === undefined || metamodel.cardTypes.has(key)) return [];
+    return [{ field, code: 'unknown_type', message: 'is no card type' }];
+  });
+}
+
+/**
+ * Checks that no other visible relation type connects the same card types in the same direction, types of successors
+ * excepted. Called after the row is written.
+ * @throws EstateError `pair_taken`.
+ */
+export async function requireFreePair({ sql }: Work, row: RelationTypeRow): Promise<void> {
+  if (row.is_hidden || /Successor$/.test(row.key)) return;
+  const [taken] = await queryRows<{ key: string }>(
+    sql,
+    `select key from relation_types where source_type_key = ? and target_type_key = ? and key <> ?
+       and not is_hidden and key not like '%Successor' limit 1`,
+    [row.source_type_key, row.target_type_key, row.key],
+  );
+  if (!taken) return;
+  throw new EstateError(
+    'pair_taken',
+    `The relation type ${taken.key} joins ${row.source_type_key} and ${row.target_type_key} already.`,
+    { extra: { existing_key: taken.key } },
+  );
+}
+
+/** The sides on which a card may have one relation only. */
+const limited: Record<Cardinality, ('source_id' | 'target_id')[]> = {
+  'n:m': [],
+  '1:n': ['target_id'],
+  '1:1': ['target_id', 'source_id'],
+};
+
+/**
+ * Checks that the relations there are fit a cardinality.
+ * @throws EstateError `cardinality_violated` naming some cards with too many.
+ */
+async function requireCardinality({ sql }: Work, key: string, cardinality: Cardinality): Promise<void> {
+  for (const side of limited[cardinality]) {
+    const rows = await queryRows<{ id: string; cards: number }>(
+      sql,
+      `select ${side} as id, count(*) over () as cards from relations where type = ?
+       group by ${side} having count(*) > 1 order by ${side} limit 10`,
+      [key],
+    );
+    const [first] = rows;
+    if (!first) continue;
+    const { cards } = first;
+    throw new EstateError(
+      'cardinality_violated',
+      `${cards} cards have several relations of the type as their ${side.slice(0, 6)}, which ${cardinality} does not allow.`,
+      { extra: { card_count: cards, card_ids: rows.map(({ id }) => id) } },
+    );
+  }
+}
+
+/** Emits the event of one written relation type. */
+export function emitRelationType(
+  work: Work,
+  before: RelationTypeRow | null,
+  after: RelationTypeRow | null,
+): void {
+  const { key, label, source_type_key, target_type_key } = (after ?? before)!;
+  work.emit(
+    rowEvent('relation_type', before, after, { id: key, key, label, source_type_key, target_type_key }),
+  );
+  work.raise(METAMODEL_TOPIC);
+}
+
+/** How many relations of the type there are. */
+export async function countInstances(work: Work, key: string): Promise<number> {
+  return await countRows({ work }, { table: 'relations', type: key }, 'true');
+}
+
+/**
+ * Writes the changed columns of a relation type and updates its relations and the data quality of cards.
+ * @throws EstateError `instances_present`, `pair_taken`, `cardinality_violated`, `values_do_not_fit`; LargeChange.
+ */
+export async function writeRelationType(
+  run: ChangeRun,
+  before: RelationTypeRow,
+  changed: Partial<RelationTypeRow>,
+): Promise<Impact> {
+  const { work } = run;
+  const { key } = before;
+  if ('source_type_key' in changed || 'target_type_key' in changed) {
+    const instances = await countInstances(work, key);
+    if (instances > 0) {
+      throw new EstateError(
+        'instances_present',
+        `The ends of a relation type with relations are fixed; there are ${instances}.`,
+        { extra: { key, instance_count: instances } },
+      );
+    }
+  }
+  if (changed.cardinality) await requireCardinality(work, key, changed.cardinality);
+  const values = valueChanges(fieldsOf(before), fieldsOf({ ...before, ...changed }));
+  const holder = { table: 'relations', type: key } as const;
+  const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
+  const measured = await measureValues(run, holder, asked);
+  refuseMisfits(run, measured);
+  const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
+  await requireFreePair(work, after);
+  const restated = await restateInventory(run, { relations: { type: key, values } });
+  emitRelationType(work, before, after);
+  return {
+    dry_run: true,
+    ...restated,
+    ...measured,
+    removed_subtypes: [],
+    required_fields: [],
+    mandatory_sides: run.dryRun ? await countLacking(run, before, after) : [],
+    needs_force: measured.changed_fields.some(({ misfits }) => misfits > 0),
+    as_job: restated.cards + restated.relations > run.limit,
+  };
+}
+
+function fieldsOf({ attributes_schema }: RelationTypeRow): Fields {
+  return new Map(attributes_schema.map((attribute) => [attribute.key, compileField(attribute)]));
+}
+
+/** For sides that are mandatory from now on, the cards that have no relation of the type. */
+async function countLacking(
+  run: ChangeRun,
+  before: RelationTypeRow,
+  after: RelationTypeRow,
+): Promise<Impact['mandatory_sides']> {
+  const counted = [];
+  for (const side of ['source', 'target'] as const) {
+    const asks = (row: RelationTypeRow) =>
+      row[`${side}_mandatory`] && row[`${side}_visible`] && !row.is_hidden;
+    if (!asks(after) || asks(before)) continue;
+    const type = after[`${side}_type_key`];
+    const missing = await countRows(
+      run,
+      { table: 'cards', type },
+      `not exists (select from relations r where r.${side}_id = t.id and r.type = ?)`,
+      [after.key],
+    );
+    counted.push({ side, missing });
+  }
+  return counted;
 }

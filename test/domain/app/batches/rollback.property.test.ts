@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { noRuns } from '../../../../domain/inventory/calculations/calculations.local.ts';
+import { noRuns } from '../../../../domain/inventory/calculations/calculations.follow.ts';
 import { seedsOfType } from '../../../../domain/inventory/calculations/recalculate.ts';
 import { loadCards } from '../../../../domain/inventory/cards/cards.load.ts';
 import { saveCards } from '../../../../domain/inventory/cards/cards.save.ts';

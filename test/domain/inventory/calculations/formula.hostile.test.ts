@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { computeValue } from '../../../../domain/inventory/calculations/calculations.value.ts';
+import { computeValue } from '../../../../domain/inventory/calculations/calculations.inputs.ts';
 import { compileCalculations } from '../../../../domain/kernel/formulas/calculations.plan.ts';
 import type { FormulaNames } from '../../../../domain/kernel/formulas/formula.evaluate.ts';
-import { formulaLimits } from '../../../../domain/kernel/formulas/formula.limits.ts';
 import { parseFormula } from '../../../../domain/kernel/formulas/formula.parse.ts';
+import { formulaLimits } from '../../../../domain/kernel/formulas/formula.values.ts';
 import type { CompiledField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 
 const uses = Array.from({ length: 16_000 }, (_, n) => ({

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { computeValue } from '../../../../domain/inventory/calculations/calculations.value.ts';
-import { FormulaError } from '../../../../domain/kernel/formulas/formula.error.ts';
+import { computeValue } from '../../../../domain/inventory/calculations/calculations.inputs.ts';
 import { evaluateFormula, type FormulaNames } from '../../../../domain/kernel/formulas/formula.evaluate.ts';
-import { formulaLimits } from '../../../../domain/kernel/formulas/formula.limits.ts';
-import { parseFormula } from '../../../../domain/kernel/formulas/formula.parse.ts';
-import { readsOf } from '../../../../domain/kernel/formulas/formula.reads.ts';
+import { parseFormula, readsOf } from '../../../../domain/kernel/formulas/formula.parse.ts';
+import { FormulaError, formulaLimits } from '../../../../domain/kernel/formulas/formula.values.ts';
 
 const names: FormulaNames = {
   data: { cost: 12.5, users: 3, rank: 'high', empty: null, lifecycle: { active: '2024-01-01' } },

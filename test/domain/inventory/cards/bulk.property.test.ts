@@ -7,12 +7,11 @@ import {
 } from '../../../../domain/inventory/cards/bulk/bulk.archive.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCards } from '../../../../domain/inventory/cards/bulk/bulk.patch.ts';
-import { archiveCard } from '../../../../domain/inventory/cards/cards.archive.ts';
+import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { createCard } from '../../../../domain/inventory/cards/cards.create.ts';
 import { deleteCard } from '../../../../domain/inventory/cards/cards.delete.ts';
 import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
-import { restoreCard } from '../../../../domain/inventory/cards/cards.restore.ts';
-import { createRelation } from '../../../../domain/inventory/relations/relations.create.ts';
+import { createRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';

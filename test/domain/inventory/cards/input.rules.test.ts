@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CardInput } from '../../../../domain/inventory/cards/rules/card.types.ts';
-import { cleanCardInput, validateCardInput } from '../../../../domain/inventory/cards/rules/input.ts';
+import { cleanCardInput, validateCardInput } from '../../../../domain/inventory/cards/rules/values.ts';
 import type { FieldType } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
 import { seededMetamodel } from './seeded-metamodel.ts';
 

@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   type Candidate,
   editDistance,
-  rankCandidates,
-} from '../../../../domain/inventory/cards/cards.search.rank.ts';
-import {
   queryWords,
+  rankCandidates,
   tellingWords,
   typoPatterns,
   typosAllowed,
-} from '../../../../domain/inventory/cards/cards.search.words.ts';
+} from '../../../../domain/inventory/cards/cards.search.ts';
 
 const candidate = (name: string, more: Partial<Candidate> = {}): Candidate => ({
   id: name,

@@ -1,17 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { approvalAfter, missingForApproval } from '../../../../domain/inventory/cards/rules/approval.ts';
 import { checkLevel, levelAt, maxDepth } from '../../../../domain/inventory/cards/rules/capability.ts';
 import type { CardState } from '../../../../domain/inventory/cards/rules/card.types.ts';
 import { costKeysIn, diffCard } from '../../../../domain/inventory/cards/rules/diff.ts';
-import { checkLifecycleOrder } from '../../../../domain/inventory/cards/rules/lifecycle.ts';
 import {
   mergeAttributes,
   mergeLifecycle,
   newCardValues,
   patchedValues,
 } from '../../../../domain/inventory/cards/rules/merge.ts';
-import { dataQuality, noFacts, qualityFacts } from '../../../../domain/inventory/cards/rules/quality.ts';
+import {
+  approvalAfter,
+  dataQuality,
+  missingForApproval,
+  noFacts,
+  qualityFacts,
+} from '../../../../domain/inventory/cards/rules/quality.ts';
+import { checkLifecycleOrder } from '../../../../domain/inventory/cards/rules/values.ts';
 import { seededMetamodel } from './seeded-metamodel.ts';
 
 const card: CardState = {
@@ -189,7 +194,7 @@ describe('capability levels', () => {
 
   it('take Macro on roots alone, and what they are anyway', () => {
     const codes = (sent: unknown, depth: number, underMacro = false) =>
-      checkLevel(sent, { depth, underMacro }).map((fault) => fault.code);
+      checkLevel(sent, levelAt({ depth, underMacro })).map((fault) => fault.code);
     expect(codes('Macro', 1, true)).toEqual([]);
     expect(codes('Macro', 2)).toEqual(['macro_not_root']);
     expect(codes('L2', 2)).toEqual([]);

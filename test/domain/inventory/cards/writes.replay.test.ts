@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { archiveCards } from '../../../../domain/inventory/cards/bulk/bulk.archive.ts';
 import { patchCards } from '../../../../domain/inventory/cards/bulk/bulk.patch.ts';
-import { setApproval } from '../../../../domain/inventory/cards/cards.approval.ts';
-import { archiveCard } from '../../../../domain/inventory/cards/cards.archive.ts';
+import { archiveCard, restoreCard, setApproval } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { createCard } from '../../../../domain/inventory/cards/cards.create.ts';
 import { deleteCard } from '../../../../domain/inventory/cards/cards.delete.ts';
 import { loadCards } from '../../../../domain/inventory/cards/cards.load.ts';
 import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
-import { restoreCard } from '../../../../domain/inventory/cards/cards.restore.ts';
 import { mergeCards } from '../../../../domain/inventory/cards/merge/merge.command.ts';
 import { undoMerge } from '../../../../domain/inventory/cards/merge/merge.undo.ts';
 import { dataQuality, qualityFacts } from '../../../../domain/inventory/cards/rules/quality.ts';
 import { bulkRelations } from '../../../../domain/inventory/relations/relations.bulk.ts';
-import { createRelation } from '../../../../domain/inventory/relations/relations.create.ts';
-import { deleteRelation } from '../../../../domain/inventory/relations/relations.delete.ts';
-import { patchRelation } from '../../../../domain/inventory/relations/relations.patch.ts';
+import {
+  createRelation,
+  deleteRelation,
+  patchRelation,
+} from '../../../../domain/inventory/relations/relations.commands.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';

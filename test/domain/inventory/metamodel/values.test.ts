@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAttributes, checkValue } from '../../../../domain/inventory/cards/rules/values.ts';
-import { convertValue } from '../../../../domain/inventory/metamodel/changes/values.convert.ts';
 import {
+  convertValue,
   restatedAttributes,
   valueChanges,
 } from '../../../../domain/inventory/metamodel/changes/values.diff.ts';

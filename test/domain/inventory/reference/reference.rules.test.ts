@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bundledCatalogue, nodesOf } from '../../../../domain/inventory/reference/reference.bundled.ts';
-import { nodesOfCsv } from '../../../../domain/inventory/reference/reference.csv.ts';
 import {
+  bundledCatalogue,
+  type CatalogueKind,
+  catalogueKinds,
   localised,
+  nodesOf,
+  nodesOfCsv,
   readNodes,
   withAncestors,
 } from '../../../../domain/inventory/reference/reference.rules.ts';
-import {
-  type CatalogueKind,
-  catalogueKinds,
-} from '../../../../domain/inventory/reference/reference.types.ts';
 
 const kinds = Object.keys(catalogueKinds) as CatalogueKind[];
 

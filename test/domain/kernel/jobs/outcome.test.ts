@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nothingWritten, outcomeOf } from '../../../../domain/kernel/jobs/jobs.outcome.ts';
+import { nothingWritten, outcomeOf } from '../../../../domain/kernel/jobs/jobs.lease.ts';
 
 describe('the end of a job', () => {
   it('follows from the rows that failed', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dueSlot } from '../../../../domain/kernel/jobs/schedules.slots.ts';
+import { dueSlot } from '../../../../domain/kernel/jobs/schedules.fire.ts';
 
 const due = (cron: string, zone: string, after: string, now: string) =>
   dueSlot(cron, zone, new Date(after), new Date(now))?.toISOString();

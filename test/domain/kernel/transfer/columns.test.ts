@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCardHeader } from '../../../../domain/kernel/transfer/card-columns.ts';
-import { readRelationHeader } from '../../../../domain/kernel/transfer/relation-columns.ts';
+import { readCardHeader, readRelationHeader } from '../../../../domain/kernel/transfer/columns.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 
 const keys = new Set(['timeModel', 'run.cost']);

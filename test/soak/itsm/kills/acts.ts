@@ -1,8 +1,7 @@
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
-import { createRelation } from '../../../../domain/inventory/relations/relations.create.ts';
-import { deleteRelation } from '../../../../domain/inventory/relations/relations.delete.ts';
+import { createRelation, deleteRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
 import { pick, type Random } from '../../../bench/landscape/random.ts';
 import { type Kind, kinds, relationType, texts } from '../landscape.ts';
 import { readLocal, readRemote, type Side, type World } from '../world.ts';

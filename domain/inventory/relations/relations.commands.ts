@@ -1,23 +1,25 @@
+import { queryValue } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import { admitInput, requireManage } from './relations.admit.ts';
+import { admitInput, requireManage, seesRelationCosts } from './relations.admit.ts';
 import { writtenRelation } from './relations.list.ts';
-import { loadCompeting, loadEnds } from './relations.load.ts';
+import { loadCompeting, loadEnds, lockRelation } from './relations.load.ts';
 import { duplicateRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
 import { saveRelations } from './relations.save.ts';
 import type { RelationInput } from './relations.types.ts';
 import { createWorkingSet } from './relations.working-set.ts';
 
-export interface NewRelation extends RelationInput {
+interface NewRelation extends RelationInput {
   type: string;
   source_id: string;
   target_id: string;
 }
 
-export interface WrittenRelation {
+interface WrittenRelation {
   id: string;
   text: JsonText;
 }
@@ -44,10 +46,39 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
     const there = workingSet.find(place);
     if (there) throw duplicateRelation(there.id);
     workingSet.requireRoom(type, place);
-    const { rows } = await sql.raw('select uuidv7() as id');
-    const id = rows[0].id as string;
+    const id = await queryValue<string>(sql, 'select uuidv7()');
     workingSet.put(withInput({ id, ...place, attributes: {}, description: null }, input));
     await saveRelations(work, ctx, workingSet.writes(), ends);
     return { id, text: await writtenRelation(sql, ctx, id) };
+  });
+}
+
+/**
+ * Changes a relation's attributes, merged key by key, and description; null clears. Costs that the caller does not
+ * see stay. A patch that changes nothing writes nothing.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`.
+ */
+export async function patchRelation(ctx: Ctx, id: string, input: RelationInput): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { relation, type, source, target } = await lockRelation(work, ctx, id);
+    requireManage(ctx, source, target);
+    if (ctx.ifMatch) checkIfMatch(ctx, await writtenRelation(work.sql, ctx, relation.id));
+    admitInput(ctx, type, source, target, input);
+    const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
+    const ends = new Map([source, target].map((end) => [end.id, end]));
+    const write = { before: relation, after: withInput(relation, input, hidden) };
+    await saveRelations(work, ctx, [write], ends);
+    return await writtenRelation(work.sql, ctx, relation.id);
+  });
+}
+
+/** Deletes a relation. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
+export async function deleteRelation(ctx: Ctx, id: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const { relation, source, target } = await lockRelation(work, ctx, id);
+    requireManage(ctx, source, target);
+    if (ctx.ifMatch) checkIfMatch(ctx, await writtenRelation(work.sql, ctx, relation.id));
+    const ends = new Map([source, target].map((end) => [end.id, end]));
+    await saveRelations(work, ctx, [{ before: relation, after: null }], ends);
   });
 }

@@ -1,14 +1,15 @@
+import type { Sql } from '../../../platform/database.ts';
 import { invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { Change } from '../events/events.types.ts';
+import { readItem, runList } from '../lists/lists.run.ts';
+import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { requirePermission } from '../permissions/policy.ts';
-import { scheduleFaults } from './schedules.check.ts';
-import { SCHEDULES_CHANNEL } from './schedules.fire.ts';
-import { scheduleText } from './schedules.queries.ts';
+import { SCHEDULES_CHANNEL, scheduleFaults } from './schedules.fire.ts';
 
-export interface SchedulePatch {
+interface SchedulePatch {
   /** Five fields. */
   cron?: string;
   /** IANA name. */
@@ -25,7 +26,7 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
   await command(ctx, async ({ sql, emit }) => {
     const before = await sql('job_schedules').where({ key }).forUpdate().first();
     if (!before) throw notFound('schedule', key);
-    checkIfMatch(ctx, (await scheduleText(sql, key))!);
+    checkIfMatch(ctx, await scheduleText(sql, key));
     const cron = patch.cron?.trim().replace(/\s+/g, ' ') ?? before.cron;
     const timeZone = patch.time_zone ?? before.time_zone;
     const faults = scheduleFaults(cron, timeZone);
@@ -43,3 +44,43 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
     emit({ event_type: 'schedule.changed', data: { key, changes } });
   });
 }
+
+const scheduleList: ListSpec = {
+  name: 'job-schedules',
+  from: 'job_schedules s',
+  id: 's.key',
+  idType: 'text',
+  sorts: {
+    key: { sql: 's.key', type: 'text', immutable: true },
+    kind: { sql: 's.kind', type: 'text', immutable: true },
+    last_slot: { sql: 's.last_slot', type: 'timestamptz' },
+  },
+  defaultSort: 'key',
+  defaultDir: 'asc',
+  members: {
+    key: 's.key',
+    kind: 's.kind',
+    cron: 's.cron',
+    time_zone: 's.time_zone',
+    enabled: 's.enabled',
+    last_slot: 'utc(s.last_slot)',
+    created_at: 'utc(s.created_at)',
+    updated_at: 'utc(s.updated_at)',
+  },
+};
+
+/** The schedules by which jobs are started. */
+export async function listSchedules(ctx: Ctx, params: ListParams): Promise<JsonText> {
+  requirePermission(ctx.caller, 'admin.settings');
+  return await runList(ctx.db, scheduleList, [], params, { owner: ctx.caller.userId });
+}
+
+/** One schedule as JSON. @throws EstateError `not_found`. */
+export async function readSchedule(ctx: Ctx, key: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'admin.settings');
+  return await scheduleText(ctx.db, key);
+}
+
+/** A schedule as its JSON text. @throws EstateError `not_found`. */
+const scheduleText = (sql: Sql, key: string): Promise<JsonText> =>
+  readItem(sql, scheduleList, 'schedule', key);
