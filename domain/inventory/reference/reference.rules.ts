@@ -2,9 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { type FieldError, invalidField } from '../../../platform/errors.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/text.ts';
-import { capabilities } from './capabilities.data.ts';
-import { processes } from './processes.data.ts';
-import { valueStreams } from './value-streams.data.ts';
+import catalogues from './catalogues.json' with { type: 'json' };
 
 /** An entry as a loaded document gives it. */
 export interface GivenNode {
@@ -182,12 +180,6 @@ function byLanguage(row: Record<string, string>, member: 'name' | 'description')
 export const BUNDLED_VERSION = '1.0.0';
 const WRITTEN = '2026-11-22T00:00:00.000Z';
 
-const texts: Record<CatalogueKind, string> = {
-  capability: capabilities,
-  process: processes,
-  value_stream: valueStreams,
-};
-
 /** The nodes of an indented text: `part English | German` on each line, two blanks for each level. */
 export function nodesOf(text: string, prefix: string): CatalogueNode[] {
   const above: string[] = [];
@@ -217,7 +209,7 @@ const made = new Map<CatalogueKind, Catalogue>();
 export function bundledCatalogue(kind: CatalogueKind): Catalogue {
   let catalogue = made.get(kind);
   if (!catalogue) {
-    const nodes = nodesOf(texts[kind], catalogueKinds[kind].prefix);
+    const nodes = nodesOf(catalogues[kind].join('\n'), catalogueKinds[kind].prefix);
     catalogue = { kind, version: BUNDLED_VERSION, generatedAt: WRITTEN, source: 'bundled', nodes };
     made.set(kind, catalogue);
   }
