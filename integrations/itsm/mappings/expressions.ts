@@ -1,7 +1,7 @@
 import { computeValue } from '../../../domain/inventory/calculations/calculations.inputs.ts';
 import { type FormulaLine, parseFormula } from '../../../domain/kernel/formulas/formula.parse.ts';
-import type { Surroundings } from '../engine/fields.ts';
 import { FormulaError } from '../../../domain/kernel/formulas/formula.values.ts';
+import type { Surroundings } from '../engine/fields.ts';
 
 /** So many formulas are kept read; a mapping has fewer. */
 const KEPT = 200;
