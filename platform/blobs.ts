@@ -77,7 +77,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
 /** Bytes that may wait to be written: what comes while the file system is at work goes to it together. */
 const WAITING = 512 * 1024;
 
-/** Bytes after which the disk is told to take what is written: at the end all that is left would have to be waited for. */
+/** Bytes after which the disk is notified to take what is written: at the end all that is left would have to be waited for. */
 const FLUSHED = 8 * 1024 * 1024;
 
 type Done = (error?: Error | null) => void;
@@ -151,7 +151,7 @@ export class FileSink extends Writable {
     this.#flushing = true;
     fdatasync(this.#fd, (error) => {
       this.#flushing = false;
-      // the next one to ask would not be told; and at once, as whoever writes to the file meanwhile learns no more than that
+      // the next one to ask would not be told; and at once, as anyone who writes to the file meanwhile learns no more than that
       // it is gone
       if (!error) return this.#flushed?.();
       this.destroy(error);

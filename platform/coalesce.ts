@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
  * Reads that may be on their way at once. With a single one half of those who ask have to wait for a whole read before
  * theirs begins, while the process has nothing to do; more make rounds smaller and so the database's work greater.
  */
-const LANES = 2;
+const CONCURRENT_READS = 2;
 
 /**
  * Shares one read among all callers that asked before it began. While as many reads as may be are under way, later
@@ -17,21 +17,21 @@ export function coalesce<K, V>(read: (keys: K[]) => Promise<V>): (key: K) => Pro
     keys: Set<K>;
     answer: Promise<V>;
   }
-  /** What each lane's next round waits for; rounds take them in turn. */
-  const lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
-  let lane = 0;
+  /** What each next's next round waits for; rounds take them in turn. */
+  const reads: Promise<unknown>[] = Array.from({ length: CONCURRENT_READS }, () => Promise.resolve());
+  let next = 0;
   let waiting: Round | undefined;
 
   return (key) => {
     if (!waiting) {
       const round: Round = { keys: new Set(), answer: undefined as never };
-      round.answer = lanes[lane]!.then(() => turn()).then(() => {
+      round.answer = reads[next]!.then(() => turn()).then(() => {
         // from here on callers belong to the next round
         waiting = undefined;
         return read([...round.keys]);
       });
-      lanes[lane] = round.answer.catch(() => undefined);
-      lane = (lane + 1) % LANES;
+      reads[next] = round.answer.catch(() => undefined);
+      next = (next + 1) % CONCURRENT_READS;
       waiting = round;
     }
     waiting.keys.add(key);

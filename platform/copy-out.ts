@@ -161,8 +161,8 @@ class CopyOut implements Submittable, Copying {
 }
 
 /**
- * Makes lines of rows, whose values stand in PostgreSQL's binary format: writes what it makes of the row that begins at `from`, and
- * tells where that ends, below 0 when there is not enough room for it.
+ * Makes lines of rows, whose values are in PostgreSQL's binary format: writes what it makes of the row that begins at `from`, and
+ * reports where that ends, below 0 when there is not enough room for it.
  */
 export type RowWriter = (source: Buffer, from: number, target: Buffer, at: number) => number;
 
@@ -170,7 +170,7 @@ export type RowWriter = (source: Buffer, from: number, target: Buffer, at: numbe
 export type CopyForm = 'json' | 'rows' | RowWriter;
 
 /**
- * Begins to read the rows of a query as lines that the server writes, at the pace of whoever takes them; memory holds
+ * Begins to read the rows of a query as lines that the server writes, at the pace of anyone who takes them; memory holds
  * some chunks. No row is made into values here, which is what takes the time otherwise.
  * @param form `json`: the query has one column of
  * JSON texts, one a line; `rows`: of each row the number of its values (two bytes), then of each value its length (four; -1
@@ -189,7 +189,7 @@ export function copyOut(client: PoolClient, form: CopyForm, query: string, waiti
 type NextPart = (client: PoolClient) => Promise<Copying | undefined>;
 
 /**
- * Reads parts in parallel, one per connection at a time, and yields their lines in the order of the parts. A connection
+ * Reads parts in parallel, one per connection at a time, and returns their lines in the order of the parts. A connection
  * that has received its part starts the next one while earlier parts are still being consumed; at most one part more than
  * there are connections is buffered.
  * @throws what `next` or a part throws, after all connections are usable again.

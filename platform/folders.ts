@@ -51,7 +51,7 @@ function close(folder: string, most: number): void {
   try {
     chmodSync(folder, mode & most);
   } catch (error) {
-    // a volume that belongs to another user is closed by whoever owns it
+    // a volume that belongs to another user is closed by anyone who owns it
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }

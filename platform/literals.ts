@@ -13,7 +13,7 @@ function text(value: unknown): string {
   throw new TypeError(`a ${typeof value} cannot stand in a statement`);
 }
 
-/** A value as it stands in a statement; its type is found as that of a parameter is, from where it stands. */
+/** A value as it is in a statement; its type is found as that of a parameter is, from where it stands. */
 export function literal(value: unknown): string {
   return value === null || value === undefined ? 'null' : pg.escapeLiteral(text(value));
 }

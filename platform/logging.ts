@@ -87,7 +87,7 @@ interface RequestLine {
 }
 
 /**
- * Notes answered requests in the form of every other line. These are most of the log and hold nothing that is to be
+ * Records answered requests in the form of every other line. These are most of the log and hold nothing that is to be
  * cut, so they are put together here: through the logger each took a twelfth of a quick answer.
  */
 export function createRequestLines(log: Logger): (line: RequestLine) => void {

@@ -2,10 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 /** The figures of one process, in the text form that Prometheus reads. */
 export interface Metrics {
-  /** Notes one answered request; `route` is the pattern, never the address itself. */
+  /** Records one answered request; `route` is the pattern, never the address itself. */
   observeRequest(method: string, route: string, status: number, seconds: number): void;
   /**
-   * A figure that is read when it is asked for. `read` yields its present values, each with its labels; all of
+   * A figure that is read when it is asked for. `read` returns its present values, each with its labels; all of
    * them replace what was there before.
    */
   gauge<L extends string>(

@@ -20,7 +20,7 @@ export function unpack<T>(packed: Uint8Array | null | undefined): T | undefined 
     const { form, value } = deserialize(zstdDecompressSync(packed));
     return form === FORM ? (value as T) : undefined;
   } catch {
-    // nothing is lost: it is found anew
+    // nothing is lost: it is found again
     return undefined;
   }
 }

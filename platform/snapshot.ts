@@ -147,7 +147,7 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
   };
 }
 
-/** The last id of the range after an id; undefined when the range goes on to the end. */
+/** The last id of the range after an id; undefined when the range continues to the end. */
 async function endOfRange(
   client: PoolClient,
   table: string,

@@ -15,7 +15,7 @@ interface Place {
 /**
  * What of a value cannot be stored, by the path to it: texts that PostgreSQL cannot hold (NUL, half of a surrogate pair),
  * members by whose names other code would reach an object's prototype, and what is nested too deep, where nothing further
- * is looked at. Each would fail somewhere behind, and not always as a refusal.
+ * is checked. Each would fail somewhere behind, and not always as a refusal.
  */
 export function unfit(part: unknown): FieldError[] {
   if (part === undefined || part === null) return [];

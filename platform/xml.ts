@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 
-/** An element as its start tag stands in the text. */
+/** An element as its start tag is in the text. */
 export interface XmlTag {
   name: string;
   /** Decoded values, in the order of the text. */
@@ -85,12 +85,12 @@ const escapes: Record<string, string> = {
   '\t': '&#9;',
 };
 
-/** A text as it stands in an attribute's quotes; line breaks survive the reader's normalisation. */
+/** A text as it is in an attribute's quotes; line breaks survive the reader's normalisation. */
 export function xmlAttribute(text: string): string {
   return storable(text).replace(/[&<>"'\n\r\t]/g, (sign) => escapes[sign]!);
 }
 
-/** A text as it stands between tags. */
+/** A text as it is between tags. */
 export function xmlText(text: string): string {
   return storable(text).replace(/[&<>\r]/g, (sign) => escapes[sign]!);
 }

@@ -132,7 +132,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'patchCalculation',
     tag,
     summary: 'Change a formula',
-    description: 'One that is active has to stay free of cycles, and its cards are computed anew.',
+    description: 'One that is active has to stay free of cycles, and its cards are computed again.',
     permission,
     params: IdParams,
     body: schemas.CalculationPatchBody,

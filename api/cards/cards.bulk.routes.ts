@@ -40,7 +40,7 @@ export function registerCardBulkRoutes(app: App): void {
     bodyLimit: 2 * MIB,
     answers: {
       200: {
-        description: 'What became of each card',
+        description: 'The result of each card',
         schema: Type.Ref('CardBulkPatchAnswer#'),
         example: {
           dry_run: false,
@@ -77,7 +77,7 @@ export function registerCardBulkRoutes(app: App): void {
     tag,
     summary: 'Create many cards',
     description:
-      'Rows are carried out one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
+      'Rows are executed one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
     permission: 'inventory.create',
     permissionNote: 'costs.view for cost attributes',
     body: schemas.CardBulkCreateBody,

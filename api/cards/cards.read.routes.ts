@@ -71,7 +71,7 @@ export function registerCardReadRoutes(app: App): void {
     tag,
     summary: 'List and search cards',
     description:
-      'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, as beginnings and without accents, and where few cards match also misspelt words; it yields the 1,000 likeliest cards, the best first unless `sort_by` says otherwise. Cards without a value of the attribute that they are sorted by come last; no subtype sorts before all subtypes.',
+      'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, as beginnings and without accents, and where few cards match also misspelt words; it returns the 1,000 likeliest cards, the best first unless `sort_by` says otherwise. Cards without a value of the attribute that they are sorted by come last; no subtype sorts before all subtypes.',
     permission: 'inventory.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       type: text('Card types, comma-separated', 2000),

@@ -12,7 +12,7 @@ import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { AuditEventSchema, ChangesSchema, FollowedEventSchema } from '../schemas/events.ts';
 import type { App } from '../types.ts';
-import { tellJobNews } from './stream.jobs.ts';
+import { notifyJobStates } from './stream.jobs.ts';
 import { createStreams } from './stream.open.ts';
 
 const tag = 'Events';
@@ -46,9 +46,9 @@ export function registerEventRoutes(app: App, services: Services): void {
   app.addSchema(FollowedEventSchema);
   app.addSchema(ChangesSchema);
   const streams = createStreams(services);
-  const untell = tellJobNews(services, streams);
+  const stopNotifying = notifyJobStates(services, streams);
   app.addHook('preClose', async () => {
-    untell();
+    stopNotifying();
     streams.close();
   });
 
@@ -90,7 +90,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     tag,
     summary: 'Read the change feed after a position, in commit order',
     description:
-      'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to go on from.',
+      'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to continue from.',
     permission: 'inventory.view',
     query: Type.Object(
       {
@@ -143,7 +143,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     tag,
     summary: 'Follow changes live as server-sent events',
     description:
-      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to whoever holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
+      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to anyone who holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
     permission: 'inventory.view',
     ticket: true,
     query: Type.Object(

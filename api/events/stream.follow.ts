@@ -27,7 +27,7 @@ export interface Followed {
 export function createFollower(services: Services): (followed: Followed, hub: StreamHub) => Promise<void> {
   const limited = createSemaphore(streamLimits.replays);
 
-  /** Sends one page. @returns the position of the last event that was passed over. */
+  /** Sends one page. @returns the position of the last event that was skipped. */
   async function sendPage({ subscriber, response }: Followed, after: number, last: number): Promise<number> {
     const topics = await subscriber.refresh();
     if (!topics || !isOpen(response)) return after;

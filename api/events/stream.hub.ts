@@ -10,7 +10,7 @@ const POLL_MS = 2_000;
 /** Small enough for a reader that keeps up to take one batch before the next one is read. */
 const BATCH = 100;
 
-/** Events that change who may see what: streams of those concerned are looked at again before going on. */
+/** Events that change who may see what: streams of those concerned are checked again before going on. */
 const accessEvents =
   /^(auth\.(logout|password_changed|impersonation_stopped|two_factor_(enabled|disabled|reset)|recovery_codes_made)|(user|role|api_token)\.(updated|deleted|archived|restored|erased))$/;
 

@@ -4,16 +4,16 @@ import { readJobStates } from '../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { Streams } from './stream.open.ts';
 
-/** News of a job are told at once, and those that come within this time after it once at its end, in milliseconds. */
+/** News of a job are notified at once, and those that come within this time after it once at its end, in milliseconds. */
 const GATHER_MS = 100;
 
 const watchedWith = new Map(extensions.jobs.map((kind) => [kind.kind, kind.watchedWith]));
 
 /**
- * Tells owners of jobs, and those who may watch their kind, how these get on, as `job.updated` frames without an id.
+ * Reports owners of jobs, and those who may watch their kind, how these get on, as `job.updated` frames without an id.
  * @returns what ends it.
  */
-export function tellJobNews(services: Services, streams: Streams): () => void {
+export function notifyJobStates(services: Services, streams: Streams): () => void {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const tell = async () => {

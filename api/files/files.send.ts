@@ -58,7 +58,7 @@ function describe(reply: FastifyReply, file: StoredFile, range: ByteRange | unde
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'content-disposition': contentDisposition(file.name),
-    // whatever stands in the file, it runs nothing
+    // whatever is in the file, it runs nothing
     'content-security-policy': "default-src 'none'; sandbox",
     'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
   });

@@ -97,7 +97,7 @@ export function registerCardTypeRoutes(app: App): void {
     params: KeyParams,
     answers: {
       200: {
-        description: 'What became of it',
+        description: 'The result of it',
         schema: Type.Object(
           {
             status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),

@@ -98,7 +98,7 @@ export function registerRelationTypeRoutes(app: App): void {
     ),
     answers: {
       200: {
-        description: 'What became of it',
+        description: 'The result of it',
         schema: Type.Object(
           {
             status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),

@@ -93,7 +93,7 @@ export function registerRelationRoutes(app: App): void {
     tag,
     summary: 'Create, change and delete many relations',
     description:
-      'Rows are carried out one after the other by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code` and stops no other.',
+      'Rows are executed one after the other by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code` and stops no other.',
     ...writing,
     body: schemas.RelationBulkBody,
     bodyExample: {
@@ -112,7 +112,7 @@ export function registerRelationRoutes(app: App): void {
     bodyLimit: 16 * MIB,
     answers: {
       200: {
-        description: 'What became of each row',
+        description: 'The result of each row',
         schema: Type.Ref('RelationBulkAnswer#'),
         example: {
           results: [

@@ -171,8 +171,8 @@ export function eventRows(ctx: Ctx, events: EventDraft[]) {
 export type Attempt<T> = { ok: true; value: T } | { ok: false; error: EstateError };
 
 /**
- * Carries out a part of a command behind a savepoint: when it is refused, all that it has written and noted is taken
- * back, and the command goes on.
+ * Executes a part of a command behind a savepoint: when it is refused, all that it has written and noted is taken
+ * back, and the command continues.
  */
 export async function attempt<T>(work: Work, part: (work: Work) => Promise<T>): Promise<Attempt<T>> {
   const events: EventDraft[] = [];

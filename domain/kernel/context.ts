@@ -8,6 +8,7 @@ import type { JobDefinition } from './jobs/jobs.define.ts';
 import type { CardType, Metamodel } from './metamodel/metamodel.compile.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 import type { AppPermission, TokenScope } from './permissions/permissions.data.ts';
+import type { RowModel } from './resources/rows.ts';
 
 /** Who acts, and with which application permissions. */
 export interface Caller {
@@ -29,7 +30,7 @@ export interface Caller {
   loginAt?: number;
   /** The personal or service token that was shown instead of a login's. */
   apiTokenId?: string;
-  /** The role as which an administrator looks at the service; `role` and `permissions` are that role's. */
+  /** The role as which an administrator reads the service; `role` and `permissions` are that role's. */
   impersonatedRole?: string;
   /** Whether the token only serves to set up the second factor. */
   setupOnly?: true;
@@ -60,7 +61,7 @@ export interface Ctx {
   /** What the parts of the domain add to shared operations. */
   extensions: Extensions;
   metamodels: MetamodelStore;
-  /** The metamodel as it stood when the request or job began. */
+  /** The metamodel as it was when the request or job began. */
   metamodel: Metamodel;
   /** The feed position of the last write made through this context. */
   position: number | undefined;
@@ -94,9 +95,9 @@ export interface Work {
   metamodel: Metamodel;
   /** What the parts of the domain add to shared operations. */
   extensions: Extensions;
-  /** Notes an event, to be written as the transaction's last act. */
+  /** Records an event, to be written as the transaction's last act. */
   emit(event: EventDraft): void;
-  /** Notes a topic whose version rises with the commit. */
+  /** Records a topic whose version rises with the commit. */
   raise(topic: string): void;
 }
 
@@ -117,7 +118,8 @@ export interface DeletedUser {
 export interface CardReference {
   /** The kind of row, as events name it. */
   entity: string;
-  /** A table with a column `id`. */
+  /** The model of the rows, which have a column `id`, and its table. */
+  model: RowModel;
   table: string;
   column: string;
   /** The column of the only user whom such a row concerns; other users get no event of it. */
@@ -149,7 +151,7 @@ export interface Extensions {
   stakeholdersChanged(work: Work, cardType: string, cardIds?: readonly string[]): Promise<void>;
 }
 
-/** Whoever has not logged in. */
+/** Anyone who has not logged in. */
 export const anonymousCaller: Caller = {
   userId: null,
   email: null,

@@ -21,7 +21,7 @@ export function matchesEtag(etag: string, given: string[]): boolean {
 }
 
 /**
- * Compares the request's `If-Match` with the representation as it stands under the command's lock.
+ * Compares the request's `If-Match` with the representation as it is under the command's lock.
  * @throws EstateError `precondition_failed` when the resource has changed.
  */
 export function checkIfMatch(ctx: Ctx, representation: string): void {

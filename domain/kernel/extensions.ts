@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { CardReference, Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
+import type { Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
 import type { JobDefinition } from './jobs/jobs.define.ts';
 import { cardReferencesOf, type Resource, undoSpecOf } from './resources/resource.ts';
 import type { SettingValues } from './settings/settings.defaults.ts';
@@ -40,7 +40,7 @@ export interface Extension {
   /** What undoing those needs, by event type or by the first part of it. */
   undoRights?: Readonly<Record<string, UndoRight>>;
   jobs?: readonly JobDefinition[];
-  cardReferences?: readonly CardReference[];
+
   /** By the name under which the housekeeping job counts them. */
   cleanups?: Readonly<Record<string, Cleanup>>;
   /** Deletes the rows that belong to locked cards which are about to be deleted, with an event for each row. */
@@ -57,10 +57,7 @@ export interface Extension {
 export function composeExtensions(list: readonly Extension[]): Extensions {
   return {
     jobs: list.flatMap(({ jobs }) => jobs ?? []),
-    cardReferences: list.flatMap(({ resources = [], cardReferences = [] }) => [
-      ...cardReferences,
-      ...resources.flatMap(cardReferencesOf),
-    ]),
+    cardReferences: list.flatMap(({ resources = [] }) => resources.flatMap(cardReferencesOf)),
     async deleteWithCards(work, cards) {
       for (const extension of list) await extension.deleteWithCards?.(work, cards);
     },

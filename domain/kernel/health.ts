@@ -34,7 +34,7 @@ async function within(work: Promise<unknown>): Promise<string> {
 function fault(error: unknown): string {
   if (isStorageFull(error)) return 'refuses writes: storage_full, no space is left';
   const { name, message } = error as Error;
-  // what Redis answers, as opposed to what befalls a connection to it
+  // what Redis answers, as opposed to what happens to a connection to it
   if (name === 'ReplyError') {
     return message.startsWith('OOM') ? 'refuses writes: its memory is full' : 'refuses writes';
   }

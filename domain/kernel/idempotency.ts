@@ -26,7 +26,7 @@ interface Claiming {
 /**
  * Claims a key of the caller for one request. If the process of an earlier request with the key has died before the
  * answer was kept, the claim passes on with the results of the commands that had committed.
- * @returns the claim under which the request is carried out, or the answer of the first request.
+ * @returns the claim under which the request is executed, or the answer of the first request.
  * @throws EstateError `idempotency_key_reused` for another request, `idempotency_in_progress` while the first one runs.
  */
 export async function claimIdempotencyKey(
@@ -124,7 +124,7 @@ export async function storeResult(
   if (rowCount === 0) throw takenOver();
 }
 
-/** The first request was carried out, and its answer cannot be made again. */
+/** The first request was executed, and its answer cannot be made again. */
 const answerLost = (): EstateError =>
   new EstateError(
     'idempotency_in_progress',

@@ -11,7 +11,7 @@ export interface TokenClaims {
   iat: number;
   /** When the person logged in, in seconds since 1970: refreshed tokens keep it. Absent in older tokens: `iat`. */
   auth_time?: number;
-  /** The key of the role as which an administrator looks at the service. */
+  /** The key of the role as which an administrator reads the service. */
   impersonated_role?: string;
   /** Set where the token only serves to set up the second factor. */
   use?: 'two_factor_setup';
@@ -32,7 +32,7 @@ export interface SessionSnapshot {
   topics: ReadonlyMap<string, number>;
 }
 
-/** Reads who a token stands for, and the topics' versions, as they are after the call was made. */
+/** Reads who a token represents, and the topics' versions, as they are after the call was made. */
 export interface SessionReader {
   read(credential: Credential | null): Promise<SessionSnapshot>;
 }

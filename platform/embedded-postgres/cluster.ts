@@ -194,7 +194,7 @@ export async function serverAccount(places: { dataDir: string; program: string }
       return { owner, command: (file, args) => ({ file: 'setpriv', args: run(file, args), as: undefined }) };
     }
   }
-  // what stands in the data folder has rights of its own
+  // what is in the data folder has rights of its own
   await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011);
   if (reaches()) return plain;
   throw new StartupError(
@@ -202,7 +202,7 @@ export async function serverAccount(places: { dataDir: string; program: string }
   );
 }
 
-/** Hands a folder and what is in it to the account; the folder last, so that its owner tells that all is done. */
+/** Hands a folder and what is in it to the account; the folder last, so that its owner reports that all is done. */
 export async function handOver(folder: string, { uid, gid }: Account): Promise<void> {
   if ((await stat(folder)).uid === uid) return;
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -121,14 +121,14 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
       await again.release();
     }
   };
-  const keeper = keepServer({ url, dataDir, log, bringBack });
+  const supervisor = superviseServer({ url, dataDir, log, bringBack });
   return {
     url,
     async leave(limitMs) {
       if (left) return;
       left = true;
       const deadline = Date.now() + limitMs;
-      await keeper.close();
+      await supervisor.close();
       // without the lock, a process that joins in this moment may have to bring the server back
       const leaving = await waitForLock(dataDir, 'server', limitMs / 2);
       try {
@@ -155,7 +155,7 @@ function entryName(pid: number): string | undefined {
 /** Takes out the entries of processes that have ended without leaving. @returns how many live. */
 function prune(folder: string): number {
   let living = 0;
-  // whoever removed the data folder took the entries with it
+  // anyone who removed the data folder took the entries with it
   for (const file of existsSync(folder) ? readdirSync(folder) : []) {
     const name = entryName(Number.parseInt(file, 10));
     if (name && file.startsWith(`${name}.`)) living += 1;
@@ -181,11 +181,11 @@ function joinUsers(dataDir: string): ServerUser {
 }
 
 /** Watches over a server as long as it is used. */
-interface Keeper {
+interface Supervisor {
   close(): Promise<void>;
 }
 
-interface KeeperOptions {
+interface SupervisorOptions {
   url: string;
   /** The data folder. */
   dataDir: string;
@@ -198,7 +198,7 @@ interface KeeperOptions {
   pace?: { firstMs: number; longestMs: number; settledMs: number };
 }
 
-/** A server that has run for `settledMs` has recovered: its next end is waited for anew. */
+/** A server that has run for `settledMs` has recovered: its next end is waited for again. */
 const PACE = { firstMs: 500, longestMs: 15_000, settledMs: 60_000 };
 
 /**
@@ -206,29 +206,29 @@ const PACE = { firstMs: 500, longestMs: 15_000, settledMs: 60_000 };
  * looks after a server whose main process was killed. A server that ends again and again, as it does on a full disk, is
  * brought back ever more slowly.
  */
-export function keepServer(options: KeeperOptions): Keeper {
+export function superviseServer(options: SupervisorOptions): Supervisor {
   const { url, dataDir, log, bringBack, isDiskFull = isFull, pace = PACE } = options;
   const closing = new AbortController();
   let client: pg.Client | undefined;
 
   /** Resolves when the connection has ended. */
   const hold = async () => {
-    client = new pg.Client({ connectionString: url, application_name: 'estate keeper', keepAlive: true });
+    client = new pg.Client({ connectionString: url, application_name: 'estate supervisor', keepAlive: true });
     const ended = new Promise<void>((resolve) => client!.once('end', resolve));
     client.on('error', () => undefined);
     await client.connect();
     if (closing.signal.aborted) await client.end();
     return ended;
   };
-  let toldFull = false;
-  const tellFull = async (error?: unknown) => {
+  let reportedFull = false;
+  const reportFull = async (error?: unknown) => {
     const full = isStorageFull(error) || (await isDiskFull(dataDir).catch(() => false));
-    if (full && !toldFull) {
+    if (full && !reportedFull) {
       log.error(
         `The disk that holds ${dataDir} is full: free some space. PostgreSQL is started again until it can write.`,
       );
     }
-    toldFull = full;
+    reportedFull = full;
     return full;
   };
   const keep = async () => {
@@ -240,13 +240,13 @@ export function keepServer(options: KeeperOptions): Keeper {
         if (broken) await bringBack();
         begun = Date.now();
         await hold();
-        if (!closing.signal.aborted && !(await tellFull())) {
+        if (!closing.signal.aborted && !(await reportFull())) {
           log.warn('the connection to PostgreSQL broke; looking after the server');
         }
         // the first end is mended at once
         wait = !broken || Date.now() - begun >= pace.settledMs ? 0 : nextWait(wait, pace);
       } catch (error) {
-        if (!(await tellFull(error))) log.error({ err: error }, 'PostgreSQL could not be brought back yet');
+        if (!(await reportFull(error))) log.error({ err: error }, 'PostgreSQL could not be brought back yet');
         wait = nextWait(wait, pace);
       }
       broken = true;

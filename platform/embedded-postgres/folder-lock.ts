@@ -9,7 +9,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** The socket that stands for a lock: a name without a file where the system has such names. */
+/** The socket that represents a lock: a name without a file where the system has such names. */
 function socketName(folder: string, purpose: string): string {
   const name = `estate-${sha256(`${folder}\n${purpose}`).slice(0, 24)}`;
   if (process.platform === 'linux') return `\0${name}`;

@@ -223,7 +223,7 @@ export interface Postmaster {
 
 const ABSENT: Postmaster = { state: 'absent', pid: 0, port: undefined, certain: false };
 
-/** Reads the file and looks at the process it names, whose pid may by now be another program's. */
+/** Reads the file and reads the process it names, whose pid may by now be another program's. */
 export function findPostmaster(folder: string): Postmaster {
   let lines: string[];
   try {
@@ -242,7 +242,7 @@ export function findPostmaster(folder: string): Postmaster {
   return { state: 'running', pid, port, certain };
 }
 
-/** `busy`: somebody listens, but gives no answer that tells who it is. */
+/** `busy`: somebody listens, but gives no answer that reports who it is. */
 type Answer = 'ours' | 'starting' | 'busy' | 'foreign' | 'none';
 
 // cannot connect now, admin shutdown, crash shutdown: the server is starting, recovering or stopping
@@ -272,7 +272,7 @@ async function whoAnswers(url: string, folder: string): Promise<Answer> {
   }
 }
 
-/** How a server is told to end: `fast` closes its connections, `immediate` leaves the rest to the next recovery. */
+/** How a server is notified to end: `fast` closes its connections, `immediate` leaves the rest to the next recovery. */
 export function signalPostmaster(cluster: Cluster, pid: number, mode: 'fast' | 'immediate'): void {
   const signal = mode === 'fast' ? 'SIGINT' : 'SIGQUIT';
   try {
@@ -317,7 +317,7 @@ function exists(pid: number): boolean {
 }
 
 /**
- * What a running process is told by besides its pid, which the system gives out again: the moment of its start.
+ * What a running process is notified by besides its pid, which the system gives out again: the moment of its start.
  * @returns undefined when it has ended, also when its parent has not yet taken notice.
  */
 export function processMark(pid: number): string | undefined {

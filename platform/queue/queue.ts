@@ -111,7 +111,7 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     },
     worker(name, concurrency, handler) {
       const report = reporter(name);
-      return keepWorker(async () => {
+      return superviseWorker(async () => {
         await postgres?.prepared().catch((error) => {
           report(error);
           throw error;
@@ -158,8 +158,8 @@ async function closeWorker({ worker, pool }: OpenWorker, force: boolean): Promis
   await closed;
 }
 
-/** A worker that is made anew until it has connected once; from then on it connects again by itself. */
-function keepWorker(create: () => Promise<OpenWorker>): QueueWorker {
+/** A worker that is made again until it has connected once; from then on it connects again by itself. */
+function superviseWorker(create: () => Promise<OpenWorker>): QueueWorker {
   let closing = false;
   let open: OpenWorker | undefined;
   const ready = (async () => {
@@ -168,7 +168,7 @@ function keepWorker(create: () => Promise<OpenWorker>): QueueWorker {
         open = await create();
         if (!closing) return await open.worker.waitUntilReady();
       } catch {
-        // reported already; made anew
+        // reported already; made again
       }
       if (open) await closeWorker(open, true).catch(() => undefined);
       open = undefined;
@@ -223,7 +223,7 @@ interface QueuePostgres {
 
 /**
  * The longest that a worker waits to be told of a run before it looks by itself, in seconds. BullMQ's own limit is an
- * hour after an outage, and a word that was said while a worker connected anew is not said again.
+ * hour after an outage, and a word that was said while a worker connected again is not said again.
  */
 const LONGEST_WAIT_SECONDS = 5;
 
@@ -238,7 +238,7 @@ function openQueuePostgres({ url, answerMs }: { url: string; answerMs: number })
       connectionTimeoutMillis: answerMs,
       application_name: 'estate queue',
     });
-    // A server that ends may say so in the same breath in which it lets a connection begin. That is before whoever
+    // A server that ends may say so in the same breath in which it lets a connection begin. That is before anyone who
     // asked for the connection can listen to it, and an error that nobody listens to ends the process; who holds the
     // connection hears of its loss by the next event or statement.
     pool.on('connect', (client) => client.on('error', () => undefined));
@@ -275,7 +275,7 @@ const createPollingBackend: typeof createPostgresBackend = (name, options, facto
   return backend;
 };
 
-/** What travels through the queue: the job's row and the run that is meant. Everything else stands in the row. */
+/** What travels through the queue: the job's row and the run that is meant. Everything else is in the row. */
 export interface QueuedRun {
   id: string;
   attempt: number;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { namingFullDisk } from '../../domain/kernel/health.ts';
-import { keepServer } from '../../platform/embedded-postgres/embedded-postgres.ts';
+import { superviseServer } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { until } from '../support/until.ts';
 
 const folder = '/srv/estate';
@@ -12,7 +12,7 @@ async function keepLost(isDiskFull: () => Promise<boolean>, fault: () => Error) 
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const tries: number[] = [];
-  const keeper = keepServer({
+  const supervisor = superviseServer({
     url: 'postgres://nobody:nothing@127.0.0.1:1/none',
     dataDir: folder,
     log,
@@ -24,7 +24,7 @@ async function keepLost(isDiskFull: () => Promise<boolean>, fault: () => Error) 
     },
   });
   await until('some tries', async () => tries.length >= 6);
-  await keeper.close();
+  await supervisor.close();
   return { lines, waits: tries.slice(1).map((at, n) => at - tries[n]!) };
 }
 

@@ -28,7 +28,7 @@ interface Touched {
   by?: Formula;
 }
 
-/** Notes cards for a formula. */
+/** Records cards for a formula. */
 export function seed(seeds: Seeds, formula: Formula, ids: Iterable<string>): void {
   const there = seeds.get(formula) ?? new Set();
   for (const id of ids) there.add(id);
@@ -44,7 +44,7 @@ function reads({ reads: { members } }: Formula, keys: ChangedKeys): boolean {
 }
 
 /**
- * Notes which formulas must run for which cards after cards were written: their own, those of related cards, and those of
+ * Records which formulas must run for which cards after cards were written: their own, those of related cards, and those of
  * parents. One statement for each formula that reads over a relation.
  */
 export async function follow(

@@ -24,7 +24,7 @@ export interface OwnCard {
   sums?: Readonly<Record<string, number | null>>;
 }
 
-/** What is left out of inputs for somebody who looks at them. */
+/** What is left out of inputs for somebody who reads them. */
 interface InputLimits {
   /** The other cards that are seen, over the alias `c`. */
   visible: Condition;
@@ -192,7 +192,7 @@ type Computed = { value: FormulaValue; error?: undefined } | { value?: undefined
 /** The most items of a list that is a result; a field has no more options. */
 const MAX_ITEMS = 1_000;
 
-/** Runs a formula; without a field, any value that an answer can hold will do. Null stands for "no value". */
+/** Runs a formula; without a field, any value that an answer can hold will do. Null represents "no value". */
 export function computeValue(lines: FormulaLine[], names: FormulaNames, field?: CompiledField): Computed {
   try {
     return { value: fitting(evaluateFormula(lines, names), field) };

@@ -171,10 +171,10 @@ export function seedsOfType({ metamodel }: Pick<Work, 'metamodel'>, type: string
 }
 
 /**
- * Notes how the formulas ran. Rows that another command is noting as well are passed over, so that nobody waits for
+ * Records how the formulas ran. Rows that another command is noting as well are skipped, so that nobody waits for
  * them, and those that would only get a slightly later time are left.
  */
-export async function noteRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Promise<void> {
+export async function recordRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Promise<void> {
   if (last.size === 0) return;
   await queryRows(
     sql,

@@ -6,7 +6,7 @@ import { inBatches } from '../../kernel/jobs/jobs.running.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { noRuns } from '../calculations/calculations.follow.ts';
-import { noteRuns, recalculate } from '../calculations/recalculate.ts';
+import { recalculate, recordRuns } from '../calculations/recalculate.ts';
 import { loadRelations, ofCards } from '../relations/relations.load.ts';
 import { saveRelations } from '../relations/relations.save.ts';
 import { deleteTags } from '../tags/tags.use.ts';
@@ -27,7 +27,7 @@ import { diffCard } from './rules/diff.ts';
 /**
  * Deletes a card for good, active or archived, with its children as the strategy says and related cards where
  * asked. Relations, tags, stakeholders and all that people attached to it go with it; its events stay, and the last one
- * tells all its values.
+ * reports all its values.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `children_present`, `too_many_descendants`,
  * `validation_failed`, `sibling_name_taken`.
  */
@@ -52,7 +52,7 @@ export async function deleteAll(
   await work.extensions.deleteWithCards(work, removed);
   await deleteTags(work, plan.removed);
   await deleteRows(work, ctx, removed);
-  // read anew: what stays may have lost relations, and with them some of its score
+  // read again: what stays may have lost relations, and with them some of its score
   const staying = await loadCards(work, ctx, [...plan.moved.keys(), ...plan.levels.keys()]);
   await saveCards(work, ctx, moveWrites(work, plan, staying));
   return plan;
@@ -66,7 +66,7 @@ export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): 
 }
 
 /**
- * Deletes the rows of cards and tells their last values; nothing may hang on them any more. What their parents compute
+ * Deletes the rows of cards and reports their last values; nothing may hang on them any more. What their parents compute
  * from them follows. `about` are further members of each event's data.
  */
 export async function deleteRows(
@@ -91,7 +91,7 @@ export async function deleteRows(
   const runs = noRuns();
   const written = cards.map((before) => ({ before, after: null, changes: {} }));
   const computed = await recalculate(work, ctx, written, new Map(), runs);
-  await noteRuns(work, runs);
+  await recordRuns(work, runs);
   emitComputed(work, computed.values());
 }
 

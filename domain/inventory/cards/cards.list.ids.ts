@@ -13,7 +13,7 @@ export interface OrderedIds {
   more: boolean;
 }
 
-/** Whole orders that no index yields, by a key that changes with every write to what they depend on. */
+/** Whole orders that no index returns, by a key that changes with every write to what they depend on. */
 export type IdCache = ResultCache<OrderedIds>;
 
 const ID_BYTES = 16;
@@ -43,7 +43,7 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
   return { bytes: Buffer.from(ids.join('').replaceAll('-', ''), 'hex'), more };
 }
 
-/** The ids of all cards that the conditions let through, in the order. */
+/** The ids of all cards that the conditions match, in the order. */
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
   const w = clause(where);
   const bytes = await queryValue<Buffer>(
@@ -169,7 +169,7 @@ const PREFIX = 'attributes.';
 /**
  * The sort field of an attribute of one of the given types: numbers by value, all else by folded text.
  * Undefined for what is not `attributes.<key>`.
- * @throws EstateError for an attribute that no type has, `forbidden` for a cost attribute without `costs.view`, since an order tells values.
+ * @throws EstateError for an attribute that no type has, `forbidden` for a cost attribute without `costs.view`, since an order reports values.
  */
 export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortField | undefined {
   if (!sortBy.startsWith(PREFIX)) return undefined;

@@ -140,7 +140,7 @@ export function typeOf(metamodel: Metamodel, card: { type: string }): CardType {
 }
 
 /**
- * A card as its JSON text, as reads show it, after a write: whoever may write a card is shown it, also with no
+ * A card as its JSON text, as reads show it, after a write: anyone who may write a card is shown it, also with no
  * right to see others.
  */
 export const writtenCard = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>

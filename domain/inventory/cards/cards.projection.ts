@@ -64,7 +64,7 @@ export function cardMembers(ctx: Ctx): ListSpec['members'] {
   };
 }
 
-// What stands in a kept query for a value of the request.
+// What is in a kept query for a value of the request.
 const CALLER = Symbol('the caller');
 const IDS = Symbol('the cards');
 
@@ -134,7 +134,7 @@ function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
 }
 
 /**
- * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are passed over.
+ * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are skipped.
  * Rights on the cards must have been checked.
  */
 export async function cardsText(

@@ -334,7 +334,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
 }
 
 /**
- * The JSON text that a query yields for a card that the caller sees.
+ * The JSON text that a query returns for a card that the caller sees.
  * @throws EstateError `not_found`, `forbidden`.
  */
 async function ofVisibleCard(ctx: Ctx, id: string, sql: string, bindings: unknown[]): Promise<JsonText> {

@@ -3,7 +3,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { joinPath, splitPath } from '../../kernel/transfer/csv-cells.ts';
 import { visibleCards } from './cards.visible.ts';
 
-/** A reference as it stands in a cell of a table: `Parent / Child / Name`, `\/` and `\\` for those characters. */
+/** A reference as it is in a cell of a table: `Parent / Child / Name`, `\/` and `\\` for those characters. */
 interface PathRef {
   /** The caller's own place of the reference, given back with the result. */
   row: number;
@@ -25,7 +25,7 @@ const MAX_CANDIDATES = 5;
 
 /**
  * Finds the active cards that paths name, all in one statement, among those that the caller sees: whatever the case,
- * within a type. A path may leave out ancestors at its beginning; a whole one always means its card. The answers stand in
+ * within a type. A path may leave out ancestors at its beginning; a whole one always means its card. The answers are in
  * the order of the references.
  */
 export async function resolvePaths(ctx: Ctx, refs: PathRef[]): Promise<ResolvedPath[]> {

@@ -45,7 +45,7 @@ export const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
 const removalRights = { archive: ARCHIVE, delete: DELETE };
 
 /**
- * Decides what goes and what stays, under the exclusive hierarchy lock. Archiving looks at active cards only;
+ * Decides what goes and what stays, under the exclusive hierarchy lock. Archiving reads active cards only;
  * deleting takes archived children along with the strategy, or parts them from their card where none is given. A
  * child that is itself among the cards needs no strategy.
  * @throws EstateError `children_present`, `too_many_descendants`, `validation_failed`.

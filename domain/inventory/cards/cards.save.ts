@@ -7,7 +7,7 @@ import { insertRows } from '../../kernel/resources/rows.ts';
 import type { Seeds } from '../calculations/calculations.follow.ts';
 import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.follow.ts';
 import { lockCalculations } from '../calculations/calculations.lock.ts';
-import { noteRuns, type Recalculated, recalculate } from '../calculations/recalculate.ts';
+import { type Recalculated, recalculate, recordRuns } from '../calculations/recalculate.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from './cards.load.ts';
 import { Card } from './cards.model.ts';
@@ -60,7 +60,7 @@ export async function saveCards(
   if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
   else if (changed.length > 0) await update(work.sql);
   const computed = await recalculate(work, ctx, changed, seeds, runs);
-  await noteRuns(work, runs);
+  await recordRuns(work, runs);
   const saved = changed.map((write) => {
     const last = computed.get(write.after.id)?.after;
     return last ? { ...write, after: last, changes: diffCard(write.before, last) } : write;
@@ -120,7 +120,7 @@ function mayClash(changes: Changes): boolean {
 }
 
 /**
- * Computes the data quality of cards anew after something around them has changed (a relation, a tag, a
+ * Computes the data quality of cards again after something around them has changed (a relation, a tag, a
  * stakeholder), in the transaction of that change; and runs the formulas of `seeds`.
  */
 export async function rescoreCards(
@@ -163,7 +163,7 @@ export const nothingFilled: FilledSlots = { relations: new Set(), tagGroups: new
 
 /**
  * Writes new cards in one statement, with an event for each, computed values included. What the unique indexes refuse is thrown as PostgreSQL
- * says it: callers stand in `guardUnique`, or look for themselves which card was in the way.
+ * says it: callers are in `guardUnique`, or look for themselves which card was in the way.
  */
 export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Promise<void> {
   if (given.length === 0) return;
@@ -182,7 +182,7 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
   );
   const written = cards.map((after) => ({ before: null, after, changes: {} }));
   const computed = await recalculate(work, ctx, written, new Map(), runs);
-  await noteRuns(work, runs);
+  await recordRuns(work, runs);
   for (const made of cards) {
     const card = computed.get(made.id)?.after ?? made;
     computed.delete(made.id);

@@ -2,7 +2,7 @@ import { queryValue, type Sql } from '../../../platform/database.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 
-/** How many cards each query of a search yields at most, and the search as a whole. */
+/** How many cards each query of a search returns at most, and the search as a whole. */
 const MOST_FOUND = 1000;
 /** With fewer cards that match as typed, misspelt words are looked for. */
 const ENOUGH = 10;
@@ -24,12 +24,12 @@ interface CardSearch {
 interface Found {
   /** The likeliest first. */
   ids: string[];
-  /** Whether more cards matched than were looked at. */
+  /** Whether more cards matched than were checked. */
   more: boolean;
 }
 
 /**
- * The cards that a search text may mean, among those that the conditions let through. Words are looked for in
+ * The cards that a search text may mean, among those that the conditions match. Words are looked for in
  * name, alias, external id and description, as they are and as beginnings; when that finds few cards, misspelt
  * words in name, alias and external id as well.
  */
@@ -166,7 +166,7 @@ export function typosAllowed(word: string): number {
 }
 
 /**
- * The words as terms of a text search query. A word also stands for words that begin with it, unless it is so
+ * The words as terms of a text search query. A word also represents words that begin with it, unless it is so
  * short that a large part of all words does; the last one may just be about to be typed.
  */
 function terms(words: string[]): string[] {
@@ -205,7 +205,7 @@ export interface Candidate {
   name: string;
   alias: string | null;
   externalId: string | null;
-  /** Found by all words of the query, some of which may stand in the description alone. */
+  /** Found by all words of the query, some of which may are in the description alone. */
   complete: boolean;
 }
 

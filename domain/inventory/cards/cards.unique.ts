@@ -34,7 +34,7 @@ const indexes = {
 
 /**
  * Runs the write of the given cards. What the unique indexes refuse, also in a race, is answered with
- * `sibling_name_taken` or `external_id_taken` and the id of the card that stands in the way.
+ * `sibling_name_taken` or `external_id_taken` and the id of the card that is in the way.
  */
 export async function guardUnique<T>(
   sql: Knex.Transaction,

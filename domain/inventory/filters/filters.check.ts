@@ -46,7 +46,7 @@ interface CheckedFilter {
   costs: ReadonlySet<string>;
   /** Whether it asks about relations. */
   relations: boolean;
-  /** Whether it asks about stakeholders other than whoever asks. */
+  /** Whether it asks about stakeholders other than anyone who asks. */
   stakeholders: boolean;
 }
 

@@ -27,7 +27,7 @@ const FILLED: ReadonlySet<FilterColumn> = new Set([
 const TEXTS: ReadonlySet<FilterColumn> = new Set(['subtype', 'name', 'alias', 'description', 'external_id']);
 
 /**
- * Compiles a checked filter to a condition over the alias `c` of `cards`, for a WHERE clause; its `?` stand for all that users have given.
+ * Compiles a checked filter to a condition over the alias `c` of `cards`, for a WHERE clause; its `?` represent all that users have given.
  * Within `not` a condition is turned as a whole, so that an empty field never makes both a condition and its
  * negation fail; the condition itself may be NULL, which a WHERE clause takes for false.
  */
@@ -202,10 +202,10 @@ function narrow(types: CardTypes, items: CheckedNode[]): CardTypes {
 
 const turned = (fragment: Fragment, negated: boolean): Fragment => (negated ? negate(fragment) : fragment);
 
-/** Whoever asks: the user's id, or null for the service itself, whom `me` names nowhere. */
+/** Anyone who asks: the user's id, or null for the service itself, whom `me` names nowhere. */
 type Asker = string | null;
 
-/** A test of a column or of an expression that yields text, numbers, timestamps or ids. */
+/** A test of a column or of an expression that returns text, numbers, timestamps or ids. */
 function testColumn(column: Fragment, test: FilterTest, me: Asker): Fragment {
   switch (test.kind) {
     case 'text':

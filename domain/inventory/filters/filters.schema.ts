@@ -96,14 +96,14 @@ function attributesOf(fields: Iterable<CompiledField>): FilterAttributes {
   return attributes;
 }
 
-/** A moment's span: a timestamp stands for its millisecond, a date for its day in UTC. */
+/** A moment's span: a timestamp represents its millisecond, a date for its day in UTC. */
 export interface Moment {
   /** RFC 3339 in UTC. */
   from: string;
   span: 'millisecond' | 'day';
 }
 
-/** A person by id or e-mail address, or whoever asks. */
+/** A person by id or e-mail address, or anyone who asks. */
 export type Person = { id: string } | { email: string } | { me: true };
 
 interface TagName {
@@ -177,7 +177,7 @@ function ruleOf(type: FieldType, options: ReadonlySet<string>): ValueRule {
   }
 }
 
-/** The value that the word stands for, or undefined where it is none of this kind. */
+/** The value that the word represents, or undefined where it is none of this kind. */
 export function readValue(rule: ValueRule, word: FilterWord): FilterValues[ValueKind] | undefined {
   switch (rule.kind) {
     case 'text':
@@ -282,7 +282,7 @@ export function describeRule(rule: ValueRule): string {
   }
 }
 
-/** What could stand for a value of the rule, where that can be listed. */
+/** What could represent a value of the rule, where that can be listed. */
 export function listRule(rule: ValueRule): string[] {
   switch (rule.kind) {
     case 'key':

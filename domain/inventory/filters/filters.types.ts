@@ -57,7 +57,7 @@ const EXPECTED_SHOWN = 20;
 
 /**
  * The 422 for a filter: a field error that says where, and the members `position` (in characters, from 1) and
- * `expected` (what could stand there; at most 20, empty where it cannot be listed).
+ * `expected` (what could are there; at most 20, empty where it cannot be listed).
  */
 export function filterError(
   fault: FilterFault,

@@ -33,11 +33,11 @@ async function catalogueOf(sql: Sql, kind: CatalogueKind): Promise<Catalogue> {
 }
 
 /**
- * The cards that stand for nodes already: those with the node's id as external id, else with one of its names below the
+ * The cards that represent nodes already: those with the node's id as external id, else with one of its names below the
  * card of the node above. Cards that are archived count for their external ids alone, which they keep.
  * @param sees only cards that the caller sees.
  */
-async function standingCards(
+async function existingCards(
   sql: Sql,
   ctx: Ctx,
   { kind, nodes }: Pick<Catalogue, 'kind' | 'nodes'>,
@@ -78,8 +78,8 @@ const namesOf = ({ names }: CatalogueNode): string[] => Object.values(names);
 
 const MOST_WARNINGS = 100;
 
-/** A node in one language, with the card that stands for it. */
-interface ToldNode {
+/** A node in one language, with the card that represents it. */
+interface CatalogueItem {
   id: string;
   name: string;
   level: number;
@@ -89,7 +89,7 @@ interface ToldNode {
   existing_card_id: string | null;
 }
 
-interface ToldCatalogue {
+interface CatalogueAnswer {
   version: {
     catalogue_version: string;
     schema_version: string;
@@ -104,7 +104,7 @@ interface ToldCatalogue {
     source: string;
     bundled_version: string;
   };
-  nodes: ToldNode[];
+  nodes: CatalogueItem[];
 }
 
 /** A catalogue in one language. @throws EstateError `forbidden`. */
@@ -112,10 +112,10 @@ export async function readCatalogue(
   ctx: Ctx,
   kind: CatalogueKind,
   locale: string = FALLBACK_LANGUAGE,
-): Promise<ToldCatalogue> {
+): Promise<CatalogueAnswer> {
   requirePermission(ctx.caller, 'inventory.view');
   const catalogue = await catalogueOf(ctx.db, kind);
-  const standing = await standingCards(ctx.db, ctx, catalogue, true);
+  const existing = await existingCards(ctx.db, ctx, catalogue, true);
   return {
     version: {
       catalogue_version: catalogue.version,
@@ -133,7 +133,7 @@ export async function readCatalogue(
       parent_id,
       description: localised(descriptions, locale) ?? null,
       industry,
-      existing_card_id: standing.get(id) ?? null,
+      existing_card_id: existing.get(id) ?? null,
     })),
   };
 }
@@ -141,7 +141,10 @@ export async function readCatalogue(
 function countsOf(
   kind: CatalogueKind,
   nodes: readonly CatalogueNode[],
-): Pick<ToldCatalogue['version'], 'process_count' | 'value_stream_count' | 'macro_count' | 'macro_warnings'> {
+): Pick<
+  CatalogueAnswer['version'],
+  'process_count' | 'value_stream_count' | 'macro_count' | 'macro_warnings'
+> {
   if (kind === 'process') return { process_count: nodes.length };
   if (kind === 'value_stream') return { value_stream_count: nodes.length };
   const parents = new Set(nodes.map(({ parent_id }) => parent_id));
@@ -244,7 +247,7 @@ export async function importNodes(
       throw invalidField(`catalogue_ids.${n}`, 'unknown_value', 'is no id of the catalogue');
     }
     const { type, subtypes } = catalogueKinds[kind];
-    const cards = await standingCards(work.sql, ctx, { kind, nodes: levels.flat() }, false);
+    const cards = await existingCards(work.sql, ctx, { kind, nodes: levels.flat() }, false);
     const known = work.metamodel.cardTypes.get(type)?.subtypeKeys;
     let created = 0;
     for (const [depth, nodes] of levels.entries()) {

@@ -19,7 +19,7 @@ const MAX_INDUSTRY = 100;
 
 /**
  * The entries of a document, in order with parents first, or what is wrong with them (the first faults).
- * @param field where they stand in the request.
+ * @param field where they are in the request.
  */
 export function readNodes(given: readonly GivenNode[], field: string): CatalogueNode[] | FieldError[] {
   const faults: FieldError[] = [];

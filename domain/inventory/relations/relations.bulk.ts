@@ -71,7 +71,7 @@ export async function bulkRelationsWithin(
   );
   const cardIds = new Set(refs.flatMap((ref) => ('id' in ref ? ref.id : [])));
   await lockCards(work, cardIds);
-  return await carryOut(work, ctx, operations, refs, await loadEnds(work.sql, ctx, cardIds));
+  return await applyOperations(work, ctx, operations, refs, await loadEnds(work.sql, ctx, cardIds));
 }
 
 /** {@link bulkRelationsWithin} where all ends are named by their ids, and the caller has locked their cards. */
@@ -83,11 +83,11 @@ export async function bulkRelationsOfLocked(
   const ids = operations.flatMap(({ source, target }) => [source.id, target.id]);
   const ends = await loadEnds(work.sql, ctx, new Set(ids));
   const refs = ids.map((id): ResolvedRef => (ends.has(id) ? { id } : { fault: 'missing' }));
-  return await carryOut(work, ctx, operations, refs, ends);
+  return await applyOperations(work, ctx, operations, refs, ends);
 }
 
 /** @param refs the ends of each operation, source before target. */
-async function carryOut(
+async function applyOperations(
   work: Work,
   ctx: Ctx,
   operations: BulkOperation[],

@@ -81,7 +81,7 @@ function relationList(ctx: Ctx): ListSpec {
   };
 }
 
-/** The condition that yields visible cards, over another alias than its own. */
+/** The condition that returns visible cards, over another alias than its own. */
 function visibleEnd(ctx: Ctx, alias: 's' | 't'): Condition {
   const visible = visibleCards(ctx);
   // who sees every card needs no look at each

@@ -166,7 +166,7 @@ export const refFaults = {
 
 /**
  * Finds the cards that references name, all in one statement, among those that the caller sees. Names match
- * trimmed and whatever their case, among active cards. The answers stand in the order of the references.
+ * trimmed and whatever their case, among active cards. The answers are in the order of the references.
  */
 export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<ResolvedRef[]> {
   if (refs.length === 0) return [];
@@ -181,7 +181,7 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   const visible = visibleCards(ctx);
   const queries = [...wanted.values()].map(({ n, ref }) => queryOf(n, ref));
   const column = (name: keyof Query) => queries.map((query) => query[name]);
-  // arrays rather than JSON, for their length tells the planner how many cards to expect
+  // arrays rather than JSON, for their length reports the planner how many cards to expect
   const rows = await queryRows<{ n: number; hits: number; id: string }>(
     sql,
     `with recursive q as (

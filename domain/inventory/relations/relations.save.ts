@@ -18,7 +18,7 @@ export interface RelationWrite {
 
 /**
  * Writes relations in one statement a kind, with an event for each, and computes the data quality of their cards
- * anew where the type is mandatory. The ends must be locked. Relations that do not differ are left alone.
+ * again where the type is mandatory. The ends must be locked. Relations that do not differ are left alone.
  * `leaving` are cards that are deleted by the same command.
  */
 export async function saveRelations(

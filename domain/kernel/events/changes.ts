@@ -28,7 +28,7 @@ export async function feedEnds(sql: Sql): Promise<FeedEnds> {
 }
 
 /**
- * Checks a position that a client wants to go on from.
+ * Checks a position that a client wants to continue from.
  * @throws EstateError `position_expired` when events after it are no longer kept, `validation_failed` when it is
  * no position or lies beyond the end of the feed.
  */
@@ -64,7 +64,7 @@ interface ChangesParams {
 }
 
 /**
- * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also passes over events
+ * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also skips events
  * that the caller may not see or did not ask for, so that a poller always gets on.
  */
 export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<JsonText> {

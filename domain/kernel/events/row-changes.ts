@@ -11,7 +11,7 @@ const jsonText = (value: unknown): string => JSON.stringify(value ?? null);
 /**
  * What a write did to a row, column by column, in the one form that events have: without `before` the row was
  * created (every set column with `old: null`), without `after` deleted, without both nothing was written. The keys are the table's columns but for
- * `id`, so that a batch can be undone from its events alone. Columns in `left` are told of no one (passwords,
+ * `id`, so that a batch can be undone from its events alone. Columns in `left` are notified of no one (passwords,
  * secrets) or follow by themselves (`updated_at`).
  */
 export function rowChanges(

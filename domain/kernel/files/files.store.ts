@@ -17,9 +17,9 @@ export interface FileFacts {
   mediaType: string;
   /** Null for files of the service itself. */
   ownerId: string | null;
-  /** Whether cost values may stand in it: then only those who may see costs open it. */
+  /** Whether cost values may are in it: then only those who may see costs open it. */
   withCosts: boolean;
-  /** The permissions by which its content was read: whoever lacks one does not open it, its owner neither. */
+  /** The permissions by which its content was read: anyone who lacks one does not open it, its owner neither. */
   needs: readonly AppPermission[];
   /** Null keeps it. */
   expiresAt: Date | null;
@@ -107,7 +107,7 @@ export async function storeFile(
 }
 
 /**
- * The facts of a file that the caller may read: its owner, or whoever may export the whole workspace; and never
+ * The facts of a file that the caller may read: its owner, or anyone who may export the whole workspace; and never
  * without the permissions by which it was made, `costs.view` among them where it may hold costs.
  * @param own whether what made the file is the caller's own, within the scopes of the presented token.
  * @throws EstateError `not_found` when there is none or it has expired, `forbidden`.
@@ -155,7 +155,7 @@ export async function openContent(
 }
 
 /**
- * Notes in the audit log who has fetched a file that was made, whole or in part.
+ * Records in the audit log who has fetched a file that was made, whole or in part.
  * @param maker what has made it.
  */
 export async function noteDownload(

@@ -204,7 +204,7 @@ class Reader implements FormulaReads {
     for (let node = left.pop(); node; node = left.pop()) left.push(...this.enter(node));
   }
 
-  /** @returns the parts that are still to be looked at. */
+  /** @returns the parts that are still to be checked. */
   private enter(node: FormulaNode): FormulaNode[] {
     switch (node.type as string) {
       case 'Literal':

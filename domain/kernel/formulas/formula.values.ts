@@ -79,7 +79,7 @@ export const formulaLimits = {
   brackets: 64,
   /** Operations within each other; a row of sums or of `and` counts as one. */
   depth: 200,
-  /** Nodes visited and list items looked at in one run. */
+  /** Nodes visited and list items checked in one run. */
   steps: 100_000,
   /** Characters of any text made. */
   text: 10_000,
@@ -173,7 +173,7 @@ const least: Apply = (args, budget) => best(numbers(args, budget), (a, b) => a <
 const most: Apply = (args, budget) => best(numbers(args, budget), (a, b) => a > b);
 const size: Apply = ([value]) => (value === null ? null : Math.abs(number(value!)));
 
-/** The functions of the language by name; IF stands in the evaluator, since it computes one branch only. */
+/** The functions of the language by name; IF is in the evaluator, since it computes one branch only. */
 export const formulaFunctions: ReadonlyMap<string, Apply> = new Map([
   taking('SUM', 1, many, sum),
   taking('sum', 1, many, sum),

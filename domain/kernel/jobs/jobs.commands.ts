@@ -22,7 +22,7 @@ interface LockedJob {
 
 /**
  * Locks a job that the caller may steer: the own ones, others' with `admin.settings`. The lock lets a transaction
- * pass in which the job is being carried out.
+ * pass in which the job is being executed.
  */
 async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> {
   const mine = ownRows(ctx.caller, 'jobs');
@@ -97,7 +97,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
     if (objection) {
       throw new EstateError('job_not_retryable', objection, { extra: { job_status: job.status } });
     }
-    // a job that failed at its end has no checkpoint: it begins anew
+    // a job that failed at its end has no checkpoint: it begins again
     const resumes = definition?.resumable && job.checkpoint !== null;
     await work
       .sql('jobs')

@@ -27,9 +27,9 @@ export interface JobDefinition<P extends TSchema = TSchema> {
   longestWaitSeconds?: number;
   /** Days after which a finished job goes, where it need not stay as long as the settings say (`jobs_days`). */
   retentionDays?: number;
-  /** Whether a run goes on from the last checkpoint; else every run begins anew. */
+  /** Whether a run continues from the last checkpoint; else every run begins again. */
   resumable: boolean;
-  /** Whoever holds it is told how jobs of the kind get on, whoever has asked for them; their owner is in any case. */
+  /** Anyone who holds it is notified how jobs of the kind get on, anyone who has asked for them; their owner is in any case. */
   watchedWith?: AppPermission;
   /**
    * Why a failed or cancelled job of the kind must not run again, with what to do instead; null when it may. Asked in the

@@ -10,7 +10,7 @@ export interface JobRights {
   permissions: AppPermission[] | '*';
   /** The scopes of the API token that asked for it; absent: unbounded. */
   scopes?: TokenScope[];
-  /** The role as which the owner looked at the service. */
+  /** The role as which the owner checked the service. */
   impersonated_role?: string;
 }
 

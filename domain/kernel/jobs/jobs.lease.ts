@@ -67,7 +67,7 @@ const fraction = (value: number | undefined) =>
 
 /**
  * Takes a queued run. Waits for a transaction in which its last holder still writes, so that two never overlap.
- * @returns undefined when the run is not (or no longer) to be carried out.
+ * @returns undefined when the run is not (or no longer) to be executed.
  */
 export async function claimRun(sql: Sql, run: Run, owner: string): Promise<ClaimedRow | undefined> {
   const { rows } = await sql.raw(
@@ -118,7 +118,7 @@ function requireLease(row: { cancel_requested: boolean } | undefined): void {
   if (row.cancel_requested) throw new JobCancelled();
 }
 
-/** Stores what the run has reached: whatever is new in it is why it may go on. @throws JobLeaseLost, JobCancelled. */
+/** Stores what the run has reached: whatever is new in it is why it may continue. @throws JobLeaseLost, JobCancelled. */
 export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
   const { rows } = await sql.raw(
     `update jobs j set progress = coalesce(step.progress, j.progress), message = coalesce(?, message),

@@ -93,7 +93,7 @@ function oneOf(
 export const readJob = (ctx: Ctx, id: string): Promise<JsonText> =>
   readItem(ctx.db, jobList, 'job', id, visibleJobs(ctx));
 
-/** What has become of a job, for its owner's stream. */
+/** The state of a job, for its owner's stream. */
 interface JobState {
   job_id: string;
   owner_id: string | null;

@@ -15,7 +15,7 @@ export interface JobStep {
   progress?: number;
   message?: string;
   counts?: JobCounts;
-  /** JSON from which a later run goes on. */
+  /** JSON from which a later run continues. */
   checkpoint?: unknown;
 }
 
@@ -38,7 +38,7 @@ export interface JobTransaction {
 }
 
 /**
- * One run of a job, held under a lease. Whoever writes must do so in transactions that call `checkpoint`, `hold`
+ * One run of a job, held under a lease. Anyone who writes must do so in transactions that call `checkpoint`, `hold`
  * or `finish`: those fail when the lease has gone to another worker or the job was cancelled, and take the batch
  * with them, so that nothing is written twice however the run ends.
  */
@@ -73,7 +73,7 @@ export interface RunningJob<P = unknown> {
    * @throws JobLeaseLost, JobCancelled: let them pass.
    */
   hold(work: JobTransaction): Promise<void>;
-  /** Tells progress (0 to 1) outside of transactions; stored and told on at most once a second. */
+  /** Reports progress (0 to 1) outside of transactions; stored and told on at most once a second. */
   progress(fraction: number, message?: string, counts?: JobCounts): void;
   /**
    * Stores the result and ends the job, with the caller's transaction. A processor that only returns its result need not call it.
@@ -102,7 +102,7 @@ export interface FailedJob<P = unknown> extends EndedJob<P> {
 /** The transaction that ends a job, which records the emitted events. */
 export type EndOfJob = Pick<Work, 'sql' | 'emit'>;
 
-/** Carries out jobs of one kind. */
+/** Executes jobs of one kind. */
 export interface JobProcessor {
   definition: JobDefinition;
   run(job: RunningJob, services: Services): Promise<JobResult>;
@@ -145,7 +145,7 @@ export class JobLeaseLost extends JobStopped {
   }
 }
 
-/** The process ends; another one goes on with the job. */
+/** The process ends; another one continues with the job. */
 export class JobInterrupted extends JobStopped {
   constructor() {
     super('the process ends before the job does');
@@ -156,7 +156,7 @@ export class JobInterrupted extends JobStopped {
 /**
  * Does what has become due, batch by batch, each in a transaction of its own with the count that the job has come to, until a
  * batch is not full. Run again it finds none.
- * @param counted what the job's count is called. @param doBatch does at most `size`, and tells how many.
+ * @param counted what the job's count is called. @param doBatch does at most `size`, and reports how many.
  * @returns how many there were, those of earlier attempts included.
  */
 export async function inBatches(

@@ -4,7 +4,7 @@ import { type Db, inTransaction, type Sql } from '../../../platform/database.ts'
 import type { FieldError } from '../../../platform/errors.ts';
 import { JOBS_CHANNEL, type JobRights } from './jobs.enqueue.ts';
 
-/** Tells schedulers that a schedule has changed. */
+/** Reports schedulers that a schedule has changed. */
 export const SCHEDULES_CHANNEL = 'estate_schedules';
 
 export interface Schedule {
@@ -115,7 +115,7 @@ export function nextSlot(cron: string, timeZone: string, after: Date): Date {
 
 const FIELDS = ['minute', 'hour', 'day of month', 'month', 'day of week'];
 
-/** What stands in a field besides `*`, lists, ranges and steps. */
+/** What is in a field besides `*`, lists, ranges and steps. */
 const RANGES: Readonly<Record<string, string>> = {
   minute: '0 to 59',
   hour: '0 to 23',

@@ -91,7 +91,7 @@ interface FrozenOrder {
 }
 
 /**
- * Runs `ids`, a query that yields all rows' ids as text (`id`) with their number from 1 (`n`), and keeps its
+ * Runs `ids`, a query that returns all rows' ids as text (`id`) with their number from 1 (`n`), and keeps its
  * outcome, so that a cursor can walk along an order that changes meanwhile. Kept for an hour after its last
  * use; each owner keeps the newest twenty. What fits on the first page is not kept.
  */
@@ -136,7 +136,7 @@ export async function freezeOrder(
 
 interface FrozenSlice {
   ids: string[];
-  /** Whether the kept order goes on behind the slice. */
+  /** Whether the kept order continues behind the slice. */
   more: boolean;
 }
 

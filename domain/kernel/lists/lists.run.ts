@@ -106,7 +106,7 @@ async function byPage(list: List): Promise<JsonText> {
   return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
 }
 
-/** How many rows the conditions let through. */
+/** How many rows the conditions match. */
 export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
   const w = clause(list.where);
   return await queryValue<number>(list.sql, `select count(*) from ${list.spec.from}${w.sql}`, w.bindings);
@@ -191,7 +191,7 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   return cursorPage(await itemsOf(list, frozen.first), params.page_size, next);
 }
 
-/** A later page of a frozen order; what has left the list meanwhile is passed over. */
+/** A later page of a frozen order; what has left the list meanwhile is skipped. */
 async function frozenPage(list: List, bound: string, snapshot: string, from: number): Promise<JsonText> {
   const pageSize = list.params.page_size;
   for (let offset = from; ; offset += pageSize) {

@@ -64,13 +64,13 @@ export interface ListSpec {
 
 /** What a caller of a list may know better than the list itself. */
 export interface ListOptions {
-  /** The user whose cursor it is: others cannot go on with it, and each keeps a bounded number. */
+  /** The user whose cursor it is: others cannot continue with it, and each keeps a bounded number. */
   owner?: string | null;
   /** Names the filter inside cursors; absent: the conditions that do not follow from rights do. */
   asked?: unknown;
   /** Yields all rows' ids as text (`id`) with their number (`n`, from 1), in an order of its own. */
   ids?: Fragment;
-  /** Counts the rows that the conditions let through, where the list's owner keeps totals. */
+  /** Counts the rows that the conditions match, where the list's owner keeps totals. */
   total?: () => Promise<number>;
 }
 

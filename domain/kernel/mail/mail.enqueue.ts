@@ -51,7 +51,7 @@ export async function enqueueMails(sql: Knex.Transaction, ctx: Ctx, mails: Mail[
       content: { ...content, subject: oneLine(content.subject) },
     }));
   if (rows.length === 0) return;
-  // the service's own: it goes out also when whoever asked for it is no longer active
+  // the service's own: it goes out also when anyone who asked for it is no longer active
   const rights: JobRights = { permissions: '*' };
   await sql.raw(
     `with made as (
@@ -73,7 +73,7 @@ function oneLine(text: string): string {
 }
 
 /**
- * What has become of a mail: taken by the mail server, given up since none is set up, refused for good, or handed
+ * The state of a mail: taken by the mail server, given up since none is set up, refused for good, or handed
  * over without the server's answer having arrived.
  */
 type MailOutcome = 'sent' | 'not_configured' | 'refused' | 'unconfirmed';
@@ -91,7 +91,7 @@ export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undef
   return await sql('mails').where({ id }).first('id', 'recipient', 'content', 'handed_over_at', 'outcome');
 }
 
-/** Notes that the mail server may have the mail from now on. */
+/** Records that the mail server may have the mail from now on. */
 export async function noteHandOver(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: sql.fn.now() });
 }

@@ -5,7 +5,7 @@ export const EOL_PRODUCT = 'eol_product';
 /** The attribute that holds the release cycle. */
 export const EOL_CYCLE = 'eol_cycle';
 
-/** Types of cards that stand for products of the market. */
+/** Types of cards that represent products of the market. */
 const linkedTypes: readonly string[] = ['Application', 'ITComponent'];
 
 const field = (key: string, label: string): Field => ({ key, label, type: 'text', weight: 0 });
@@ -15,7 +15,7 @@ const linkFields: readonly Field[] = [
 ];
 
 /**
- * The attributes by which cards of a type are linked to products. They are there without being declared, stand in no
+ * The attributes by which cards of a type are linked to products. They are there without being declared, are in no
  * section and do not count for the data quality.
  */
 export const eolFieldsOf = (type: string): readonly Field[] => (linkedTypes.includes(type) ? linkFields : []);

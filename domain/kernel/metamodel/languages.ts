@@ -20,8 +20,8 @@ export function fallbacks(language: string): string[] {
 }
 
 /**
- * The languages of an `Accept-Language` header (RFC 9110, 12.5.4), the most wanted first. `*` stands for the labels
- * as they are. What is no language is passed over.
+ * The languages of an `Accept-Language` header (RFC 9110, 12.5.4), the most wanted first. `*` represents the labels
+ * as they are. What is no language is skipped.
  */
 export function acceptedLanguages(header: string | undefined): string[] {
   const wanted = (header ?? '')
@@ -51,7 +51,7 @@ export function chooseLanguage(wanted: readonly string[], translated: ReadonlySe
   return DEFAULT_LANGUAGE;
 }
 
-/** Notes the languages that translations name, in both forms that they have. */
+/** Records the languages that translations name, in both forms that they have. */
 export function collectLanguages(translations: unknown, into: Set<string>): void {
   if (typeof translations !== 'object' || translations === null) return;
   for (const [key, value] of Object.entries(translations)) {

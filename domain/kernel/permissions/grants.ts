@@ -18,7 +18,7 @@ export function missingFrom(caller: Caller, map: PermissionMap): AppPermission |
   if (held === '*') return undefined;
   const keys = Object.keys(appPermissions) as AppPermission[];
   const missing = keys.find((key) => (map['*'] || map[key]) && !held.has(key));
-  // whoever holds every single key still does not hold those to come
+  // anyone who holds every single key still does not hold those to come
   return missing ?? (map['*'] ? 'admin.roles' : undefined);
 }
 
@@ -38,7 +38,7 @@ export async function permissionsOfRole(sql: Sql, key: string): Promise<Permissi
   return row.permissions;
 }
 
-/** Roles that whoever may invite gives, also without holding what they hold. */
+/** Roles that anyone who may invite gives, also without holding what they hold. */
 export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
 
 /** An account as far as deciding about its rights goes. */
@@ -48,7 +48,7 @@ interface Account {
 }
 
 /**
- * Whoever sets the password, the address or a token of an account can act as it, and therefore needs the permissions of
+ * Anyone who sets the password, the address or a token of an account can act as it, and therefore needs the permissions of
  * the account's role and, for what its stakeholder roles allow on single cards, the application permissions.
  * @throws EstateError `forbidden`.
  */
@@ -69,7 +69,7 @@ export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account
 }
 
 /**
- * Whoever opens a closed account again gives its rights back, and therefore needs them, but for those of members and
+ * Anyone who opens a closed account again gives its rights back, and therefore needs them, but for those of members and
  * viewers.
  * @throws EstateError `forbidden`.
  */

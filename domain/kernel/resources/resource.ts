@@ -81,7 +81,7 @@ export function undoSpecOf({ model, name, events, topics, metamodel, undo }: Res
   const { derived, settle, undo: custom } = undo;
   return {
     entity: name,
-    table: model.tableName,
+    model,
     events,
     ...(metamodel ? { changesMetamodel: true } : {}),
     ...(topics ? { topics: () => [...topics] } : {}),
@@ -100,5 +100,5 @@ export function undoRightsOf({ events, undo }: Resource): [EventType, UndoRight]
 
 /** The references of a resource to cards, as a merge needs them. */
 export function cardReferencesOf({ model, name, cardReferences = [] }: Resource): CardReference[] {
-  return cardReferences.map((reference) => ({ entity: name, table: model.tableName, ...reference }));
+  return cardReferences.map((reference) => ({ entity: name, model, table: model.tableName, ...reference }));
 }

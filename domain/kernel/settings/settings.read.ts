@@ -4,7 +4,7 @@ import { type SettingKey, type SettingValues, settingDefaults } from './settings
 /** Where the table keeps a setting of the workspace; the service's own marks have other prefixes. */
 export const storedKey = (key: SettingKey): string => `workspace.${key}`;
 
-/** One setting as it stands, its default where nobody has set it. Objects are filled up with their defaults. */
+/** One setting as it is, its default where nobody has set it. Objects are filled up with their defaults. */
 export async function readSetting<K extends SettingKey>(sql: Sql, key: K): Promise<SettingValues[K]> {
   const row = await sql('settings')
     .where({ key: storedKey(key) })

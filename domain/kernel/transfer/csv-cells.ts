@@ -1,7 +1,7 @@
 import { isDay } from '../dates.ts';
 
 /**
- * How values stand in CSV cells, in both directions. A text that a spreadsheet would take for a formula gets one
+ * How values are in CSV cells, in both directions. A text that a spreadsheet would take for a formula gets one
  * apostrophe in front, which reading takes off again (OWASP, CSV injection).
  */
 

@@ -1,8 +1,8 @@
 import type { Work } from '../context.ts';
 import type { Change, EventDraft } from '../events/events.types.ts';
 import { rowChanges, type StoredRow } from '../events/row-changes.ts';
-import { insertRow, lockRow } from '../events/stored-rows.ts';
-import type { UndoneEvent, UndoRefusal, UndoSpec } from './undo.types.ts';
+import { insertRows, lockRow, type RowModel } from '../resources/rows.ts';
+import { columnsBefore, type UndoneEvent, type UndoRefusal, type UndoSpec } from './undo.types.ts';
 
 /** Undoes the write of one plain row, with an event that is the opposite of its own. */
 export async function undoRow(
@@ -12,17 +12,16 @@ export async function undoRow(
   careful: boolean,
 ): Promise<Left | null> {
   const { sql } = work;
-  const table = spec.table!;
-  const present = await lockRow(sql, table, { id: event.id });
+  const model = spec.model!;
+  const present = await lockRow(sql, model, { id: event.id });
   let after: StoredRow | null = null;
   let answer: Left | null = null;
   if (spec.events.deleted?.includes(event.event_type)) {
     if (present) return changedLater(event);
-    const told = Object.entries(event.data.changes).map(([column, { old }]) => [column, old]);
-    after = await insertRow(sql, table, { id: event.id, ...Object.fromEntries(told) });
+    [after = null] = await insertRows<RowModel>(sql, model, [{ id: event.id, ...columnsBefore(event) }]);
   } else if (!present) return missing(event, spec.entity);
   else if (spec.events.created?.includes(event.event_type)) {
-    await sql(table).where({ id: event.id }).delete();
+    await sql(model.tableName).where({ id: event.id }).delete();
   } else {
     const values = { ...present };
     const kept = setBack(values, event.data.changes, careful);
@@ -30,8 +29,8 @@ export async function undoRow(
     const columns = Object.keys(event.data.changes).filter((column) => !kept.includes(column));
     if (columns.length === 0) return answer;
     const { rows } = await sql.raw(
-      `update ${table} t set ${columns.map((column) => `${column} = v.${column}`).join(', ')}
-       from jsonb_populate_record(null::${table}, ?::jsonb) v where t.id = ? returning to_jsonb(t) as row`,
+      `update ${model.tableName} t set ${columns.map((column) => `${column} = v.${column}`).join(', ')}
+       from jsonb_populate_record(null::${model.tableName}, ?::jsonb) v where t.id = ? returning to_jsonb(t) as row`,
       [JSON.stringify(values), event.id],
     );
     after = rows[0].row;

@@ -3,6 +3,7 @@ import type { EventType } from '../events/events.catalogue.ts';
 import type { RowChanges, StoredRow } from '../events/row-changes.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import type { CardRight } from '../permissions/policy.ts';
+import type { RowModel } from '../resources/rows.ts';
 
 /** A permission, or one that a stakeholder role on the written card may give instead. */
 export type Need = AppPermission | CardRight;
@@ -15,7 +16,7 @@ export interface UndoRight {
   others?: readonly Need[] | 'everything';
 }
 
-/** Undoing needs all of these, whoever wrote. */
+/** Undoing needs all of these, anyone who wrote. */
 export const needs = (...all: Need[]): UndoRight => ({ needs: all });
 /** What belongs to one person: nobody else may write it by a permission. */
 export const personal = (...all: Need[]): UndoRight => ({ needs: all, others: 'everything' });
@@ -42,7 +43,7 @@ export interface UndoRefusal {
 }
 
 /**
- * How the events of one kind of object are undone. Most objects are rows whose events tell every column
+ * How the events of one kind of object are undone. Most objects are rows whose events contain every column
  * (`rowChanges`): those need the table's name alone. Others bring their own function.
  */
 export interface UndoSpec {
@@ -50,8 +51,8 @@ export interface UndoSpec {
   entity: string;
   /** The event types of its writes; a kind without updates leaves `updated` out. */
   events: { created?: EventType[]; updated?: EventType[]; deleted?: EventType[] };
-  /** The table whose columns are the keys of `changes`, and whose `id` is `data.id`. */
-  table?: string;
+  /** The model of the rows: its columns are the keys of `changes`, and `data.id` is their `id`. */
+  model?: RowModel;
   /** Columns that follow by themselves and are not compared when a conflict is looked for. */
   derived?: readonly string[];
   /** The command that undoes it has to take the metamodel alone (`CommandOptions.changesMetamodel`). */

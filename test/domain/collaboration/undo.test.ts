@@ -4,10 +4,11 @@ import { undoSpecs } from '../../../domain/app/resources.ts';
 import { eventRow } from '../../../domain/collaboration/event.rows.ts';
 import { attachFile } from '../../../domain/collaboration/files/files.attach.ts';
 import { fileKinds } from '../../../domain/collaboration/files/files.types.ts';
+import { Card } from '../../../domain/inventory/cards/cards.model.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { systemCaller } from '../../../domain/kernel/context.ts';
-import { insertRow, updateRow } from '../../../domain/kernel/events/stored-rows.ts';
 import { storeContent } from '../../../domain/kernel/files/files.store.ts';
+import { insertRows, type RowModel, updateRow } from '../../../domain/kernel/resources/rows.ts';
 import type { UndoneEvent } from '../../../domain/kernel/undo/undo.types.ts';
 import { make } from '../../api/cards/write.fixture.ts';
 import { ok } from '../../api/collaboration/collaboration.fixture.ts';
@@ -44,25 +45,27 @@ async function undoAfter(position: number): Promise<(string | undefined)[]> {
       if (event.event_type === 'card.deleted') {
         const { name, type } = event.data;
         const { data_quality, approval_status } = event.data.changes;
-        await insertRow(work.sql, 'cards', {
-          id: undone.id,
-          name,
-          type,
-          data_quality: data_quality?.old ?? 0,
-          approval_status: approval_status.old,
-        });
+        await insertRows<RowModel>(work.sql, Card, [
+          {
+            id: undone.id,
+            name,
+            type,
+            data_quality: data_quality?.old ?? 0,
+            approval_status: approval_status.old,
+          },
+        ]);
         continue;
       }
       const spec = undoSpecs.find(({ events }) => Object.values(events).flat().includes(event.event_type));
       if (event.event_type.startsWith('card.') || !spec) continue;
       if (spec.undo) codes.push((await spec.undo(work, ctx, undone))?.code);
       else if (spec.events.created?.includes(event.event_type)) {
-        await work.sql(spec.table!).where({ id: undone.id }).delete();
+        await work.sql(spec.model!.tableName).where({ id: undone.id }).delete();
       } else if (spec.events.deleted?.includes(event.event_type)) {
-        await insertRow(work.sql, spec.table!, eventRow(undone, 'old'));
+        await insertRows<RowModel>(work.sql, spec.model!, [eventRow(undone, 'old')]);
       } else {
         const { id: _, ...values } = eventRow(undone, 'old');
-        await updateRow(work.sql, spec.table!, { column: 'id', value: undone.id }, values);
+        await updateRow<RowModel>(work.sql, spec.model!, { id: undone.id }, values);
       }
     }
   });

@@ -78,7 +78,7 @@ export async function restoreCards(ctx: Ctx, request: { card_ids: string[]; dry_
   );
 }
 
-/** A card that a bulk operation passes over. */
+/** A card that a bulk operation skips. */
 interface SkippedCard {
   card_id: string;
   reason: string;
@@ -87,7 +87,7 @@ interface SkippedCard {
 /** The ids as the database writes them, each once. */
 export const uniqueIds = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 
-/** The cards of a bulk operation that changes their state, locked, and those that it passes over. */
+/** The cards of a bulk operation that changes their state, locked, and those that it skips. */
 async function chooseCards(
   work: Work,
   ctx: Ctx,

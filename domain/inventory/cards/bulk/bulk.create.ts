@@ -23,7 +23,7 @@ interface BulkCreateResult {
   code: string | null;
 }
 
-/** How often rows are looked at again when others have taken their names meanwhile. */
+/** How often rows are checked again when others have taken their names meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 /**
@@ -50,8 +50,8 @@ export async function createCardsWithin(
   const ids = await newIds(work, rows.length);
   const clean = rows.map((row) => ({ ...row, ...cleanCardInput(row), name: row.name.trim() }));
   for (let attempt = 1; ; attempt += 1) {
-    const around = await lookAround(work.sql, ctx, clean);
-    const made = madeCards();
+    const around = await readContext(work.sql, ctx, clean);
+    const made = createdCards();
     const outcomes = clean.map((row, n) => outcomeOf(work, ctx, { row, n, id: ids[n]! }, around, made));
     const cards = outcomes.flatMap((outcome) => ('card' in outcome ? outcome.card : []));
     try {
@@ -86,13 +86,13 @@ function outcomeOf(
   ctx: Ctx,
   numbered: NumberedRow,
   around: Surroundings,
-  made: MadeCards,
+  made: CreatedCards,
 ): Outcome {
   try {
     const parent = findParent(numbered.row, around, made);
     const card = cardOf(work, ctx, numbered, parent);
     refuseTaken(card, numbered.n, around, made);
-    noteMade(made, card, parent, around);
+    addCreated(made, card, parent, around);
     return { card };
   } catch (error) {
     if (!(error instanceof EstateError)) throw error;
@@ -108,7 +108,7 @@ function cardOf(work: Work, ctx: Ctx, { row, id }: NumberedRow, parent: FoundPar
 }
 
 /** A name or an external id that a stored card or an earlier row has. */
-function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: MadeCards): void {
+function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: CreatedCards): void {
   const stored = around.taken.get(n) ?? {};
   const sibling = stored.sibling ?? made.below(card.type, card.parent_id, around.lower(card.name));
   if (sibling) throw takenKey('cards_sibling_name', sibling);
@@ -117,7 +117,7 @@ function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: Ma
 }
 
 /** Reads what the rows that are to be created need to know. */
-async function lookAround(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<Surroundings> {
+async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<Surroundings> {
   const lowered = await lowerCase(
     sql,
     rows.flatMap((row) => [row.name, ...pathOf(row)]),
@@ -149,7 +149,7 @@ async function lookAround(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<Su
   const ids = resolved.flatMap((ref) => ('id' in ref ? ref.id : []));
   const parents = await readParents(sql, [...new Set(ids)]);
 
-  // a row below one that is yet to be made stands in no stored card's way
+  // a row below one that is yet to be made is in no stored card's way
   const parentOf = (row: BulkCreateRow): string | null | undefined => {
     if (row.parent_id) return idAt(keyOf(row.type, '', null, row.parent_id));
     const path = pathOf(row);
@@ -202,7 +202,7 @@ interface FoundParent {
 }
 
 /** The cards that earlier rows have made. */
-interface MadeCards {
+interface CreatedCards {
   parents: Map<string, ParentCard>;
   /** The card of the name below a parent. */
   below(type: string, parent: string | null, lowerName: string): string | undefined;
@@ -212,7 +212,7 @@ interface MadeCards {
   add(card: StoredCard, lowerName: string, parents: ParentCard): void;
 }
 
-function madeCards(): MadeCards {
+function createdCards(): CreatedCards {
   const parents = new Map<string, ParentCard>();
   const children = new Map<string, string>();
   const names = new Map<string, string[]>();
@@ -233,7 +233,7 @@ function madeCards(): MadeCards {
 }
 
 /** Makes a row's card known to the rows after it. */
-function noteMade(made: MadeCards, card: StoredCard, parent: FoundParent, around: Surroundings): void {
+function addCreated(made: CreatedCards, card: StoredCard, parent: FoundParent, around: Surroundings): void {
   const above =
     parent.id === null ? undefined : (made.parents.get(parent.id) ?? around.parents.get(parent.id));
   const place: Place = above
@@ -246,7 +246,7 @@ function noteMade(made: MadeCards, card: StoredCard, parent: FoundParent, around
  * Finds the parent that a row names, in the inventory or among the cards of earlier rows.
  * @throws EstateError naming `parent_id`, `parent_path` or `parent_name`.
  */
-function findParent(row: BulkCreateRow, around: Surroundings, made: MadeCards): FoundParent {
+function findParent(row: BulkCreateRow, around: Surroundings, made: CreatedCards): FoundParent {
   const id = idOf(row, around, made);
   return {
     id,
@@ -259,7 +259,7 @@ function findParent(row: BulkCreateRow, around: Surroundings, made: MadeCards): 
   };
 }
 
-function idOf(row: BulkCreateRow, around: Surroundings, made: MadeCards): string | null {
+function idOf(row: BulkCreateRow, around: Surroundings, made: CreatedCards): string | null {
   if (row.parent_id) return row.parent_id;
   if (row.parent_path) return walk(row, around, made);
   if (!row.parent_name) return null;
@@ -272,7 +272,7 @@ function idOf(row: BulkCreateRow, around: Surroundings, made: MadeCards): string
 }
 
 /** Follows the path from its root; stored cards come first, since no row can make a second of the name. */
-function walk(row: BulkCreateRow, around: Surroundings, made: MadeCards): string | null {
+function walk(row: BulkCreateRow, around: Surroundings, made: CreatedCards): string | null {
   let at: string | null = null;
   const steps: string[] = [];
   for (const step of pathOf(row)) {
@@ -308,10 +308,10 @@ interface Surroundings {
   lower(text: string): string;
   /** The stored card at a path of names from a root. */
   byPath(type: string, steps: string[]): string | undefined;
-  /** The stored cards of a name; two stand for several. */
+  /** The stored cards of a name; two represent several. */
   named(type: string, name: string): string[];
   /** Stored parents that the caller sees, by id. */
   parents: ReadonlyMap<string, ParentCard>;
-  /** The stored cards that stand in a row's way, by the row's place. */
+  /** The stored cards that are in a row's way, by the row's place. */
   taken: ReadonlyMap<number, TakenKeys>;
 }

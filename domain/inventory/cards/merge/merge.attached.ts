@@ -278,7 +278,7 @@ export interface Undoing {
   survivorId: string;
   /** Whether a card of a status may lie below a parent, counting those that come back. */
   mayLieBelow(parent: string | null, status: string): boolean;
-  /** Notes what is in the way. */
+  /** Records what is in the way. */
   conflict(conflict: MergeConflict): void;
 }
 

@@ -4,7 +4,7 @@ import type { RelationWrite } from '../../relations/relations.save.ts';
 import type { StoredRelation } from '../../relations/relations.types.ts';
 import { mergeAttributes } from '../rules/merge.ts';
 
-/** A relation that another one stands for after a merge. */
+/** A relation that another one represents after a merge. */
 interface FoldedRelation {
   id: string;
   type: string;

@@ -1,6 +1,6 @@
 import { sqlState } from '../../../../platform/database.ts';
 import type { CardReference } from '../../../kernel/context.ts';
-import { insertRow } from '../../../kernel/events/stored-rows.ts';
+import { insertRows } from '../../../kernel/resources/rows.ts';
 import { tagEvent } from '../../tags/tags.events.ts';
 import type { Undoing } from './merge.attached.ts';
 import { changed, missing, movedEvent, ownerOf } from './merge.attached.ts';
@@ -57,8 +57,8 @@ async function insertBack(
     const type = work.metamodel.cardTypes.get(String(card.type))!;
     try {
       // a savepoint, so that the rest can still be brought back
-      const stored = await work.sql.transaction((trx) => insertRow(trx, table, row));
-      work.emit(once!.event({ id: String(card.id), name: String(card.name) }, type, stored, user, false));
+      const [stored] = await work.sql.transaction((trx) => insertRows(trx, reference.model, [row]));
+      work.emit(once!.event({ id: String(card.id), name: String(card.name) }, type, stored!, user, false));
     } catch (error) {
       // what it refers to is gone, such as a user
       if (sqlState(error) !== '23503') throw error;

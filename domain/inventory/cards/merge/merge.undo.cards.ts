@@ -18,7 +18,7 @@ import { type Changes, diffCard, sameValue } from '../rules/diff.ts';
 import { mergeAttributes } from '../rules/merge.ts';
 import { changed, type MergeConflict, type MergeJournal, missing, type Undoing } from './merge.attached.ts';
 
-/** What follows by itself, and is looked at in the end. */
+/** What follows by itself, and is checked in the end. */
 const derived = new Set(['data_quality']);
 
 /** Takes back what the merge changed in the cards that stayed, where it is still as the merge left it. */
@@ -49,7 +49,7 @@ export async function revertCards(undoing: Undoing): Promise<void> {
       conflict(parentGone(id, parent));
       delete reverted.parent_id;
     }
-    // lines move back later, and are added up anew in the end
+    // lines move back later, and are added up again in the end
     return [{ before, after: { ...withOld(before, reverted), sums: {} } }];
   });
   await saveCards(work, ctx, writes);

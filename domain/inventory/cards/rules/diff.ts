@@ -1,7 +1,7 @@
 import type { Change } from '../../../kernel/events/events.types.ts';
 import type { CardState } from './card.types.ts';
 
-/** What was written, field by field, as events tell it. */
+/** What was written, field by field, as events record it. */
 export type Changes = Record<string, Change>;
 
 const plainFields = [
@@ -47,7 +47,7 @@ export function diffKeys(
 
 /**
  * What differs between two states of a card: `{field: {old, new}}`, attributes as `attributes.<key>`, lifecycle as
- * `lifecycle.<phase>`. Without `before` it tells a creation (every old value is null), without `after` a deletion.
+ * `lifecycle.<phase>`. Without `before` it reports a creation (every old value is null), without `after` a deletion.
  */
 export function diffCard(before: CardState | null, after: CardState | null): Changes {
   const changes: Changes = {};

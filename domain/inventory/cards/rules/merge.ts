@@ -1,7 +1,7 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
 import type { CardInput, CardValues, Lifecycle } from './card.types.ts';
 
-/** Whether a valid value stands for "not set": an empty text or list clears its field as null does. */
+/** Whether a valid value represents "not set": an empty text or list clears its field as null does. */
 function isBlank(value: unknown): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }

@@ -34,7 +34,7 @@ export function checkText(field: string, text: string, max: number): FieldError 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** Checks a text that stands on one line, such as a name. */
+/** Checks a text that is on one line, such as a name. */
 export function checkLine(field: string, text: string, max: number): FieldError | undefined {
   const fault = checkText(field, text, max);
   if (fault || !CONTROL.test(text)) return fault;

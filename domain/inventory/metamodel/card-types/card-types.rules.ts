@@ -169,7 +169,7 @@ function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, faults:
   });
 }
 
-/** Notes that a key occurs; keys become names in objects, so those of any object are none. */
+/** Records that a key occurs; keys become names in objects, so those of any object are none. */
 export function unique(keys: Set<string>, key: string, field: string, faults: FieldError[]): void {
   if (key in {}) faults.push({ field, code: 'reserved', message: 'is a reserved name' });
   if (keys.has(key)) faults.push({ field, code: 'duplicate', message: 'occurs twice' });

@@ -8,14 +8,14 @@ import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import type { MetamodelChangePayload } from './changes.run.ts';
-import { type ChangeOperation, carryOut, openRun } from './changes.run.ts';
+import { type ChangeOperation, executeChange, openRun } from './changes.run.ts';
 
 const PAUSE_MS = 1_000;
 const BATCH = 500;
 
 /** Where the counting of data quality stands, once the change itself is committed. */
 interface Scoring {
-  /** Card types that are still to be looked at, the present one first. */
+  /** Card types that are still to be checked, the present one first. */
   types: string[];
   /** The last card of the present one that was. */
   last: string | null;
@@ -26,7 +26,7 @@ interface Scoring {
 }
 
 /**
- * Carries out a change as a job. Types, values and relations are written in one transaction, done once or not at all
+ * Executes a change as a job. Types, values and relations are written in one transaction, done once or not at all
  * however often a worker dies; it waits for long writes. What only changes the data quality of cards follows in
  * batches, beside which everybody writes.
  */
@@ -57,7 +57,7 @@ async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring>
             job.progress((0.9 * done) / total, `${done} of ${total} cards and relations`);
           };
           const run = openRun(work, ctx, { language, force, expected, progress, deferred: next.types });
-          await carryOut(run, { operation: operation as ChangeOperation, key, role, body });
+          await executeChange(run, { operation: operation as ChangeOperation, key, role, body });
           await job.checkpoint(work, {
             message: 'Counting the data quality',
             counts: countsOf(next),

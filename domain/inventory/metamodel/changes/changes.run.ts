@@ -67,7 +67,7 @@ export async function changeMetamodel(
       async (work) => {
         const run = openRun(work, ctx, { language, dryRun, force, limit });
         try {
-          return await carryOut(run, change);
+          return await executeChange(run, change);
         } finally {
           seen = run.seen;
         }
@@ -120,8 +120,8 @@ const handlers = {
 
 export type ChangeOperation = keyof typeof handlers;
 
-/** Carries out one change within a command that takes the metamodel alone, its held events included. */
-export async function carryOut(run: ChangeRun, change: MetamodelChange): Promise<JsonText> {
+/** Executes one change within a command that takes the metamodel alone, its held events included. */
+export async function executeChange(run: ChangeRun, change: MetamodelChange): Promise<JsonText> {
   const handler: Handler = handlers[change.operation];
   const text = await handler(run, change);
   await run.held?.record();
@@ -149,7 +149,7 @@ export type MetamodelChangePayload = Static<typeof Payload>;
 
 /**
  * Changes the metamodel and the values of many cards or relations with it, in one transaction; then counts the data
- * quality anew in batches.
+ * quality again in batches.
  */
 export const metamodelChangeJob = defineJob({
   kind: 'metamodel_change',

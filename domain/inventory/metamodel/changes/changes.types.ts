@@ -8,7 +8,7 @@ import { requireGrantable } from '../../../kernel/permissions/grants.ts';
 import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
 
-/** One change of the metamodel while it is carried out: in a request, in a job, or as the undoing of another. */
+/** One change of the metamodel while it is executed: in a request, in a job, or as the undoing of another. */
 export interface ChangeRun {
   /** The command that takes the metamodel alone; its `metamodel` is the changed one as soon as that is written. */
   work: Work;
@@ -17,7 +17,7 @@ export interface ChangeRun {
   language: string;
   /** The most cards and relations that may be written here; beyond it the change is left to a job. */
   limit: number;
-  /** Nothing is written: the answer tells what would be affected. */
+  /** Nothing is written: the answer reports what would be affected. */
   dryRun: boolean;
   /** Gives up values that do not fit a changed field, instead of refusing the change. */
   force: boolean;
@@ -28,7 +28,7 @@ export interface ChangeRun {
   /** Keeps the events of a change that writes much, from its first batch on; see {@link workOf}. */
   held: BufferedEvents | null;
   /**
-   * Card types whose data quality is left to be counted anew once the change is committed; null where it is counted
+   * Card types whose data quality is left to be counted again once the change is committed; null where it is counted
    * with the change.
    */
   deferred: string[] | null;
@@ -56,7 +56,7 @@ export class LargeChange extends Error {
 /** How many cards and relations hold what a change takes away, and what becomes of it. */
 export interface Impact {
   dry_run: true;
-  /** Cards that are looked at anew, for their values or their data quality. */
+  /** Cards that are checked again, for their values or their data quality. */
   cards: number;
   /** Relations that are changed or deleted. */
   relations: number;
@@ -79,7 +79,7 @@ export interface Impact {
   mandatory_sides: { side: 'source' | 'target'; missing: number }[];
   /** Whether values would be lost, so that the change is refused without `force`. */
   needs_force: boolean;
-  /** Whether the change is carried out by a job. */
+  /** Whether the change is executed by a job. */
   as_job: boolean;
 }
 
@@ -98,7 +98,7 @@ export const noImpact: Impact = {
 };
 
 /**
- * Compares the object as it stands under the lock with what the client, or the request that started the job, has seen.
+ * Compares the object as it is under the lock with what the client, or the request that started the job, has seen.
  * @throws EstateError `precondition_failed`.
  */
 export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): Promise<void> {

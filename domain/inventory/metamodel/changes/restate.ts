@@ -41,11 +41,11 @@ const all: Fragment = { sql: 'true', bindings: [] };
 const none: Fragment = { sql: 'false', bindings: [] };
 
 /**
- * Brings cards and relations in line with the metamodel as it stands written in this transaction: values of fields
+ * Brings cards and relations in line with the metamodel as it is written in this transaction: values of fields
  * and options that are gone are taken away, values of changed fields converted, and the data quality of every type is
- * computed anew whose share of anything has changed. Nobody writes beside it, so nothing needs to be locked. Every
+ * computed again whose share of anything has changed. Nobody writes beside it, so nothing needs to be locked. Every
  * card and relation that changes has its event. From here on `work.metamodel` is the new one.
- * @returns how many cards and relations were looked at; a dry run only counts them.
+ * @returns how many cards and relations were checked; a dry run only counts them.
  * @throws LargeChange when they are more than the run's limit; EstateError `forbidden` where the change leads to rights
  * that the caller does not hold.
  */
@@ -112,7 +112,7 @@ function touchedCards(values: ValueChanges, removedSubtypes: ReadonlySet<string>
   };
 }
 
-/** The tasks without the cards that are only scored anew, whose types are noted. */
+/** The tasks without the cards that are only scored again, whose types are noted. */
 function later(tasks: CardTask[], deferred: string[]): CardTask[] {
   return tasks.map((task) => {
     if (task.where !== all) return task;
