@@ -15,6 +15,7 @@ import type { ReportQuestion } from '../../reports/kernel/report.question.ts';
 import { dayOf, type RenderContext, renderContextOf } from '../../reports/kernel/report.rendering.ts';
 import type { AnswerName, ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../reports/kernel/report.stream.ts';
+import type { Report } from '../../reports/kernel/report.ts';
 import { acceptedMedia } from '../accept.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -22,7 +23,6 @@ import { prefersAsync } from '../prefer.ts';
 import type { App } from '../types.ts';
 import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
 import type { ResponseCache } from './report.response-cache.ts';
-import type { ReportEntry } from './reports.list.ts';
 
 const formats = Object.keys(mediaTypes) as ReportFormat[];
 
@@ -81,7 +81,7 @@ export function reportOperation(
   services: Services,
   runner: ReportRunner,
   kept: ResponseCache,
-  { report, answer }: ReportEntry,
+  report: Report,
 ): void {
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
   const media = offered.map((format) => mediaTypes[format]);
@@ -109,7 +109,7 @@ export function reportOperation(
     answers: {
       200: {
         description: report.summary,
-        schema: Type.Ref(`${(answer as { $id?: string }).$id}#`),
+        schema: Type.Ref(`${(report.answer as { $id?: string }).$id}#`),
         otherMedia: media.slice(1),
         headers: ['Age', 'ETag', 'Vary', 'X-Position'],
       },

@@ -9,7 +9,7 @@ import {
   QuestionSchema,
 } from '../../domain/analysis/architect/architect.types.ts';
 import { Choice, closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { DependenciesReportSchema } from './reports.graphs.ts';
+import { GraphAnswer } from '../../reports/analysis/dependencies/dependencies.report.ts';
 
 const Text = Type.String();
 
@@ -66,8 +66,8 @@ export const ArchitectureAnswer = Type.Object(
 
 export const ObjectiveDependenciesSchema = Type.Object(
   {
-    nodes: DependenciesReportSchema.properties.nodes,
-    edges: DependenciesReportSchema.properties.edges,
+    nodes: GraphAnswer.properties.nodes,
+    edges: GraphAnswer.properties.edges,
   },
   { $id: 'ObjectiveDependencies', ...closed },
 );

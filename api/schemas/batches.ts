@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { Position } from './common.ts';
+import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const batchMembers = {
   id: Uuid,

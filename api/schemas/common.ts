@@ -2,11 +2,6 @@ import Type, { type TSchema } from 'typebox';
 import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
-export const Position = Type.String({
-  pattern: '^[0-9]{1,19}$',
-  examples: ['48213'],
-  description: 'A place in the change feed; grows in commit order',
-});
 /** An id as it is stored: UUIDs are taken in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
 

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import { Card, Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { Position } from './common.ts';
+import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Text = Nullable(Type.String());
 

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { Destination } from '../../reports/exchange/schedules/extraction-schedules.types.ts';
-import { Position } from './common.ts';
 
 const RunStatus = Type.Union(
   ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { reportQueryMembers } from '../../domain/exchange/exports/report-query.job.ts';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
-import { Position } from './common.ts';
+import { closed, Nullable, Position } from '../../domain/kernel/shapes.ts';
 
 /** The body of a query: what is asked, and which page of the groups is wanted. */
 export const ReportQueryBody = Type.Object(

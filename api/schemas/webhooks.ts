@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { Webhook, WebhookDelivery } from '../../domain/collaboration/webhooks/webhooks.model.ts';
-import { closed, Nullable, Timestamp } from '../../domain/kernel/shapes.ts';
-import { Position } from './common.ts';
+import { closed, Nullable, Position, Timestamp } from '../../domain/kernel/shapes.ts';
 
 const filters = {
   event_types: Type.Optional(

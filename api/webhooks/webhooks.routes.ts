@@ -23,10 +23,10 @@ import {
   webhookSorts,
 } from '../../domain/collaboration/webhooks/webhooks.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Position, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { IdParams, listAnswer, listQuery, Position } from '../schemas/common.ts';
+import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
 import {
   WebhookCreateBody,
   WebhookDeliverySchema,

@@ -14,6 +14,11 @@ export const Timestamp = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
 });
 export const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', examples: ['#1976d2'] });
+export const Position = Type.String({
+  pattern: '^[0-9]{1,19}$',
+  examples: ['48213'],
+  description: 'A place in the change feed; grows in commit order',
+});
 /** A JSON object whose members are somebody else's. */
 export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 /** The key of a type, a field, a role. */

@@ -1,8 +1,9 @@
-import type { TSchema } from 'typebox';
+import type { Static, TProperties, TSchema } from 'typebox';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment, JsonText } from '../../domain/kernel/lists/lists.types.ts';
 import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';
 import type { Module } from '../../domain/kernel/settings/modules.ts';
+import type { StaticOf } from '../../domain/kernel/shapes.ts';
 import type { Cache } from '../../platform/cache.ts';
 import type { RowWriter } from '../../platform/copy-out.ts';
 import type { Sql } from '../../platform/database.ts';
@@ -100,7 +101,9 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   /** Codes of errors that it answers besides those of every report. */
   errors?: ErrorCode[];
   /** Members of the query besides those that every report takes. */
-  params: Record<string, TSchema>;
+  params: TProperties;
+  /** The named schema of its answer, see `reportAnswer`. */
+  answer: TSchema;
   /** Whether `as_of` is taken; not by reports on what has no history. */
   timeTravel: boolean;
   /**
@@ -136,7 +139,9 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   chart?(answer: A, params: P, context: ChartContext): Chart;
 }
 
-/** Declares a report; the types of parameters and answer are its own affair from here on. */
-export function defineReport<P, A>(report: Report<P, A>): Report {
+/** Declares a report; the types of its parameters and answer follow from their schemas. */
+export function defineReport<const P extends TProperties, S extends TSchema>(
+  report: Omit<Report<StaticOf<P>, Static<S>>, 'params' | 'answer'> & { params: P; answer: S },
+): Report {
   return report as unknown as Report;
 }

@@ -1,8 +1,11 @@
 import Type from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -11,26 +14,37 @@ import { cardsAround } from './dependencies.around.ts';
 import { dependenciesChart } from './dependencies.chart.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
-interface Node {
-  id: string;
-  name: string;
-  type: string;
-  parent_id: string | null;
-  path: string[];
-}
-
-interface Edge {
-  source: string;
-  target: string;
-  type: string;
-  label: string;
-  description: string | null;
-}
-
-interface Answer {
-  nodes: Node[];
-  edges: Edge[];
-}
+/** The answer of the report on dependencies. */
+export const GraphAnswer = reportAnswer('DependenciesReport', {
+  nodes: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        type: Type.String(),
+        lifecycle: Nullable(CardLifecycle),
+        attributes: OpenObject,
+        parent_id: Nullable(Uuid),
+        path: Type.Array(Type.String(), { description: 'Names of the ancestors, root first' }),
+      },
+      closed,
+    ),
+  ),
+  edges: Type.Array(
+    Type.Object(
+      {
+        source: Uuid,
+        target: Uuid,
+        type: Type.String(),
+        label: Type.String(),
+        reverse_label: Nullable(Type.String()),
+        description: Nullable(Type.String()),
+        attributes: OpenObject,
+      },
+      closed,
+    ),
+  ),
+});
 
 const nodeColumns = [
   column('id', 'key'),
@@ -54,7 +68,7 @@ const DRAWN = { cards: 80, hubs: 8, peers: 9 };
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
 
 /** Cards and how they depend on each other. */
-export const dependenciesReport = defineReport<GraphParams, Answer>({
+export const dependenciesReport = defineReport({
   name: 'dependencies',
   id: 'readDependenciesReport',
   summary: 'Read cards and the relations among them as a graph',
@@ -80,6 +94,7 @@ export const dependenciesReport = defineReport<GraphParams, Answer>({
       }),
     ),
   },
+  answer: GraphAnswer,
   timeTravel: true,
   reads: { cards: 'any', relations: 'any', others: false },
   fewRows: ({ center_id }) => center_id !== undefined,

@@ -1,9 +1,70 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { adminDashboardChart } from './admin-dashboard.chart.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const counts = <K extends string>(...names: K[]) =>
+  Object.fromEntries(names.map((name) => [name, Count])) as Record<K, typeof Count>;
+const Text = Type.String();
+
+const Answer = reportAnswer('AdminDashboard', {
+  kpis: Type.Object(
+    counts(
+      'total_users',
+      'active_users_30d',
+      'cards_without_stakeholders',
+      'overdue_todos_total',
+      'stuck_approvals',
+      'broken_total',
+      'pending_sso_invitations',
+      'unassigned_todo_count',
+    ),
+    closed,
+  ),
+  top_contributors: Type.Array(Type.Object({ user_id: Uuid, display_name: Text, count: Count }, closed)),
+  stakeholder_coverage: Type.Array(
+    Type.Object({ type: Text, ...counts('total', 'with_stakeholders', 'missing') }, closed),
+  ),
+  idle_users: Type.Array(
+    Type.Object({ id: Uuid, display_name: Text, email: Text, last_login: Nullable(Timestamp) }, closed),
+  ),
+  approval_pipeline: Type.Array(
+    Type.Object({ type: Text, ...counts('draft', 'approved', 'rejected', 'broken') }, closed),
+  ),
+  recent_activity: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        card_id: Nullable(Uuid),
+        card_name: Nullable(Text),
+        event_type: Text,
+        data: OpenObject,
+        user_display_name: Nullable(Text),
+        created_at: Timestamp,
+      },
+      closed,
+    ),
+  ),
+  oldest_overdue_todos: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        description: Text,
+        due_date: DateOnly,
+        card_id: Nullable(Uuid),
+        card_name: Nullable(Text),
+        assignee_name: Nullable(Text),
+      },
+      closed,
+    ),
+  ),
+});
+type Answer = Static<typeof Answer>;
 
 /** Days without a login after which an account is idle. */
 const IDLE_DAYS = 90;
@@ -12,29 +73,6 @@ const ACTIVE_DAYS = 30;
 
 interface Params {
   top: number;
-}
-
-interface Answer {
-  kpis: Record<string, number>;
-  top_contributors: { user_id: string; display_name: string; count: number }[];
-  stakeholder_coverage: { type: string; total: number; with_stakeholders: number; missing: number }[];
-  idle_users: { id: string; display_name: string; email: string; last_login: string | null }[];
-  approval_pipeline: { type: string; draft: number; approved: number; rejected: number; broken: number }[];
-  recent_activity: {
-    created_at: string;
-    event_type: string;
-    card_id: string;
-    card_name: string | null;
-    user_display_name: string | null;
-  }[];
-  oldest_overdue_todos: {
-    id: string;
-    description: string;
-    due_date: string;
-    card_id: string | null;
-    card_name: string | null;
-    assignee_name: string | null;
-  }[];
 }
 
 type Input = ReportInput<Params>;
@@ -137,7 +175,7 @@ const todoFigures = ({ sql, cards, filtered, params, moment }: Input): Promise<T
   );
 
 /** What an administrator looks after: people, responsibilities, approvals and todos. */
-export const adminDashboardReport = defineReport<Params, Answer>({
+export const adminDashboardReport = defineReport({
   name: 'admin-dashboard',
   id: 'readAdminDashboard',
   summary: 'Read how people work with the landscape, and what is left lying',
@@ -151,6 +189,7 @@ export const adminDashboardReport = defineReport<Params, Answer>({
       description: 'How many users, events and todos each list holds at most',
     }),
   },
+  answer: Answer,
   timeTravel: true,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'],

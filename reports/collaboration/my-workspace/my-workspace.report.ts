@@ -1,9 +1,11 @@
+import Type from 'typebox';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { myWorkspaceChart } from './my-workspace.chart.ts';
 
 /** The counts of the answer. */
-export const figures = [
+const figures = [
   'favorite_count',
   'stakeholder_card_count',
   'open_todo_count',
@@ -14,10 +16,16 @@ export const figures = [
   'created_count',
 ] as const;
 
-type Answer = Record<(typeof figures)[number], number>;
+const Count = Type.Integer({ minimum: 0 });
+const counts = <K extends string>(...names: K[]) =>
+  Object.fromEntries(names.map((name) => [name, Count])) as Record<K, typeof Count>;
+
+const Answer = reportAnswer('MyWorkspace', {
+  ...counts(...figures),
+});
 
 /** What waits for the caller. */
-export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
+export const myWorkspaceReport = defineReport({
   name: 'my-workspace',
   id: 'readMyWorkspace',
   summary: 'Read what waits for you, and how much of the landscape is yours',
@@ -26,6 +34,7 @@ export const myWorkspaceReport = defineReport<Record<string, never>, Answer>({
   permission: 'login',
   scope: 'account',
   params: {},
+  answer: Answer,
   timeTravel: true,
   reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },
   uncached: true,

@@ -1,35 +1,53 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { closed, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 import { stakeholderDirectoryChart } from './stakeholder-directory.chart.ts';
 
-interface Params {
-  type?: string;
-  role?: string;
-  user_id?: string;
-  cards: number;
-  cards_page: number;
-}
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const Holder = Type.Object(
+  {
+    user_id: Uuid,
+    display_name: Text,
+    email: Text,
+    cards: Type.Array(Type.Object({ id: Uuid, name: Text }, closed)),
+    card_count: Count,
+  },
+  closed,
+);
+const DirectoryRole = Type.Object(
+  {
+    role_key: Text,
+    role_label: Text,
+    role_color: Text,
+    role_translations: OpenObject,
+    users: Type.Array(Holder),
+  },
+  closed,
+);
 
-interface Answer {
-  card_types: {
-    type_key: string;
-    roles: {
-      role_key: string;
-      users: {
-        user_id: string;
-        display_name: string;
-        email: string;
-        cards: { id: string; name: string }[];
-        card_count: number;
-      }[];
-    }[];
-  }[];
-}
+const Answer = reportAnswer('StakeholderDirectory', {
+  card_types: Type.Array(
+    Type.Object(
+      {
+        type_key: Text,
+        type_label: Text,
+        type_icon: Text,
+        type_color: Text,
+        roles: Type.Array(DirectoryRole),
+        holders_count: Count,
+      },
+      closed,
+    ),
+  ),
+});
+type Answer = Static<typeof Answer>;
 
 /** The roles of a type as JSON rows, with which the people are joined. */
 const rolesOf = (types: CardType[], role: string | undefined) =>
@@ -46,7 +64,7 @@ const rolesOf = (types: CardType[], role: string | undefined) =>
   );
 
 /** Who holds which roles on which cards. */
-export const stakeholderDirectoryReport = defineReport<Params, Answer>({
+export const stakeholderDirectoryReport = defineReport({
   name: 'stakeholder-directory',
   id: 'readStakeholderDirectory',
   summary: 'Read who holds which roles on how many cards',
@@ -72,6 +90,7 @@ export const stakeholderDirectoryReport = defineReport<Params, Answer>({
       description: 'Which page of them',
     }),
   },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: ['type', 'name', 'name_key', 'status'], others: true },
   check(ctx, { type, role }) {

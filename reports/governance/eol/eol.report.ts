@@ -1,12 +1,63 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { EOL_TOPIC } from '../../../domain/governance/eol/eol.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { Choice, closed, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 import { eolChart } from './eol.chart.ts';
+
+const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
+const App = Type.Object({ id: Uuid, name: Type.String() }, closed);
+
+const Answer = reportAnswer('EolReport', {
+  items: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        type: Type.String(),
+        subtype: Nullable(Type.String()),
+        eol_product: Nullable(Type.String()),
+        eol_label: Nullable(
+          Type.String({ description: 'What people call the product; null where nothing is known of it' }),
+        ),
+        eol_cycle: Nullable(Type.String()),
+        status: Choice(['eol', 'approaching', 'supported', 'unknown']),
+        source: Type.Union([Type.Literal('manual'), Type.Literal('api')], {
+          description: '`api`: the linked release cycle; `manual`: the lifecycle of the card',
+        }),
+        ends_on: Nullable(DateOnly),
+        days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative when it has passed' })),
+        cycle_data: Nullable(
+          Type.Object({ releaseDate: Nullable(DateOnly), support: dateOrFlag, eol: dateOrFlag }, closed),
+        ),
+        lifecycle: Nullable(Type.Record(Type.String(), Type.String())),
+        affected_apps: Type.Array(App),
+      },
+      closed,
+    ),
+    { description: 'The first to end first' },
+  ),
+  summary: Type.Object(
+    {
+      eol: Type.Integer(),
+      approaching: Type.Integer(),
+      supported: Type.Integer(),
+      unknown: Type.Integer(),
+      impacted_apps: Type.Integer({ description: 'Applications that use something whose end has come' }),
+      approaching_impacted_apps: Type.Integer({
+        description: 'Applications that use something whose end approaches',
+      }),
+      manual: Type.Integer({ description: 'Items whose source is `manual`' }),
+    },
+    closed,
+  ),
+});
+type Answer = Static<typeof Answer>;
 
 /** Days from the report's moment on in which an end counts as approaching, unless asked otherwise. */
 const DAYS = 180;
@@ -15,45 +66,11 @@ interface Params {
   days: number;
 }
 
-interface Item {
-  id: string;
-  name: string;
-  type: string;
-  subtype: string | null;
-  eol_product: string | null;
-  eol_label: string | null;
-  eol_cycle: string | null;
-  status: 'eol' | 'approaching' | 'supported' | 'unknown';
-  source: 'manual' | 'api';
-  ends_on: string | null;
-  days_left: number | null;
-  cycle_data: {
-    releaseDate: string | null;
-    support: string | boolean | null;
-    eol: string | boolean | null;
-  } | null;
-  lifecycle: Record<string, string> | null;
-  affected_apps: { id: string; name: string }[];
-}
-
-interface Answer {
-  items: Item[];
-  summary: {
-    eol: number;
-    approaching: number;
-    supported: number;
-    unknown: number;
-    impacted_apps: number;
-    approaching_impacted_apps: number;
-    manual: number;
-  };
-}
-
 /**
  * The cards of which it is known when they end: through the release cycle that they are linked to, or else through
  * their own lifecycle; with what depends on them. Facts about products are today's, also for a past moment.
  */
-export const eolReport = defineReport<Params, Answer>({
+export const eolReport = defineReport({
   name: 'eol',
   id: 'readEolReport',
   summary: 'Read what reaches the end of its life, and who depends on it',
@@ -76,6 +93,7 @@ export const eolReport = defineReport<Params, Answer>({
       }),
     ),
   },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic) || topic === EOL_TOPIC,

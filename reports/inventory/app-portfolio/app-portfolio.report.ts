@@ -1,15 +1,19 @@
+import Type, { type TSchema } from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { writePicked } from '../../kernel/report.picked.ts';
 import { cardsByName, relatedCard, relatedTable, tagGroupsOf } from '../../kernel/report.related.ts';
-import { type Lifecycle, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { lifecycleColumns } from '../../kernel/report.sql.ts';
 import { defineReport, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
 import { appPortfolioChart } from './app-portfolio.chart.ts';
 import { ItemWriter } from './app-portfolio.items.ts';
@@ -21,15 +25,81 @@ import {
   relationKinds,
 } from './app-portfolio.sql.ts';
 
+const Named = { id: Uuid, name: Type.String() };
+const App = {
+  ...Named,
+  subtype: Nullable(Type.String()),
+  attributes: OpenObject,
+  lifecycle: Nullable(CardLifecycle),
+  org_ids: Type.Array(Uuid),
+  tag_ids: Type.Array(Uuid),
+};
+const CardsByType = Type.Record(
+  Type.String(),
+  Type.Array(Type.Object({ ...Named, type: Type.String() }, closed)),
+);
+const TagGroups = Type.Array(
+  Type.Object(
+    {
+      ...Named,
+      mode: Type.String(),
+      tags: Type.Array(Type.Object({ ...Named, color: Nullable(Type.String()) }, closed)),
+    },
+    closed,
+  ),
+);
+
+const Answer = reportAnswer('AppPortfolioReport', {
+  items: Type.Array(
+    Type.Object(
+      {
+        ...App,
+        relations: Type.Array(
+          Type.Object(
+            {
+              relation_type: Type.String(),
+              related_id: Uuid,
+              related_name: Type.String(),
+              related_type: Type.String(),
+              attributes: OpenObject,
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+  ),
+  fields_schema: Type.Array(SectionSchema),
+  relation_types: Type.Array(
+    Type.Object(
+      {
+        key: Type.String(),
+        label: Type.String(),
+        reverse_label: Nullable(Type.String()),
+        source_type_key: Type.String(),
+        target_type_key: Type.String(),
+        other_type_key: Type.String(),
+        translations: OpenObject,
+        attributes_schema: Type.Array(OpenObject),
+      },
+      closed,
+    ),
+  ),
+  groupable_types: CardsByType,
+  organizations: Type.Array(Type.Object(Named, closed)),
+  tag_groups: TagGroups,
+});
+/** What pictures are made from. */
+interface PictureAnswer {
+  items: Parameters<typeof appPortfolioChart>[0];
+}
+
 interface Params {
   type: string;
 }
 
 /** What a picture shows of the answer. */
-interface Answer {
-  items: Iterable<{ lifecycle: Lifecycle; organizations: { id: string; name: string }[] }>;
-}
-
 /** The visible relation types with an end of the type, in the form that the answer has. */
 const relationTypesOf = (ctx: Ctx, type: string) =>
   ctx.metamodel.visibleRelationTypes
@@ -47,13 +117,14 @@ const relationTypesOf = (ctx: Ctx, type: string) =>
     }));
 
 /** The cards of a type with all that they are related to, and what they can be grouped by; streamed, and not kept. */
-export const appPortfolioReport = defineReport<Params, Answer>({
+export const appPortfolioReport = defineReport({
   name: 'app-portfolio',
   id: 'readAppPortfolioReport',
   summary: 'Read the applications with their relations and what they can be grouped by',
   permission: 'reports.portfolio',
   permissionNote: 'relations.view',
   params: { type: typeParam('Application') },
+  answer: Answer as TSchema,
   timeTravel: true,
   check(ctx, { type }) {
     typeOf(ctx, 'type', type);
@@ -73,7 +144,7 @@ export const appPortfolioReport = defineReport<Params, Answer>({
     open: (input) => ({ json: jsonOf(input), tables: tablesOf(input) }),
   },
   tables: () => [],
-  chart: ({ items }, { type }, context) => appPortfolioChart(items, type, context),
+  chart: (answer, { type }, context) => appPortfolioChart((answer as PictureAnswer).items, type, context),
 });
 
 /** The answer piece by piece. */

@@ -1,6 +1,10 @@
 import Type from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
@@ -11,12 +15,59 @@ import { numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { writePicked } from '../../kernel/report.picked.ts';
 import { cardsByName, readText, relatedCard, tagGroupsOf, waysFrom } from '../../kernel/report.related.ts';
-import { type Lifecycle, numberIn } from '../../kernel/report.sql.ts';
+import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
 import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
 import { countRisks, readRiskLinks } from './capability-heatmap.risks.ts';
+
+const Named = { id: Uuid, name: Type.String() };
+const App = {
+  ...Named,
+  subtype: Nullable(Type.String()),
+  attributes: OpenObject,
+  lifecycle: Nullable(CardLifecycle),
+  org_ids: Type.Array(Uuid),
+  tag_ids: Type.Array(Uuid),
+};
+const CardsByType = Type.Record(
+  Type.String(),
+  Type.Array(Type.Object({ ...Named, type: Type.String() }, closed)),
+);
+const TagGroups = Type.Array(
+  Type.Object(
+    {
+      ...Named,
+      mode: Type.String(),
+      tags: Type.Array(Type.Object({ ...Named, color: Nullable(Type.String()) }, closed)),
+    },
+    closed,
+  ),
+);
+
+const Answer = reportAnswer('CapabilityHeatmapReport', {
+  items: Type.Array(
+    Type.Object(
+      {
+        ...Named,
+        parent_id: Nullable(Uuid),
+        app_count: Type.Integer(),
+        total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
+        risk_count: Type.Optional(Type.Integer({ description: 'Left out without `risks.view`' })),
+        attributes: OpenObject,
+        apps: Type.Array(
+          Type.Object({ ...App, related_by_type: Type.Record(Type.String(), Type.Array(Uuid)) }, closed),
+        ),
+      },
+      closed,
+    ),
+  ),
+  metric: Type.String(),
+  filterable_types: CardsByType,
+  fields_schema: Type.Array(SectionSchema),
+  tag_groups: TagGroups,
+});
 
 const CAPABILITY = 'BusinessCapability';
 const APP = 'Application';
@@ -26,19 +77,6 @@ const ROOM = { card: 120, rest: 64 * 1024 };
 
 interface Params {
   metric: 'app_count' | 'total_cost' | 'risk_count';
-}
-
-interface Answer {
-  items: {
-    id: string;
-    name: string;
-    parent_id: string | null;
-    app_count: number;
-    total_cost?: number;
-    risk_count?: number;
-    apps: { id: string; name: string; subtype: string | null; lifecycle: Lifecycle }[];
-  }[];
-  metric: Params['metric'];
 }
 
 const costsOf = (ctx: Ctx): string =>
@@ -103,7 +141,7 @@ function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise
 }
 
 /** The capabilities with the applications that support each. */
-export const capabilityHeatmapReport = defineReport<Params, Answer>({
+export const capabilityHeatmapReport = defineReport({
   name: 'capability-heatmap',
   id: 'readCapabilityHeatmapReport',
   summary: 'Read the business capabilities with the applications that support each',
@@ -118,6 +156,7 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
       description: 'Which number the picture shows; the answer holds all',
     }),
   },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
   check(ctx, { metric }) {
@@ -207,5 +246,5 @@ export const capabilityHeatmapReport = defineReport<Params, Answer>({
       ),
     },
   ],
-  chart: ({ items, metric }, _params, context) => capabilityHeatmapChart(items, metric, context),
+  chart: ({ items }, { metric }, context) => capabilityHeatmapChart(items, metric, context),
 });

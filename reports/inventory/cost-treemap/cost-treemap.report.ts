@@ -1,15 +1,17 @@
 import Type from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { unseenCard } from '../../../domain/inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
 import {
   attributesOnce,
   jsonText,
-  type Lifecycle,
   lifecycleCells,
   lifecycleColumns,
   numberIn,
@@ -18,26 +20,52 @@ import { defineReport, type ReportInput } from '../../kernel/report.ts';
 import { costTreemapChart } from './cost-treemap.chart.ts';
 import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
 
+const GroupId = Nullable(
+  Type.String({
+    format: 'uuid',
+    description: 'The card of the group; null for options of a field and for those without a group',
+  }),
+);
+
+const Answer = reportAnswer('CostTreemapReport', {
+  items: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        cost: Type.Number(),
+        lifecycle: Nullable(CardLifecycle),
+        attributes: OpenObject,
+        group: Type.Optional(Type.String()),
+        group_id: Type.Optional(GroupId),
+      },
+      closed,
+    ),
+  ),
+  total: Type.Number(),
+  groups: Nullable(
+    Type.Array(
+      Type.Object(
+        {
+          id: GroupId,
+          name: Type.String(),
+          parent_name: Type.Optional(
+            Nullable(Type.String({ description: 'The name of the card above the card of the group' })),
+          ),
+          cost: Type.Number(),
+        },
+        closed,
+      ),
+    ),
+  ),
+});
+
 interface Params {
   type: string;
   cost_field: string;
   group_by?: string;
   aggregate: string[];
   parent_card_id?: string;
-}
-
-interface Answer {
-  items: {
-    id: string;
-    name: string;
-    cost: number;
-    lifecycle: Lifecycle;
-    attributes: Record<string, unknown>;
-    group?: string;
-    group_id?: string | null;
-  }[];
-  total: number;
-  groups: { id: string | null; name: string; parent_name: string | null; cost: number }[] | null;
 }
 
 /** Whether the cards are grouped by the cards of another type that they are related to. */
@@ -146,7 +174,7 @@ function answerLines(input: ReportInput<Params>): Fragment {
 const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name, s.id), '[]')`;
 
 /** What cards cost, as areas: grouped, with the costs of what they are related to, level by level. */
-export const costTreemapReport = defineReport<Params, Answer>({
+export const costTreemapReport = defineReport({
   name: 'cost-treemap',
   id: 'readCostTreemapReport',
   summary: 'Read what cards cost, grouped, for a treemap',
@@ -174,6 +202,7 @@ export const costTreemapReport = defineReport<Params, Answer>({
       }),
     ),
   },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check,

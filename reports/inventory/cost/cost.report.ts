@@ -1,21 +1,20 @@
+import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { costChart } from './cost.chart.ts';
 
-interface Params {
-  type: string;
-}
-
-interface Answer {
-  items: { id: string; name: string; cost: number }[];
-  total: number;
-}
+const Answer = reportAnswer('CostReport', {
+  items: Type.Array(Type.Object({ id: Uuid, name: Type.String(), cost: Type.Number() }, closed)),
+  total: Type.Number(),
+});
 
 /** What cards cost: the sum of all cost fields of each. */
-export const costReport = defineReport<Params, Answer>({
+export const costReport = defineReport({
   name: 'cost',
   id: 'readCostReport',
   summary: 'Read what the cards of a type cost',
@@ -24,6 +23,7 @@ export const costReport = defineReport<Params, Answer>({
   permission: 'reports.ea_dashboard',
   permissionNote: 'costs.view',
   params: { type: typeParam('Application') },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', others: false },
   check(ctx, { type }) {

@@ -1,36 +1,64 @@
+import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
-import { type Figures, figuresOf } from '../kpis/kpis.figures.ts';
+import { type Figures, figureSchemas, figuresOf } from '../kpis/kpis.figures.ts';
 import { dashboardChart } from './dashboard.chart.ts';
 import { recentEvents } from './dashboard.events.ts';
+
+const Trend = Type.Object(
+  {
+    current: Type.Number(),
+    previous: Nullable(Type.Number()),
+    delta_abs: Nullable(Type.Number()),
+    delta_pct: Nullable(Type.Number()),
+  },
+  closed,
+);
+
+const Answer = reportAnswer('Dashboard', {
+  ...figureSchemas,
+  recent_events: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        card_id: Nullable(Uuid),
+        card_name: Nullable(Type.String()),
+        event_type: Type.String(),
+        data: OpenObject,
+        user_display_name: Nullable(Type.String()),
+        created_at: Timestamp,
+      },
+      closed,
+    ),
+  ),
+  trends: Type.Object(
+    {
+      comparison_days: Type.Integer(),
+      snapshot_available: Type.Boolean(),
+      snapshot_date: Nullable(DateOnly),
+      total_cards: Trend,
+      avg_data_quality: Trend,
+      approved_count: Trend,
+      broken_count: Trend,
+    },
+    closed,
+  ),
+});
+type Answer = Static<typeof Answer>;
 
 /** Days back to the snapshot that trends compare with. */
 const COMPARISON_DAYS = 30;
 const RECENT = 10;
 
-interface Trend {
-  current: number;
-  previous: number | null;
-  delta_abs: number | null;
-  /** Null when there is nothing to compare with, or it was 0. */
-  delta_pct: number | null;
-}
+type Trend = Static<typeof Trend>;
 
-interface Answer extends Figures {
-  recent_events: {
-    created_at: string;
-    event_type: string;
-    card_id: string;
-    card_name: string | null;
-    user_display_name: string | null;
-  }[];
-}
-
-type Input = ReportInput<Record<string, never>>;
+type Input = ReportInput<object>;
 
 /** One decimal. */
 const round = (value: number) => Math.round(value * 10) / 10;
@@ -72,7 +100,7 @@ async function countsOf(input: Input): Promise<Figures> {
 }
 
 /** Key figures of the landscape, the newest events, and how the figures moved. */
-export const dashboardReport = defineReport<Record<string, never>, Answer>({
+export const dashboardReport = defineReport({
   name: 'dashboard',
   id: 'readDashboard',
   summary: 'Read the key figures of the landscape',
@@ -80,6 +108,7 @@ export const dashboardReport = defineReport<Record<string, never>, Answer>({
     'Trends compare with the stored snapshot of 30 days before; narrowed by a filter, or by what the caller sees, there is none to compare with.',
   permission: 'reports.ea_dashboard',
   params: {},
+  answer: Answer,
   timeTravel: true,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'data_quality', 'lifecycle'],

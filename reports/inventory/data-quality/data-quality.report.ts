@@ -1,37 +1,50 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 import { dataQualityChart } from './data-quality.chart.ts';
 
+const Answer = reportAnswer('DataQualityReport', {
+  overall_data_quality: Type.Number({ minimum: 0, maximum: 100 }),
+  total_items: Type.Integer(),
+  with_lifecycle: Type.Integer(),
+  orphaned: Type.Integer(),
+  stale: Type.Integer(),
+  by_type: Type.Array(
+    Type.Object(
+      {
+        type: Type.String(),
+        total: Type.Integer(),
+        complete: Type.Integer(),
+        partial: Type.Integer(),
+        minimal: Type.Integer(),
+        avg_data_quality: Type.Number(),
+      },
+      closed,
+    ),
+  ),
+  worst_items: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        type: Type.String(),
+        data_quality: Type.Number(),
+        updated_at: Timestamp,
+      },
+      closed,
+    ),
+  ),
+});
+type Answer = Static<typeof Answer>;
+
 /** A card counts as stale when nothing in it has changed for as many days. */
 const STALE_DAYS = 90;
 
-interface Params {
-  worst: number;
-}
-
-interface TypeQuality {
-  type: string;
-  total: number;
-  complete: number;
-  partial: number;
-  minimal: number;
-  avg_data_quality: number;
-}
-
-interface Answer {
-  overall_data_quality: number;
-  total_items: number;
-  with_lifecycle: number;
-  orphaned: number;
-  stale: number;
-  by_type: TypeQuality[];
-  worst_items: { id: string; name: string; type: string; data_quality: number; updated_at: string }[];
-}
-
 /** How well the landscape is described: per type, and the cards that need work first. */
-export const dataQualityReport = defineReport<Params, Answer>({
+export const dataQualityReport = defineReport({
   name: 'data-quality',
   id: 'readDataQualityReport',
   summary: 'Read how well the landscape is described',
@@ -45,6 +58,7 @@ export const dataQualityReport = defineReport<Params, Answer>({
       description: 'How many cards to list, those of the lowest data quality first',
     }),
   },
+  answer: Answer,
   timeTravel: true,
   reads: {
     cards: ['type', 'name', 'parent_id', 'status', 'lifecycle', 'data_quality', 'created_at', 'updated_at'],

@@ -1,16 +1,32 @@
-import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import Type from 'typebox';
+import { closed, type StaticOf } from '../../../domain/kernel/shapes.ts';
 import type { CountedCards } from './kpis.counts.ts';
 
-/** The figures of the active cards of visible types. */
-export interface Figures {
-  total_cards: number;
-  by_type: Record<string, number>;
-  /** 0 to 100 with one decimal; 0 without cards. */
-  avg_data_quality: number;
-  approval_statuses: Record<string, number>;
-  data_quality_distribution: Record<'0-25' | '25-50' | '50-75' | '75-100', number>;
-  lifecycle_distribution: Record<string, number>;
-}
+const Counts = Type.Record(Type.String(), Type.Integer());
+/** The figures of the active cards of visible types; `avg_data_quality` has one decimal, and is 0 without cards. */
+export const figureSchemas = {
+  total_cards: Type.Integer(),
+  by_type: Counts,
+  avg_data_quality: Type.Number(),
+  approval_statuses: Counts,
+  data_quality_distribution: Type.Object(
+    { '0-25': Type.Integer(), '25-50': Type.Integer(), '50-75': Type.Integer(), '75-100': Type.Integer() },
+    closed,
+  ),
+  lifecycle_distribution: Type.Object(
+    {
+      plan: Type.Integer(),
+      phaseIn: Type.Integer(),
+      active: Type.Integer(),
+      phaseOut: Type.Integer(),
+      endOfLife: Type.Integer(),
+      none: Type.Integer(),
+    },
+    closed,
+  ),
+};
+
+export type Figures = StaticOf<typeof figureSchemas>;
 
 const quarters = ['0-25', '25-50', '50-75', '75-100'] as const;
 
@@ -22,7 +38,7 @@ export function figuresOf(counts: ReadonlyMap<string, CountedCards[]>): Figures 
     avg_data_quality: 0,
     approval_statuses: {},
     data_quality_distribution: { '0-25': 0, '25-50': 0, '50-75': 0, '75-100': 0 },
-    lifecycle_distribution: Object.fromEntries([...lifecyclePhases, 'none'].map((phase) => [phase, 0])),
+    lifecycle_distribution: { plan: 0, phaseIn: 0, active: 0, phaseOut: 0, endOfLife: 0, none: 0 },
   };
   const add = (sums: Record<string, number>, key: string, cards: number) => {
     sums[key] = (sums[key] ?? 0) + cards;

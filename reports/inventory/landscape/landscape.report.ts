@@ -1,42 +1,36 @@
+import Type, { type Static } from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
-import {
-  jsonLine,
-  jsonText,
-  type Lifecycle,
-  lifecycleCells,
-  lifecycleColumns,
-} from '../../kernel/report.sql.ts';
+import { jsonLine, jsonText, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { landscapeChart } from './landscape.chart.ts';
 
-interface Params {
-  type: string;
-  group_by: string;
-}
+const Named = { id: Uuid, name: Type.String() };
+const Member = { ...Named, type: Type.String(), attributes: OpenObject };
 
-interface Item {
-  id: string;
-  name: string;
-  type: string;
-  attributes: Record<string, unknown>;
-}
-
-interface Answer {
-  groups: {
-    id: string;
-    name: string;
-    parent_id: string | null;
-    items: (Item & { lifecycle: Lifecycle })[];
-  }[];
-  ungrouped: Item[];
-}
+const Answer = reportAnswer('LandscapeReport', {
+  groups: Type.Array(
+    Type.Object(
+      {
+        ...Named,
+        parent_id: Nullable(Uuid),
+        items: Type.Array(Type.Object({ ...Member, lifecycle: Nullable(CardLifecycle) }, closed)),
+      },
+      closed,
+    ),
+  ),
+  ungrouped: Type.Array(Type.Object(Member, closed)),
+});
+type Answer = Static<typeof Answer>;
 
 /** The cards of a type under the cards of another that they are related to. */
-export const landscapeReport = defineReport<Params, Answer>({
+export const landscapeReport = defineReport({
   name: 'landscape',
   id: 'readLandscapeReport',
   summary: 'Read the cards of a type, grouped by the cards of another that they are related to',
@@ -45,6 +39,7 @@ export const landscapeReport = defineReport<Params, Answer>({
   permission: 'reports.ea_dashboard',
   permissionNote: 'relations.view',
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check(ctx, { type, group_by }) {

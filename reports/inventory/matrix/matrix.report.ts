@@ -1,4 +1,7 @@
+import Type, { type Static } from 'typebox';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
@@ -6,25 +9,19 @@ import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 import { matrixChart } from './matrix.chart.ts';
 
-interface Params {
-  row_type: string;
-  col_type: string;
-}
+const Line = Type.Object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) }, closed);
 
-interface Line {
-  id: string;
-  name: string;
-  parent_id: string | null;
-}
+const Answer = reportAnswer('MatrixReport', {
+  rows: Type.Array(Line),
+  columns: Type.Array(Line),
+  intersections: Type.Array(Type.Object({ row_id: Uuid, col_id: Uuid }, closed)),
+});
+type Answer = Static<typeof Answer>;
 
-interface Answer {
-  rows: Line[];
-  columns: Line[];
-  intersections: { row_id: string; col_id: string }[];
-}
+type Line = Static<typeof Line>;
 
 /** Which cards of one type are related to which of another. */
-export const matrixReport = defineReport<Params, Answer>({
+export const matrixReport = defineReport({
   name: 'matrix',
   id: 'readMatrixReport',
   summary: 'Read which cards of two types are related',
@@ -33,6 +30,7 @@ export const matrixReport = defineReport<Params, Answer>({
   permission: 'reports.ea_dashboard',
   permissionNote: 'relations.view',
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
+  answer: Answer,
   timeTravel: true,
   reads: {
     cards: ['type', 'name', 'name_key', 'parent_id', 'status'],

@@ -1,43 +1,42 @@
+import Type from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
-import {
-  jsonLine,
-  type Lifecycle,
-  lifecycleCells,
-  lifecycleColumns,
-  literal,
-} from '../../kernel/report.sql.ts';
+import { jsonLine, lifecycleCells, lifecycleColumns, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { portfolioChart } from './portfolio.chart.ts';
 
-interface Params {
-  type: string;
-  x_axis: string;
-  y_axis: string;
-  size_field: string;
-  color_field: string;
-}
+const FieldValue = Type.Unsafe<Cell>(
+  Type.Unknown({ description: 'The value of the field; null where it is empty' }),
+);
 
-interface Answer {
-  items: {
-    id: string;
-    name: string;
-    x: Cell;
-    y: Cell;
-    size: number | null;
-    color: Cell;
-    lifecycle: Lifecycle;
-  }[];
-  x_axis: string;
-  y_axis: string;
-}
+const Answer = reportAnswer('PortfolioReport', {
+  items: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        x: FieldValue,
+        y: FieldValue,
+        size: Nullable(Type.Number()),
+        color: FieldValue,
+        lifecycle: Nullable(CardLifecycle),
+      },
+      closed,
+    ),
+  ),
+  x_axis: Type.String(),
+  y_axis: Type.String(),
+});
 
 const fields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
 
 /** Cards by four of their fields, for bubbles in a plane. */
-export const portfolioReport = defineReport<Params, Answer>({
+export const portfolioReport = defineReport({
   name: 'portfolio',
   id: 'readPortfolioReport',
   summary: 'Read the cards of a type by four of their fields',
@@ -51,6 +50,7 @@ export const portfolioReport = defineReport<Params, Answer>({
     size_field: fieldParam('costTotalAnnual', 'Field that gives the size'),
     color_field: fieldParam('businessCriticality', 'Field that gives the colour'),
   },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', others: false },
   check(ctx, params) {

@@ -1,29 +1,33 @@
 import Type from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { jsonLine, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { roadmapChart } from './roadmap.chart.ts';
 
-interface Params {
-  type?: string;
-}
-
-interface Answer {
-  items: {
-    id: string;
-    name: string;
-    type: string;
-    subtype: string | null;
-    lifecycle: Lifecycle;
-    attributes: Record<string, unknown>;
-  }[];
-}
+const Answer = reportAnswer('RoadmapReport', {
+  items: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        type: Type.String(),
+        subtype: Nullable(Type.String()),
+        lifecycle: Nullable(CardLifecycle),
+        attributes: OpenObject,
+      },
+      closed,
+    ),
+  ),
+});
 
 /** The lifecycles of cards, for bars along time. */
-export const roadmapReport = defineReport<Params, Answer>({
+export const roadmapReport = defineReport({
   name: 'roadmap',
   id: 'readRoadmapReport',
   summary: 'Read the lifecycles of cards',
@@ -34,6 +38,7 @@ export const roadmapReport = defineReport<Params, Answer>({
       Type.String({ maxLength: 100, description: 'Key of a card type; absent: all types' }),
     ),
   },
+  answer: Answer,
   timeTravel: true,
   reads: { cards: 'any', others: false },
   check(ctx, { type }) {

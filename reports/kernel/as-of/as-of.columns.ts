@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import { literal } from './as-of.events.ts';
-import { fieldColumn } from './as-of.reads.ts';
 import type { AsOfTable, OldValuesTable } from './as-of.tables.ts';
 
 /** A column of a table, with its type as SQL writes it. */
@@ -49,20 +48,6 @@ export const columnsOfEvents: Told = {
   value: (field, column) => cast(`k.changes -> ${literal(field)}`, 'old', column),
   valuesBefore: (column) => `(select jsonb_object_agg(substr(f.key, ${column.length + 2}), f.value -> 'old')
     from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`,
-};
-
-/** A column for each of a few fields. */
-export const columnsOfFewEvents = (known: readonly string[]): Told => {
-  const change = (field: string) => `k.${fieldColumn(field)}`;
-  const changed = (field: string) => `${change(field)} is not null`;
-  const old = (field: string) => `${change(field)} -> 'old'`;
-  return {
-    changed,
-    changedAny: (fields) => fields.map(changed).join(' or '),
-    old,
-    value: (field, column) => cast(change(field), 'old', column),
-    valuesBefore: (column) => namedOf(known, column, old),
-  };
 };
 
 /** Old values that are kept: columns, and one for fields that may be empty. */

@@ -1,5 +1,5 @@
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { type AsOfTable, asOfTables } from './as-of.tables.ts';
+import type { AsOfTable } from './as-of.tables.ts';
 
 /** What a reader reads of the tables that can be shown as they were; of those that it does not read nothing is gathered. */
 export interface Reads {
@@ -40,16 +40,6 @@ export function columnsRead({ table }: AsOfTable, reads: Reads | undefined): rea
 /** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */
 export const fieldsRead = (table: AsOfTable, reads: Reads | undefined): readonly string[] | undefined =>
   columnsRead(table, reads)?.flatMap((column) => fields[column] ?? [column]);
-
-/** All fields that are read, where they are few and of cards and relations alone; undefined where it may be any. */
-export function fewFields(reads: Reads | undefined): string[] | undefined {
-  const known = asOfTables.filter((table) => isRead(table, reads)).map((table) => fieldsRead(table, reads));
-  if (known.some((names) => names === undefined)) return undefined;
-  return [...new Set(known.flatMap((names) => names!))];
-}
-
-/** What each of a few fields is called as a column of `past_rows`. */
-export const fieldColumn = (field: string): string => `"was ${field}"`;
 
 /** Whether it is read who wrote a row last, or when, which every write changes. */
 export const readsStamps = (columns: readonly string[] | undefined): boolean =>

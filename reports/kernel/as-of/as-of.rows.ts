@@ -1,10 +1,73 @@
 import type { Knex } from 'knex';
-import { partOfAny } from './as-of.any.ts';
-import { type AsOfScope, literal, PARTS } from './as-of.events.ts';
-import { partOfFew } from './as-of.few.ts';
-import { changedFields, gather } from './as-of.gather.ts';
-import { fewFields, fieldColumn, fieldsRead, type Reads } from './as-of.reads.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import {
+  type AsOfScope,
+  createdTypes,
+  DELETED,
+  deletedTypes,
+  EXISTED,
+  eventsOfPart,
+  list,
+  literal,
+  PARTS,
+} from './as-of.events.ts';
+import { gather } from './as-of.gather.ts';
+import { fieldsRead, type Reads } from './as-of.reads.ts';
 import { asOfTables, type TouchedTable } from './as-of.tables.ts';
+
+/** The number of `card_tags`; the others have their place in the list. */
+const CARD_TAGS = asOfTables.length;
+
+/** The number of the table that an event writes to. */
+function tableNumber(): string {
+  const cases = asOfTables.map(({ created, updated, deleted }, number) => {
+    const types = list([...created, ...updated, ...deleted]);
+    return `when e.event_type in (${types}) then ${number}`;
+  });
+  const moves = asOfTables.map(({ moves }, number) => (moves ? `when ${literal(moves)} then ${number}` : ''));
+  return `case ${cases.join('\n')}
+    when e.event_type in ('tag.added', 'tag.removed') then ${CARD_TAGS}
+    when e.event_type = 'attachment.moved' then case e.data ->> 'entity' ${moves.join(' ')} end end`;
+}
+
+/** What an attachment that a merge moves may be of the tables that are shown as they were. */
+const movable = list(asOfTables.flatMap(({ moves }) => moves ?? []));
+/** The row that an event tells of. */
+const ROW_ID = `case when e.relation_id is not null then e.relation_id
+  when starts_with(e.event_type, 'card.') then e.card_id else (e.data ->> 'id')::uuid end`;
+/** Tells rows apart by a number, also before it is known that an id can be read. */
+const ROW_HASH = `case when e.relation_id is not null then uuid_hash(e.relation_id)
+  when starts_with(e.event_type, 'card.') then uuid_hash(e.card_id) else hashtext(e.data ->> 'id') end`;
+const tagId = `coalesce(e.data #>> '{changes,tag_id,new}', e.data #>> '{changes,tag_id,old}')::uuid`;
+
+/**
+ * A part of the rows of any table that were written after a position, with the first changes of their fields since as one
+ * object.
+ */
+function partOf(part: number, position: number, scope: AsOfScope): Fragment {
+  const events = eventsOfPart(part, ROW_HASH, position, scope);
+  return {
+    // the aggregates see the events newest first, as the inner query orders them
+    sql: `
+     select number, case when tag_id is null then id else md5(concat(id, tag_id))::uuid end as id, id as card_id, tag_id,
+       existed, existed and deleted as gone, changes, told
+     from (
+       select e.number, e.id, e.tag_id, ${EXISTED} as existed, ${DELETED} as deleted,
+         first_changes(e.changes) as changes, first_changes(e.told) as told
+       from (
+         select e.position, ${tableNumber()}::smallint as number, ${ROW_ID} as id,
+           case when e.event_type in ('tag.added', 'tag.removed') then ${tagId} end as tag_id,
+           e.event_type in (${createdTypes}) as created, e.event_type in (${deletedTypes}) as deleted,
+           e.data -> 'changes' as changes,
+           case when e.event_type in (${deletedTypes}) then e.data - 'changes' end as told
+         ${events.sql} and (e.event_type <> 'attachment.moved' or e.data ->> 'entity' in (${movable}))
+         order by e.position desc
+       ) e
+       group by e.number, e.id, e.tag_id
+     ) written`,
+    bindings: events.bindings,
+  };
+}
 
 /**
  * Gathers what was written after a position, once, as `past_rows`: for each row whether it stood
@@ -17,10 +80,7 @@ export async function collectRows(
   scope: AsOfScope,
 ): Promise<TouchedTable[]> {
   const { reads } = scope;
-  const few = fewFields(reads);
-  const parts = Array.from({ length: PARTS }, (_, part) =>
-    few ? partOfFew(few, part, position, scope) : partOfAny(part, position, scope),
-  );
+  const parts = Array.from({ length: PARTS }, (_, part) => partOf(part, position, scope));
   // each part is one worker's from end to end, so that they go on side by side: to share out the reading of one part at a
   // time looks cheaper, as nobody knows how many there are
   await sql.raw(
@@ -29,14 +89,13 @@ export async function collectRows(
   await gather(sql, 'past_rows', {
     sql: parts.map((part) => part.sql).join(' union all '),
     bindings: parts.flatMap((part) => part.bindings),
-    // ids are sorted sooner where they come first; of many tables, those of a small one are found sooner then
-    key: few ? 'id, number' : 'number, id',
+    key: 'number, id',
     counted: 'number, id, existed, gone',
   });
   await sql.raw(
     'set local min_parallel_table_scan_size to default; set local min_parallel_index_scan_size to default',
   );
-  const { rows } = await sql.raw(few ? touchedFew(few) : touchedAny(reads));
+  const { rows } = await sql.raw(touchedTables(reads));
   return rows.map(
     (row: { number: number; gone: boolean; made: boolean; fields: string[] }): TouchedTable => ({
       ...row,
@@ -46,13 +105,8 @@ export async function collectRows(
   );
 }
 
-/** What `past_rows` holds of each table, where a few fields are columns. */
-const touchedFew = (fields: readonly string[]): string =>
-  `select number, bool_or(gone) as gone, bool_or(not existed) as made, ${changedFields(fields, fieldColumn)}
-   from past_rows group by number`;
-
 /** What `past_rows` holds of each table. Looking for the fields that are read is much quicker than listing all. */
-function touchedAny(reads: Reads | undefined): string {
+function touchedTables(reads: Reads | undefined): string {
   const known = asOfTables.map((table) => fieldsRead(table, reads));
   const listed = known.flatMap((fields, number) => (fields ? [number] : []));
   const found = [...new Set(known.flatMap((fields) => fields ?? []))].map(

@@ -3,15 +3,13 @@ import {
   type Column,
   columnsOf,
   columnsOfEvents,
-  columnsOfFewEvents,
   settledBefore,
   shownBy,
-  type Told,
   toldOfKept,
 } from './as-of.columns.ts';
 import { literal } from './as-of.events.ts';
 import { hasOldValues } from './as-of.old-values.ts';
-import { columnsRead, fewFields, isRead, type Reads } from './as-of.reads.ts';
+import { columnsRead, isRead, type Reads } from './as-of.reads.ts';
 import { type AsOfTable, asOfTables, type TouchedTable } from './as-of.tables.ts';
 
 /**
@@ -58,7 +56,7 @@ function viewOf(
 ): string {
   const { before, lost } = shownBy({
     past,
-    told: apart ? toldOfKept(apart) : toldOfRows(reads),
+    told: apart ? toldOfKept(apart) : columnsOfEvents,
     fields,
     columns,
     position,
@@ -94,11 +92,6 @@ export const eventsUntil = (position: number, asOf: Date): string[] => [
   `create temporary view kpi_snapshots as
    select * from public.kpi_snapshots where slot <= ${literal(asOf.toISOString())}::timestamptz`,
 ];
-
-function toldOfRows(reads: Reads | undefined): Told {
-  const few = fewFields(reads);
-  return few ? columnsOfFewEvents(few) : columnsOfEvents;
-}
 
 /** A tag was on a card when the first that was told of it since is that it was taken off. */
 function tagLinks({ number, gone }: TouchedTable): string {

@@ -148,7 +148,7 @@ function tiles<T extends InTree>(
 
 /** A bar for each application: how many elements of diagrams use it. */
 export const elementApplicationChart = (
-  items: { application_name: string; elements: unknown[] }[],
+  items: { application_name: string | null; elements: unknown[] }[],
   context: ChartContext,
 ): Chart => ({
   kind: 'bars',
@@ -158,7 +158,7 @@ export const elementApplicationChart = (
   unit: 'count',
   series: ['Elements'],
   items: items
-    .map(({ application_name, elements }) => ({ name: application_name, values: [elements.length] }))
+    .map(({ application_name, elements }) => ({ name: application_name ?? '', values: [elements.length] }))
     .sort((a, b) => b.values[0]! - a.values[0]!),
 });
 

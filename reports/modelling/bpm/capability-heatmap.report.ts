@@ -1,7 +1,9 @@
-import Type from 'typebox';
+import Type, { type TProperties } from 'typebox';
 import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -9,6 +11,23 @@ import { jsonLines, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { bpmCapabilityHeatmapChart } from './bpm.charts.ts';
 import { relatedTo } from './bpm.sql.ts';
+
+const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
+const Name = Type.String();
+
+const Answer = reportAnswer('BpmCapabilityHeatmap', {
+  metric: Type.String(),
+  items: Type.Array(
+    object({
+      id: Uuid,
+      name: Name,
+      parent_id: Nullable(Uuid),
+      level: Type.String({ description: 'L1 to L5' }),
+      metric_value: Type.Number(),
+      attributes: OpenObject,
+    }),
+  ),
+});
 
 const CAPABILITY = 'BusinessCapability';
 
@@ -21,13 +40,8 @@ const metrics = {
 } as const;
 type Metric = keyof typeof metrics;
 
-interface Answer {
-  metric: Metric;
-  items: { id: string; name: string; parent_id: string | null; level: string; metric_value: number }[];
-}
-
 /** Capabilities with one number about the processes that support each. */
-export const bpmCapabilityHeatmapReport = defineReport<{ metric: Metric }, Answer>({
+export const bpmCapabilityHeatmapReport = defineReport({
   name: 'bpm-capability-heatmap',
   path: 'bpm/capability-heatmap',
   id: 'readBpmCapabilityHeatmap',
@@ -44,6 +58,7 @@ export const bpmCapabilityHeatmapReport = defineReport<{ metric: Metric }, Answe
         'All processes, those with a high or critical risk, those whose maturity is initial or managed, or those that are fully automated',
     }),
   },
+  answer: Answer,
   timeTravel: true,
   check(ctx) {
     typeOf(ctx, 'type', PROCESS);

@@ -1,21 +1,38 @@
+import Type, { type TProperties } from 'typebox';
+import { closed, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { bpmDashboardChart } from './bpm.charts.ts';
 import { shownDiagram } from './bpm.sql.ts';
 
-type Counts = Record<string, number>;
+const Count = Type.Integer({ minimum: 0 });
+const Counts = (unknown: boolean) =>
+  Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
+    description: unknown ? 'By value; `unknown` for processes without one' : 'By value',
+  });
+const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
+const Name = Type.String();
 
-interface Answer {
-  total_processes: number;
-  by_process_type: Counts;
-  by_maturity: Counts;
-  by_automation: Counts;
-  by_risk: Counts;
-  top_risk_processes: { id: string; name: string; risk: string; maturity: string }[];
-  diagram_coverage: { with_diagram: number; total: number; percentage: number };
-}
+const Answer = reportAnswer('BpmDashboard', {
+  total_processes: Count,
+  by_process_type: Counts(false),
+  by_maturity: Counts(true),
+  by_automation: Counts(true),
+  by_risk: Counts(true),
+  top_risk_processes: Type.Array(
+    object({ id: Uuid, name: Name, risk: Type.String(), maturity: Type.String() }),
+  ),
+  diagram_coverage: object({
+    with_diagram: Count,
+    total: Count,
+    percentage: Type.Number({ minimum: 0, maximum: 100 }),
+  }),
+});
+
+type Counts = Record<string, number>;
 
 /** How many processes are named. */
 const MOST = 10;
@@ -26,7 +43,7 @@ const counts = (key: string, unknown: boolean): string =>
      from p group by 1) counted where k is not null)`;
 
 /** Key figures of processes. */
-export const bpmDashboardReport = defineReport<Record<string, never>, Answer>({
+export const bpmDashboardReport = defineReport({
   name: 'bpm-dashboard',
   path: 'bpm/dashboard',
   id: 'readBpmDashboard',
@@ -36,6 +53,7 @@ export const bpmDashboardReport = defineReport<Record<string, never>, Answer>({
     'How many there are of each type, maturity, automation and risk, the first ten of those with a high or critical risk, and how many have a diagram. Percentages have one decimal.',
   permission: 'reports.bpm_dashboard',
   params: {},
+  answer: Answer,
   timeTravel: false,
   check(ctx) {
     typeOf(ctx, 'type', PROCESS);

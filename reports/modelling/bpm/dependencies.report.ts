@@ -1,5 +1,8 @@
+import Type, { type TProperties } from 'typebox';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -7,15 +10,19 @@ import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { processDependenciesChart } from './bpm.charts.ts';
 
+const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
+const Name = Type.String();
+const Subtype = Nullable(Type.String());
+
+const Answer = reportAnswer('ProcessDependencies', {
+  nodes: Type.Array(object({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject })),
+  edges: Type.Array(object({ source: Uuid, target: Uuid, id: Uuid })),
+});
+
 const DEPENDENCY = 'relProcessDependency';
 
-interface Answer {
-  nodes: { id: string; name: string; subtype: string | null }[];
-  edges: { source: string; target: string; id: string }[];
-}
-
 /** Which processes depend on which. */
-export const processDependenciesReport = defineReport<Record<string, never>, Answer>({
+export const processDependenciesReport = defineReport({
   name: 'bpm-process-dependencies',
   path: 'bpm/process-dependencies',
   id: 'readProcessDependencies',
@@ -25,6 +32,7 @@ export const processDependenciesReport = defineReport<Record<string, never>, Ans
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view',
   params: {},
+  answer: Answer,
   timeTravel: true,
   check(ctx) {
     typeOf(ctx, 'type', PROCESS);

@@ -1,6 +1,9 @@
+import Type, { type TProperties } from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
@@ -8,25 +11,32 @@ import { defineReport } from '../../kernel/report.ts';
 import { elementApplicationChart } from './bpm.charts.ts';
 import { applicationLinks } from './bpm.sql.ts';
 
+const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
+const Name = Type.String();
+
+const Answer = reportAnswer('ElementApplicationMap', {
+  items: Type.Array(
+    object({
+      application_id: Nullable(Uuid),
+      application_name: Nullable(Type.String()),
+      elements: Type.Array(
+        object({
+          element_id: Uuid,
+          element_name: Type.String(),
+          element_type: Type.String(),
+          lane_name: Nullable(Type.String()),
+          process_id: Uuid,
+          process_name: Name,
+        }),
+      ),
+    }),
+  ),
+});
+
 const APPLICATION = 'Application';
 
-interface Answer {
-  items: {
-    application_id: string;
-    application_name: string;
-    elements: {
-      element_id: string;
-      element_name: string;
-      element_type: string;
-      lane_name: string | null;
-      process_id: string;
-      process_name: string;
-    }[];
-  }[];
-}
-
 /** By application, the elements of diagrams that use it. */
-export const elementApplicationMapReport = defineReport<Record<string, never>, Answer>({
+export const elementApplicationMapReport = defineReport({
   name: 'bpm-element-application-map',
   path: 'bpm/element-application-map',
   id: 'readElementApplicationMap',
@@ -37,6 +47,7 @@ export const elementApplicationMapReport = defineReport<Record<string, never>, A
   permission: 'reports.bpm_dashboard',
   permissionNote: 'bpm.view',
   params: {},
+  answer: Answer,
   timeTravel: false,
   check(ctx) {
     typeOf(ctx, 'type', PROCESS);

@@ -1,7 +1,10 @@
+import Type, { type Static, type TProperties } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
 import type { Column } from '../../kernel/formats/formats.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
@@ -9,16 +12,15 @@ import { defineReport, type Report, type ReportInput, type ReportTable } from '.
 import { processMatrixChart } from './bpm.charts.ts';
 import { applicationLinks, relatedTo } from './bpm.sql.ts';
 
-interface Line {
-  id: string;
-  name: string;
-}
+const Line = Type.Object({ id: Uuid, name: Type.String() }, closed);
+type Line = Static<typeof Line>;
 
-interface Answer<C> {
-  rows: Line[];
-  columns: Line[];
-  cells: C[];
-}
+const matrixAnswer = <const C extends TProperties>($id: string, cell: C) =>
+  reportAnswer($id, {
+    rows: Type.Array(Line),
+    columns: Type.Array(Line),
+    cells: Type.Array(Type.Object(cell, closed)),
+  });
 
 const CAPABILITY = 'BusinessCapability';
 const APPLICATION = 'Application';
@@ -61,7 +63,7 @@ interface Cells {
 
 /** The processes of the report, all cards of another type, and what stands where they meet. */
 async function matrixText(
-  { sql, ctx, cards, visible }: ReportInput<Record<string, never>>,
+  { sql, ctx, cards, visible }: ReportInput<object>,
   other: string,
   cells: Cells,
 ): Promise<string> {
@@ -83,7 +85,7 @@ async function matrixText(
  * @param other what its columns are called. @param more further columns of the cells.
  */
 function matrixTables<C extends { process_id: string }>(
-  { rows, columns, cells }: Answer<C>,
+  { rows, columns, cells }: { rows: Line[]; columns: Line[]; cells: C[] },
   other: 'capability' | 'application',
   more: Column[] = [],
 ): ReportTable[] {
@@ -116,10 +118,7 @@ function matrixTables<C extends { process_id: string }>(
 }
 
 /** Which processes support which capabilities. */
-export const capabilityProcessMatrixReport = defineReport<
-  Record<string, never>,
-  Answer<{ process_id: string; capability_id: string }>
->({
+export const capabilityProcessMatrixReport = defineReport({
   ...shared(CAPABILITY),
   name: 'bpm-capability-process-matrix',
   path: 'bpm/capability-process-matrix',
@@ -127,6 +126,11 @@ export const capabilityProcessMatrixReport = defineReport<
   summary: 'Read which processes support which capabilities',
   description:
     'Rows are processes, columns capabilities; a cell is a pair that is related. `filter` narrows the rows.',
+  answer: matrixAnswer('CapabilityProcessMatrix', {
+    process_id: Uuid,
+    capability_id: Uuid,
+    attributes: OpenObject,
+  }),
   timeTravel: true,
   compute: async (input) =>
     await matrixText(input, CAPABILITY, {
@@ -139,16 +143,8 @@ export const capabilityProcessMatrixReport = defineReport<
     processMatrixChart(answer, { type: CAPABILITY, key: 'capability_id' }, context),
 });
 
-interface ApplicationCell {
-  process_id: string;
-  application_id: string;
-  source: 'relation' | 'element';
-  element_name?: string;
-  element_type?: string;
-}
-
 /** Which processes use which applications, by relations and by elements of diagrams. */
-export const processApplicationMatrixReport = defineReport<Record<string, never>, Answer<ApplicationCell>>({
+export const processApplicationMatrixReport = defineReport({
   ...shared(APPLICATION),
   name: 'bpm-process-application-matrix',
   path: 'bpm/process-application-matrix',
@@ -157,6 +153,14 @@ export const processApplicationMatrixReport = defineReport<Record<string, never>
   description:
     'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` narrows the rows.',
   permissionNote: 'relations.view; bpm.view for elements of diagrams',
+  answer: matrixAnswer('ProcessApplicationMatrix', {
+    process_id: Uuid,
+    application_id: Nullable(Uuid),
+    source: Type.Union([Type.Literal('relation'), Type.Literal('element')]),
+    attributes: Type.Optional(OpenObject),
+    element_name: Type.Optional(Type.String()),
+    element_type: Type.Optional(Type.String()),
+  }),
   timeTravel: false,
   check(ctx) {
     shared(APPLICATION).check(ctx);

@@ -1,5 +1,9 @@
+import Type, { type TProperties } from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -8,27 +12,46 @@ import { defineReport } from '../../kernel/report.ts';
 import { processMapChart } from './bpm.charts.ts';
 import { relatedTo, shownDiagram } from './bpm.sql.ts';
 
+const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
+const Name = Type.String();
+const Subtype = Nullable(Type.String());
+const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
+const Count = Type.Integer({ minimum: 0 });
+const Line = object({ id: Uuid, name: Name });
+
+const Answer = reportAnswer('ProcessMap', {
+  items: Type.Array(
+    object({
+      ...card,
+      attributes: OpenObject,
+      lifecycle: Nullable(CardLifecycle),
+      app_count: Count,
+      total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
+      apps: Type.Array(
+        object({
+          id: Uuid,
+          name: Name,
+          subtype: Subtype,
+          attributes: OpenObject,
+          lifecycle: Nullable(CardLifecycle),
+          rel_attributes: OpenObject,
+        }),
+      ),
+      data_objects: Type.Array(Line),
+      org_ids: Type.Array(Uuid),
+      ctx_ids: Type.Array(Uuid),
+      has_diagram: Type.Boolean(),
+      element_count: Count,
+    }),
+  ),
+  organizations: Type.Array(Line),
+  business_contexts: Type.Array(Line),
+});
+
 const others = ['Application', 'DataObject', 'Organization', 'BusinessContext'] as const;
 
-interface Item {
-  id: string;
-  name: string;
-  subtype: string | null;
-  parent_id: string | null;
-  app_count: number;
-  total_cost?: number;
-  apps: { id: string; name: string; subtype: string | null }[];
-  data_objects: { id: string; name: string }[];
-  has_diagram: boolean;
-  element_count: number;
-}
-
-interface Answer {
-  items: Item[];
-}
-
 /** All processes with what they use, and whom they belong to. */
-export const processMapReport = defineReport<Record<string, never>, Answer>({
+export const processMapReport = defineReport({
   name: 'bpm-process-map',
   path: 'bpm/process-map',
   id: 'readProcessMap',
@@ -39,6 +62,7 @@ export const processMapReport = defineReport<Record<string, never>, Answer>({
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view; bpm.view; costs.view for costs',
   params: {},
+  answer: Answer,
   timeTravel: false,
   check(ctx) {
     typeOf(ctx, 'type', PROCESS);

@@ -1,5 +1,9 @@
+import Type, { type TProperties } from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -8,23 +12,43 @@ import { defineReport } from '../../kernel/report.ts';
 import { valueStreamChart } from './bpm.charts.ts';
 import { relatedTo } from './bpm.sql.ts';
 
+const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
+const Name = Type.String();
+const Subtype = Nullable(Type.String());
+const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
+
+const Answer = reportAnswer('ValueStreamMatrix', {
+  organizations: Type.Array(object(card)),
+  contexts: Type.Array(
+    object({
+      ...card,
+      attributes: OpenObject,
+      sort_order: Nullable(Type.Number()),
+      column_width: Nullable(Type.Number()),
+    }),
+  ),
+  cells: Type.Record(
+    Type.String(),
+    Type.Record(
+      Type.String(),
+      Type.Array(
+        object({
+          ...card,
+          attributes: OpenObject,
+          lifecycle: Nullable(CardLifecycle),
+          apps: Type.Array(object({ id: Uuid, name: Name, subtype: Subtype })),
+        }),
+      ),
+    ),
+    { description: 'By organisation, then by business context or `__none__`' },
+  ),
+  unassigned: Type.Array(object({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject })),
+});
+
 const others = ['Organization', 'BusinessContext', 'Application'] as const;
 
 /** Where processes stand that belong to no context. */
 const NO_CONTEXT = '__none__';
-
-interface Card {
-  id: string;
-  name: string;
-  subtype: string | null;
-}
-
-interface Answer {
-  organizations: (Card & { parent_id: string | null })[];
-  contexts: (Card & { parent_id: string | null })[];
-  cells: Record<string, Record<string, Card[]>>;
-  unassigned: Card[];
-}
 
 const head = (alias: string) =>
   `'id', ${alias}.id, 'name', ${alias}.name, 'subtype', ${alias}.subtype, 'parent_id', ${alias}.parent_id`;
@@ -32,7 +56,7 @@ const number = (key: string) =>
   `case when jsonb_typeof(c.attributes -> '${key}') = 'number' then (c.attributes -> '${key}')::numeric end`;
 
 /** Which processes run where in a value stream. */
-export const valueStreamMatrixReport = defineReport<Record<string, never>, Answer>({
+export const valueStreamMatrixReport = defineReport({
   name: 'bpm-value-stream-matrix',
   path: 'bpm/value-stream-matrix',
   id: 'readValueStreamMatrix',
@@ -43,6 +67,7 @@ export const valueStreamMatrixReport = defineReport<Record<string, never>, Answe
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view',
   params: {},
+  answer: Answer,
   timeTravel: true,
   check(ctx) {
     typeOf(ctx, 'type', PROCESS);

@@ -1,39 +1,60 @@
+import Type, { type Static } from 'typebox';
 import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { closed, Nullable } from '../../../domain/kernel/shapes.ts';
 import { fiscalYearOf } from '../../../domain/modelling/ppm/fiscal-years.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
 import { NEWEST_FIRST } from '../../../domain/modelling/ppm/status-reports.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { ppmDashboardChart } from './ppm.charts.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 
+const Count = Type.Integer({ minimum: 0 });
+const Counts = Type.Record(Type.String(), Count);
+const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
+const Health = Type.Object(
+  { onTrack: Count, atRisk: Count, offTrack: Count, noReport: Count },
+  { ...closed, description: 'Initiatives by what their newest status report says' },
+);
+
+const Answer = reportAnswer('PpmDashboard', {
+  total_initiatives: Count,
+  by_subtype: Counts,
+  by_status: Counts,
+  total_budget: Amount,
+  total_actual: Amount,
+  health_schedule: Health,
+  health_cost: Health,
+  health_scope: Health,
+  by_fiscal_year: Nullable(
+    Type.Array(
+      Type.Object(
+        {
+          fiscal_year: Type.Integer(),
+          budget: Type.Number(),
+          planned: Type.Number({ description: 'Of cost lines with a date in it' }),
+          actual: Type.Number(),
+        },
+        closed,
+      ),
+      { description: 'Null without costs.view' },
+    ),
+  ),
+});
+type Answer = Static<typeof Answer>;
+
 const healths = ['health_schedule', 'health_cost', 'health_scope'] as const;
-type Health = Record<'onTrack' | 'atRisk' | 'offTrack' | 'noReport', number>;
 
 /** Money of one fiscal year; planned and actual are those of cost lines with a date. */
-interface Year {
-  fiscal_year: number;
-  budget: number;
-  planned: number;
-  actual: number;
-}
+type Year = NonNullable<Answer['by_fiscal_year']>[number];
 
-interface Answer extends Record<(typeof healths)[number], Health> {
-  total_initiatives: number;
-  by_subtype: Record<string, number>;
-  by_status: Record<string, number>;
-  /** Null for those who see no costs. */
-  total_budget: number | null;
-  total_actual: number | null;
-  by_fiscal_year: Year[] | null;
-}
-
-type Input = ReportInput<Record<string, never>>;
+type Input = ReportInput<object>;
 
 /** Initiatives by subtype, status and health, and their sums. */
-async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by_fiscal_year'>> {
+async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by_fiscal_year' | 'position'>> {
   const counts = (by: string): string =>
     `(select coalesce(jsonb_object_agg(k, n), '{}') from (
        select ${by} as k, count(*) as n from i where ${by} is not null group by 1 order by 1) g)`;
@@ -89,7 +110,7 @@ async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
 }
 
 /** How the portfolio of initiatives stands. */
-export const ppmDashboardReport = defineReport<Record<string, never>, Answer>({
+export const ppmDashboardReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-dashboard',
   path: 'ppm/dashboard',
@@ -98,6 +119,7 @@ export const ppmDashboardReport = defineReport<Record<string, never>, Answer>({
   description:
     'Health is that of each initiative’s newest status report. Without costs.view all amounts are null. Fiscal years begin with the month of the settings, and are called after the calendar year in which they end.',
   params: {},
+  answer: Answer,
   check: requirePortfolio,
   dependsOn: (topic) => followsInitiatives(topic) || topic === SETTINGS_TOPIC,
   variant: (ctx) => String(showsCosts(ctx)),

@@ -1,10 +1,12 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { closed, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
 import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm/status-reports.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
@@ -13,30 +15,42 @@ import { ppmGanttChart } from './ppm.charts.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
 
-interface Params {
-  group_by?: string;
-}
+const Text = Nullable(Type.String());
+const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 
-interface Item {
-  id: string;
-  name: string;
-  subtype: string | null;
-  status: string | null;
-  parent_id: string | null;
-  start_date: string | null;
-  end_date: string | null;
-  cost_budget: number | null;
-  cost_actual: number | null;
-  capex_planned: number | null;
-  capex_actual: number | null;
-  opex_planned: number | null;
-  opex_actual: number | null;
-  group_id: string | null;
-  group_name: string | null;
-  latest_report: Record<string, string | null> | null;
-  latest_report_id: string | null;
-  stakeholders: { user_id: string; display_name: string; role_key: string }[];
-}
+const Answer = reportAnswer('PpmGantt', {
+  items: Type.Array(
+    Type.Object(
+      {
+        id: Uuid,
+        name: Type.String(),
+        subtype: Text,
+        status: Text,
+        parent_id: Nullable(Uuid),
+        start_date: Nullable(DateOnly),
+        end_date: Nullable(DateOnly),
+        cost_budget: Amount,
+        cost_actual: Amount,
+        capex_planned: Amount,
+        capex_actual: Amount,
+        opex_planned: Amount,
+        opex_actual: Amount,
+        group_id: Nullable(Uuid),
+        group_name: Text,
+        latest_report: Nullable(Type.Unsafe<Record<string, string | null>>(Type.Ref('PpmStatusReport#'))),
+        latest_report_id: Nullable(Uuid),
+        stakeholders: Type.Array(
+          Type.Object({ user_id: Uuid, display_name: Type.String(), role_key: Type.String() }, closed),
+          { description: 'Empty without stakeholders.view' },
+        ),
+      },
+      closed,
+    ),
+  ),
+});
+type Answer = Static<typeof Answer>;
+
+type Item = Answer['items'][number];
 
 /** The attributes that the report shows, as `v`, each looked up once however often it is looked at. */
 const attributes = `cross join lateral (select c.attributes ->> 'initiativeStatus' as status,
@@ -99,7 +113,7 @@ function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragm
 }
 
 /** Initiatives along time, each with money, people and its newest status report. */
-export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
+export const ppmGanttReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-gantt',
   path: 'ppm/gantt',
@@ -113,6 +127,7 @@ export const ppmGanttReport = defineReport<Params, { items: Item[] }>({
       Type.String({ maxLength: 100, description: 'Key of a type of the group options; absent: no groups' }),
     ),
   },
+  answer: Answer,
   check(ctx, { group_by }) {
     requirePortfolio(ctx);
     if (group_by === undefined) return;

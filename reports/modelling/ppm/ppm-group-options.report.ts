@@ -1,13 +1,18 @@
+import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { closed } from '../../../domain/kernel/shapes.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
+import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { ofPortfolio, requirePortfolio } from './ppm.shared.ts';
 
-interface Option {
-  type_key: string;
-  type_label: string;
-}
+const Answer = reportAnswer('PpmGroupOptions', {
+  items: Type.Array(Type.Object({ type_key: Type.String(), type_label: Type.String() }, closed)),
+});
+type Answer = Static<typeof Answer>;
+
+type Option = Answer['items'][number];
 
 /** The visible types that a relation type joins to initiatives, in the order of the metamodel. */
 export function groupTypes({ metamodel }: Pick<Ctx, 'metamodel'>): Option[] {
@@ -24,13 +29,14 @@ export function groupTypes({ metamodel }: Pick<Ctx, 'metamodel'>): Option[] {
 }
 
 /** By which types initiatives can be grouped. */
-export const ppmGroupOptionsReport = defineReport<Record<string, never>, { items: Option[] }>({
+export const ppmGroupOptionsReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-group-options',
   path: 'ppm/group-options',
   id: 'readPpmGroupOptions',
   summary: 'Read by which types initiatives can be grouped',
   params: {},
+  answer: Answer,
   check: requirePortfolio,
   dependsOn: (topic) => topic === 'metamodel',
   variant: () => '',
