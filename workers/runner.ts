@@ -143,7 +143,7 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
     const result = await processor.run(job, services);
     progress.stop();
     // false where the processor has finished the job itself
-    await store(() => completeRun(leases, lease, result));
+    await store(() => completeRun(leases, lease, result ?? {}));
     log.info('the job has ended');
   } catch (error) {
     progress.stop();

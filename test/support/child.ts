@@ -12,6 +12,9 @@ export interface Child {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** Loading the service fills a young generation of the usual size ten times: collecting that takes a tenth of a start. */
+const FEW_COLLECTIONS = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
+
 /** Starts a TypeScript file with the running Node. */
 export function startChild(
   file: string,
@@ -19,7 +22,7 @@ export function startChild(
   env: Record<string, string | undefined> = {},
   account: { uid?: number; gid?: number } = {},
 ): Child {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [...FEW_COLLECTIONS, file, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     ...account,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -65,7 +65,8 @@ async function prepare(dataDir: string): Promise<void> {
   await compiled;
   const cache = path.dirname(prepared);
   for (const name of await readdir(cache)) {
-    if (name.startsWith('prepared-')) await rm(path.join(cache, name), { recursive: true, force: true });
+    if (name.startsWith('prepared-'))
+      await rm(path.join(cache, name), { recursive: true, force: true, maxRetries: 5 });
   }
   const unfinished = `${prepared}.${process.pid}`;
   await copy(dataDir, unfinished);

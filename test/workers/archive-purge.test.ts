@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changeSetting } from '../../domain/app/settings/settings.change.ts';
 import { archivePurgeJob } from '../../domain/inventory/cards/archive-purge.job.ts';
-import { archivePurgeProcessor } from '../../workers/archive-purge.ts';
+import { archivePurgeProcessor } from '../../workers/processors.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { ask, untilStatus } from '../support/jobs.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { todosDueJob } from '../../domain/collaboration/todos/todos.due.job.ts';
+import { todosDueProcessor } from '../../workers/processors.ts';
 import { startWorkers } from '../../workers/runtime.ts';
-import { todosDueProcessor } from '../../workers/todos-due.ts';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { ask, untilStatus } from '../support/jobs.ts';
 

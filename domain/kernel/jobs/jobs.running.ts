@@ -105,7 +105,7 @@ export type EndOfJob = Pick<Work, 'sql' | 'emit'>;
 /** Executes jobs of one kind. */
 export interface JobProcessor {
   definition: JobDefinition;
-  run(job: RunningJob, services: Services): Promise<JobResult>;
+  run(job: RunningJob, services: Services): Promise<JobResult | undefined>;
   /** Records the end of a failed job in the transaction that ends it. */
   failed?(work: EndOfJob, job: FailedJob): Promise<void>;
   /** The same for a job that was cancelled while it ran. */
@@ -115,7 +115,7 @@ export interface JobProcessor {
 /** Connects a kind of jobs to the function that runs it, and to those that record its failure and its cancellation. */
 export function processes<P extends TSchema>(
   definition: JobDefinition<P>,
-  run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult>,
+  run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult> | Promise<void>,
   failed?: (work: EndOfJob, job: FailedJob<Static<P>>) => Promise<void>,
   cancelled?: (work: EndOfJob, job: EndedJob<Static<P>>) => Promise<void>,
 ): JobProcessor {

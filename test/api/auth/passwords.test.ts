@@ -1,7 +1,6 @@
 // @redis
 import { describe, expect, it } from 'vitest';
-import { mailProcessor } from '../../../workers/mail.ts';
-import { passwordResetProcessor } from '../../../workers/password-reset.ts';
+import { mailProcessor, passwordResetProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';

@@ -1,7 +1,6 @@
 // @redis
 import { beforeEach, describe, expect, it } from 'vitest';
-import { mailProcessor } from '../../../workers/mail.ts';
-import { registrationProcessor } from '../../../workers/registration.ts';
+import { mailProcessor, registrationProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import {
   bearer,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { mitigationsDueJob } from '../../../domain/governance/risks/mitigations.due.job.ts';
 import { occurrenceStatuses } from '../../../domain/governance/risks/risks.types.ts';
 import { occurrenceActs } from '../../../domain/governance/risks/tasks.rules.ts';
-import { mitigationsDueProcessor } from '../../../workers/mitigations-due.ts';
+import { mitigationsDueProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { ask, untilStatus } from '../../support/jobs.ts';

@@ -8,7 +8,7 @@ import { eraseUser } from '../../../domain/access/erasure/erasure.run.ts';
 import { patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.sweep.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { eraseUserProcessor } from '../../../workers/erase-user.ts';
+import { eraseUserProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';

@@ -7,7 +7,7 @@ import { enqueueMail, enqueueMails, type Mail } from '../../../domain/kernel/mai
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
 import { deliver } from '../../../integrations/mail/mail.smtp.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
-import { mailProcessor } from '../../../workers/mail.ts';
+import { mailProcessor } from '../../../workers/processors.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 import { type JobRow, letLeasesPass, startWorkerProcess } from '../../support/jobs.ts';
