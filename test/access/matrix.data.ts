@@ -1,46 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { password, person } from '../support/accounts.ts';
-import { accountRows } from './matrix/accounts.data.ts';
-import { aiRows } from './matrix/ai.data.ts';
-import { aiAnalysisRows } from './matrix/ai-analysis.data.ts';
-import { archimateRows } from './matrix/archimate.data.ts';
-import { architectRows } from './matrix/architect.data.ts';
-import { batchRows } from './matrix/batches.data.ts';
-import { bookmarkRows } from './matrix/bookmarks.data.ts';
-import { bpmRows } from './matrix/bpm.data.ts';
-import { calculationRows } from './matrix/calculations.data.ts';
-import { cardBulkRows } from './matrix/card-bulk.data.ts';
-import { cardMergeRows } from './matrix/card-merge.data.ts';
-import { collaborationRows } from './matrix/collaboration.data.ts';
-import { complianceRows } from './matrix/compliance.data.ts';
-import { decisionRows } from './matrix/decisions.data.ts';
-import { diagramRows } from './matrix/diagrams.data.ts';
-import { eolRows } from './matrix/eol.data.ts';
-import { extractionRows } from './matrix/extractions.data.ts';
-import { extractRows } from './matrix/extracts.data.ts';
-import { itsmRows } from './matrix/itsm.data.ts';
-import { itsmRunRows } from './matrix/itsm-runs.data.ts';
-import { itsmUndoRows } from './matrix/itsm-undo.data.ts';
-import { mcpRows } from './matrix/mcp.data.ts';
-import { metamodelRows } from './matrix/metamodel.data.ts';
-import { migrationRows } from './matrix/migration.data.ts';
-import { notificationRows } from './matrix/notifications.data.ts';
-import { odataRows } from './matrix/odata.data.ts';
-import { portalRows } from './matrix/portals.data.ts';
-import { ppmRows } from './matrix/ppm.data.ts';
-import { referenceRows } from './matrix/reference.data.ts';
-import { registrationRows } from './matrix/registration.data.ts';
-import { reportRows } from './matrix/reports.data.ts';
-import { riskRows } from './matrix/risks.data.ts';
-import { savedReportRows } from './matrix/saved-reports.data.ts';
-import { scimRows } from './matrix/scim.data.ts';
-import { settingRows } from './matrix/settings.data.ts';
-import { ssoRows } from './matrix/sso.data.ts';
-import { surveyRows } from './matrix/surveys.data.ts';
-import { tagRows } from './matrix/tags.data.ts';
-import { vendorRows } from './matrix/vendors.data.ts';
-import { webhookRows } from './matrix/webhooks.data.ts';
-import { workspaceRows } from './matrix/workspace.data.ts';
+import { groups } from './groups.ts';
 import { csv, onCard, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
@@ -185,49 +145,5 @@ const firstRows: Row[] = [
   row('GET /api/docs', '+ + + + + + +'),
 ];
 
-/** Every operation's rows; groups that came later have files of their own under matrix/. */
-export const table: Row[] = [
-  // one group a line
-  firstRows,
-  accountRows,
-  registrationRows,
-  cardBulkRows,
-  cardMergeRows,
-  mcpRows,
-  metamodelRows,
-  collaborationRows,
-  notificationRows,
-  settingRows,
-  tagRows,
-  surveyRows,
-  ssoRows,
-  scimRows,
-  bookmarkRows,
-  savedReportRows,
-  webhookRows,
-  extractionRows,
-  itsmRows,
-  itsmRunRows,
-  itsmUndoRows,
-  aiRows,
-  aiAnalysisRows,
-  architectRows,
-  vendorRows,
-  batchRows,
-  calculationRows,
-  reportRows,
-  extractRows,
-  odataRows,
-  eolRows,
-  bpmRows,
-  complianceRows,
-  diagramRows,
-  portalRows,
-  ppmRows,
-  riskRows,
-  referenceRows,
-  archimateRows,
-  workspaceRows,
-  migrationRows,
-  decisionRows,
-].flat();
+/** The rows of every operation: those above, and those of each group under matrix/. */
+export const table: Row[] = [...firstRows, ...groups.flatMap(({ rows }) => rows)];

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { groups } from './groups.ts';
 import { elementOf, flowOf, putDiagram, xml } from './matrix/bpm.data.ts';
 import { diagram } from './matrix/diagrams.data.ts';
 import type { Call } from './matrix.row.ts';
+import type { CardRow } from './own-card.row.ts';
 import type { World } from './world.ts';
-
-/** An operation that a stakeholder role on the card allows, and a request of it that touches the given card. */
-export interface CardRow {
-  operation: string;
-  /** The type of the card; `Application` unless given. */
-  type?: string;
-  call(world: World, card: string): Call | Promise<Call>;
-}
 
 const row = (operation: string, call: CardRow['call'] = onIt): CardRow => ({ operation, call });
 
@@ -128,6 +122,7 @@ const relation =
   };
 
 export const cardRows: CardRow[] = [
+  ...groups.flatMap((group) => group.cardRows),
   row('GET /api/v1/cards/{id}'),
   row('PATCH /api/v1/cards/{id}', onItWith({ alias: 'Changed' })),
   row('DELETE /api/v1/cards/{id}', archived(onIt)),
