@@ -134,6 +134,11 @@ export function registerAdrRoutes(app: App): void {
     },
   });
 
+  registerAdrRevisionRoutes(app);
+}
+
+/** Copies, signatures and revisions of a decision. */
+function registerAdrRevisionRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: `${url}/:adr_id/duplicate`,
@@ -173,6 +178,11 @@ export function registerAdrRoutes(app: App): void {
       sendJson(reply, await listAdrRevisions(ctx, params.adr_id, query)),
   });
 
+  registerAdrCardRoutes(app);
+}
+
+/** The cards of decisions. */
+function registerAdrCardRoutes(app: App): void {
   operation(app, {
     ...linking,
     method: 'POST',

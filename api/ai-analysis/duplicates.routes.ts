@@ -143,6 +143,11 @@ export function registerDuplicateRoutes(app: App): void {
     },
   });
 
+  registerDuplicatePairRoutes(app);
+}
+
+/** Pairs of duplicates. */
+function registerDuplicatePairRoutes(app: App): void {
   operation(app, {
     ...seeing,
     method: 'GET',

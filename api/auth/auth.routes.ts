@@ -123,6 +123,12 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       issue(await login(ctx, secrets, { ...body, address: request.ip })),
   });
 
+  registerSessionRoutes(app);
+}
+
+/** What a logged-in caller does with a session. */
+function registerSessionRoutes(app: App): void {
+  const issue = tokenIssuer(app);
   operation(app, {
     method: 'POST',
     url: '/api/v1/auth/refresh',

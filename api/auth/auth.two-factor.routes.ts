@@ -140,6 +140,12 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     },
   });
 
+  registerTwoFactorChangeRoutes(app, { secrets });
+}
+
+/** Changes of an active second factor. */
+function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
+  const issue = tokenIssuer(app);
   operation(app, {
     method: 'POST',
     url: '/api/v1/auth/two-factor/disable',

@@ -122,6 +122,11 @@ export function registerBatchRoutes(app: App): void {
       sendJson(reply, await listBatchEvents(ctx, params.id, query)),
   });
 
+  registerBatchEndRoutes(app);
+}
+
+/** Commit and rollback of batches. */
+function registerBatchEndRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: `${url}/:id/commit`,

@@ -128,6 +128,11 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
       sendJson(reply, await listDiagramVersions(ctx, params.process_id, query)),
   });
 
+  await registerProcessContentRoutes(app);
+}
+
+/** Files and elements of process diagrams. */
+async function registerProcessContentRoutes(app: App): Promise<void> {
   operation(app, {
     ...reading,
     method: 'GET',

@@ -131,6 +131,11 @@ export function registerProcessFlowRoutes(app: App): void {
       sendJson(reply, await listFlows(ctx, params.process_id, ['archived'], query)),
   });
 
+  registerSingleFlowRoutes(app);
+}
+
+/** One flow. */
+function registerSingleFlowRoutes(app: App): void {
   operation(app, {
     ...viewing,
     method: 'GET',
@@ -203,6 +208,11 @@ export function registerProcessFlowRoutes(app: App): void {
     },
   });
 
+  registerFlowApprovalRoutes(app);
+}
+
+/** Approval of drafts, and their elements. */
+function registerFlowApprovalRoutes(app: App): void {
   operation(app, {
     ...drafting,
     ...changing,

@@ -113,6 +113,11 @@ export function registerCalculationRoutes(app: App): void {
     },
   });
 
+  registerSingleCalculationRoutes(app);
+}
+
+/** One calculation. */
+function registerSingleCalculationRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/calculations/:id',

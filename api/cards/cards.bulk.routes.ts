@@ -94,6 +94,11 @@ export function registerCardBulkRoutes(app: App): void {
     handler: async ({ ctx, body }) => await createCards(ctx, body.cards, body.dry_run),
   });
 
+  registerCardBulkStatusRoutes(app);
+}
+
+/** Bulk changes of the status of cards. */
+function registerCardBulkStatusRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/cards/bulk-archive',

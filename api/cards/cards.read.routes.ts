@@ -137,6 +137,11 @@ export function registerCardReadRoutes(app: App): void {
     handler: async ({ ctx, request }) => await countCards(ctx, request.topics, counts),
   });
 
+  registerSingleCardRoutes(app);
+}
+
+/** One card. */
+function registerSingleCardRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/cards/:id',

@@ -76,6 +76,11 @@ export function registerCardWriteRoutes(app: App): void {
       sendResource(reply, await patchCard(ctx, params.id, body)),
   });
 
+  registerCardStatusRoutes(app);
+}
+
+/** Changes of the status of a card. */
+function registerCardStatusRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/cards/:id/archive',

@@ -143,6 +143,11 @@ export function registerStakeholderRoutes(app: App): void {
     },
   });
 
+  registerObservingRoutes(app);
+}
+
+/** Observing of cards. */
+function registerObservingRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/cards/:id/me/observe',

@@ -119,6 +119,11 @@ export function registerFindingRoutes(app: App): void {
     handler: async ({ ctx, body }) => await deleteFindings(ctx, body.ids),
   });
 
+  registerSingleFindingRoutes(app);
+}
+
+/** One finding. */
+function registerSingleFindingRoutes(app: App): void {
   operation(app, {
     ...reading,
     method: 'GET',

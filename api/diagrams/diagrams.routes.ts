@@ -116,6 +116,11 @@ export function registerDiagramRoutes(app: App): void {
     },
   });
 
+  registerDiagramLinkRoutes(app);
+}
+
+/** Cards and groups of diagrams. */
+function registerDiagramLinkRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/diagrams/:diagram_id/cards',

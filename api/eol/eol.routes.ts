@@ -115,6 +115,11 @@ export function registerEolRoutes(app: App): void {
       sendJson(reply, await listCycles(ctx, params.product, query)),
   });
 
+  registerEolWriteRoutes(app);
+}
+
+/** Mass links, and refreshing of the facts. */
+function registerEolWriteRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: `${root}/mass-search`,

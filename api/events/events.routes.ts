@@ -112,6 +112,11 @@ export function registerEventRoutes(app: App, services: Services): void {
     handler: async ({ ctx, query, reply }) => sendJson(reply, await readChanges(ctx, query)),
   });
 
+  registerStreamRoutes(app, streams);
+}
+
+/** The live stream. */
+function registerStreamRoutes(app: App, streams: ReturnType<typeof createStreams>): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/events/ticket',

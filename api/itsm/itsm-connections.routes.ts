@@ -35,6 +35,8 @@ const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync/connections';
 const params = Type.Object({ conn_id: Uuid }, closed);
 
+const connection = (description: string) => ({ description, schema: Type.Ref('ItsmConnection#') });
+
 /** Connections to remote databases of configuration items. */
 export function registerItsmConnectionRoutes(app: App, services: Services): void {
   const schemas = [
@@ -46,7 +48,6 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     ItsmRemoteRelationTypeSchema,
   ];
   for (const schema of schemas as TSchema[]) app.addSchema(schema);
-  const connection = (description: string) => ({ description, schema: Type.Ref('ItsmConnection#') });
 
   operation(app, {
     method: 'GET',
@@ -134,6 +135,11 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     },
   });
 
+  registerItsmRemoteRoutes(app, services);
+}
+
+/** What the remote of a connection answers. */
+function registerItsmRemoteRoutes(app: App, services: Services): void {
   operation(app, {
     method: 'POST',
     url: `${base}/:conn_id/test`,

@@ -29,6 +29,8 @@ const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync/mappings';
 const params = Type.Object({ mapping_id: Uuid }, closed);
 
+const mapping = (description: string) => ({ description, schema: Type.Ref('ItsmMapping#') });
+
 /** Mappings of card types to tables of a remote. */
 export function registerItsmMappingRoutes(app: App, services: Services): void {
   const schemas = [
@@ -38,7 +40,6 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     ItsmMappingCoverageSchema,
   ];
   for (const schema of schemas as TSchema[]) app.addSchema(schema);
-  const mapping = (description: string) => ({ description, schema: Type.Ref('ItsmMapping#') });
 
   operation(app, {
     method: 'GET',
@@ -132,6 +133,11 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     },
   });
 
+  registerItsmMappingCheckRoutes(app, services);
+}
+
+/** Checks of mappings. */
+function registerItsmMappingCheckRoutes(app: App, services: Services): void {
   operation(app, {
     method: 'POST',
     url: `${base}/:mapping_id/validate`,

@@ -39,11 +39,12 @@ const oneOf = (values: readonly string[], description: string) =>
     ),
   );
 
+const run = (description: string) => ({ description, schema: Type.Ref('ItsmRun#') });
+
 /** Runs of the synchronisation, and their plans to be read. */
 export function registerItsmRunRoutes(app: App): void {
   const schemas = [ItsmRunStatsSchema, ItsmRunSchema, ItsmPlanRowSchema, ItsmRunLogLineSchema];
   for (const schema of schemas as TSchema[]) app.addSchema(schema);
-  const run = (description: string) => ({ description, schema: Type.Ref('ItsmRun#') });
   const queued = { 202: run('The run, which goes on as a job') };
 
   const start = (url: string, id: string, summary: string, direction: RunDirection | undefined) =>
@@ -93,6 +94,11 @@ export function registerItsmRunRoutes(app: App): void {
   start('push', 'pushItsmMapping', 'Bring the remote up to date with the inventory', 'push');
   start('run', 'runItsmMapping', 'Synchronise as the mapping goes, both ways where it does', undefined);
 
+  registerItsmRunReadRoutes(app);
+}
+
+/** Runs with their plans and logs. */
+function registerItsmRunReadRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: `${base}/sync/runs`,

@@ -120,6 +120,11 @@ export function registerCardTypeRoutes(app: App): void {
     },
   });
 
+  registerUsageRoutes(app);
+}
+
+/** How often parts of card types are used. */
+function registerUsageRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/metamodel/types/:key/field-usage',

@@ -83,6 +83,11 @@ export function registerRelationTypeRoutes(app: App): void {
     },
   });
 
+  registerRelationTypeRemovalRoutes(app);
+}
+
+/** Removal of relation types. */
+function registerRelationTypeRemovalRoutes(app: App): void {
   operation(app, {
     method: 'DELETE',
     url: '/api/v1/metamodel/relation-types/:key',

@@ -105,6 +105,11 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     },
   });
 
+  await registerMigrationContentRoutes(app, { blobs });
+}
+
+/** What a migration holds and applies. */
+async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
   operation(app, {
     method: 'GET',
     url: '/api/v1/migration/:migration_id/preview',
@@ -200,6 +205,11 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     },
   });
 
+  await registerUploadRoute(app, { blobs });
+}
+
+/** Uploads of files. */
+async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
   // with a parser of its own: files are stored while they are received
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;

@@ -135,6 +135,11 @@ export function registerRelationRoutes(app: App): void {
     handler: async ({ ctx, body }) => await bulkRelations(ctx, body.operations, body.dry_run),
   });
 
+  registerSingleRelationRoutes(app);
+}
+
+/** One relation. */
+function registerSingleRelationRoutes(app: App): void {
   operation(app, {
     method: 'GET',
     url: '/api/v1/relations/:id',

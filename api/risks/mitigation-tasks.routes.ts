@@ -118,6 +118,11 @@ export function registerMitigationTaskRoutes(app: App): void {
     },
   });
 
+  registerOccurrenceRoutes(app);
+}
+
+/** Occurrences of mitigation tasks. */
+function registerOccurrenceRoutes(app: App): void {
   operation(app, {
     ...reading,
     method: 'GET',

@@ -144,6 +144,11 @@ export function registerRiskRoutes(app: App): void {
     },
   });
 
+  registerSingleRiskRoutes(app);
+}
+
+/** One risk. */
+function registerSingleRiskRoutes(app: App): void {
   operation(app, {
     ...reading,
     method: 'GET',

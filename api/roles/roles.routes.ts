@@ -101,6 +101,11 @@ export function registerRoleRoutes(app: App): void {
     handler: async ({ ctx, params, reply }) => sendJson(reply, await readRole(ctx, params.key)),
   });
 
+  registerRoleChangeRoutes(app);
+}
+
+/** Changes of a role. */
+function registerRoleChangeRoutes(app: App): void {
   operation(app, {
     method: 'PATCH',
     url: '/api/v1/roles/:key',

@@ -108,6 +108,11 @@ export function registerSoawRoutes(app: App): void {
     },
   });
 
+  registerSoawDocumentRoutes(app);
+}
+
+/** Documents, signatures and revisions of statements. */
+function registerSoawDocumentRoutes(app: App): void {
   operation(app, {
     ...reading,
     method: 'GET',

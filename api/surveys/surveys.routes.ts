@@ -122,6 +122,11 @@ export function registerSurveyRoutes(app: App): void {
     },
   });
 
+  registerSurveyRunRoutes(app);
+}
+
+/** Sending of surveys, and their responses. */
+function registerSurveyRunRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/surveys/:survey_id/preview',

@@ -88,6 +88,11 @@ export function registerTagRoutes(app: App): void {
     },
   });
 
+  registerSingleTagRoutes(app);
+}
+
+/** Tags, and the tags of cards. */
+function registerSingleTagRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/tag-groups/:group_id/tags',

@@ -28,7 +28,6 @@ const skipped = Type.Array(Type.Object({ id: Uuid, reason: Type.String({ example
 
 /** Inviting, changing and removing users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
-  const issue = tokenIssuer(app);
   app.addSchema(CreatedUserSchema);
   app.addSchema(ChangedUserSchema);
 
@@ -101,6 +100,13 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     },
   });
 
+  registerUserChangeRoutes(app, { secrets });
+  registerUserRemovalRoutes(app);
+}
+
+/** Changes of users. */
+function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
+  const issue = tokenIssuer(app);
   operation(app, {
     method: 'PATCH',
     url: '/api/v1/users/bulk',
@@ -204,7 +210,10 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       return { ...JSON.parse(user), ...(await issue(subject)) };
     },
   });
+}
 
+/** Removal of users, and service accounts. */
+function registerUserRemovalRoutes(app: App): void {
   operation(app, {
     method: 'DELETE',
     url: '/api/v1/users/:id',

@@ -148,6 +148,11 @@ export function registerWebhookRoutes(app: App, services: Services): void {
       sendJson(reply, withSecret(await rotateSecret(ctx, services, params.id))),
   });
 
+  registerDeliveryRoutes(app);
+}
+
+/** Deliveries of webhooks. */
+function registerDeliveryRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/webhooks/:id/ping',
