@@ -1,16 +1,20 @@
+import type { FastifyReply } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import { cancelRun } from '../../domain/analysis/runs/runs.cancel.ts';
 import { listRuns, readRun, runFilters, runSorts, runText } from '../../domain/analysis/runs/runs.queries.ts';
-import { RUNS_PATH } from '../../domain/analysis/runs/runs.start.ts';
+import { cancelRun, RUNS_PATH, type StartedRun } from '../../domain/analysis/runs/runs.start.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
-import { AnalysisRunSchema, StartedRunSchema } from '../schemas/analysis-runs.ts';
+import { AnalysisRunSchema, StartedRunSchema } from '../schemas/analysis.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'AI analysis';
 const ofRun = Type.Object({ run_id: Uuid }, closed);
+
+/** Answers 202 with a started run. */
+export const sendStarted = (reply: FastifyReply, run: StartedRun): FastifyReply =>
+  reply.code(202).header('location', run.links.job).send(run);
 
 /** Runs of analyses of all kinds. */
 export function registerAnalysisRunRoutes(app: App): void {

@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { OverviewSchema, readOverview } from '../../domain/analysis/runs/overview.ts';
-import { readStatus } from '../../domain/analysis/runs/status.ts';
+import { OverviewSchema, readOverview, readStatus } from '../../domain/analysis/runs/overview.ts';
 import { operation } from '../operation.ts';
 import { AnalysisStatusOut } from '../schemas/analysis.ts';
 import type { App } from '../types.ts';

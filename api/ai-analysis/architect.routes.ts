@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { requireAi } from '../../domain/analysis/ai/ai.provider.ts';
 import type { SessionInput } from '../../domain/analysis/architect/architect.input.ts';
 import * as phases from '../../domain/analysis/architect/architect.phases.ts';
-import { pickCards, type pickers } from '../../domain/analysis/architect/architect.pickers.ts';
+import { pickCards, type pickers } from '../../domain/analysis/architect/architect.scope.ts';
 import { createCardListMemory } from '../../domain/inventory/cards/cards.list.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Services } from '../../domain/kernel/services.ts';

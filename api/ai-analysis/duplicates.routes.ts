@@ -29,6 +29,7 @@ import {
   SearchBody,
 } from '../schemas/duplicates.ts';
 import type { App } from '../types.ts';
+import { sendStarted } from './analysis-runs.routes.ts';
 
 const base = '/api/v1/ai-analysis';
 const common = { tag: 'AI analysis', module: 'ai_analysis' } as const;
@@ -59,10 +60,7 @@ export function registerDuplicateRoutes(app: App): void {
     bodyExample: { card_types: ['Application', 'ITComponent'], mode: 'changes' },
     answers: { 202: { description: 'The run has been started', schema: Type.Ref('StartedRun#') } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, body, reply }) => {
-      const started = await startSearch(ctx, body ?? {});
-      return reply.code(202).header('location', started.links.job).send(started);
-    },
+    handler: async ({ ctx, body, reply }) => sendStarted(reply, await startSearch(ctx, body ?? {})),
   });
 
   operation(app, {

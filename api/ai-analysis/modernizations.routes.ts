@@ -1,20 +1,20 @@
 import Type, { type TSchema } from 'typebox';
-import { decideModernization } from '../../domain/analysis/modernizations/modernizations.decide.ts';
+import {
+  decideModernization,
+  startModernizations,
+} from '../../domain/analysis/modernizations/modernizations.decide.ts';
 import {
   listModernizations,
   modernizationFilters,
   modernizationSorts,
 } from '../../domain/analysis/modernizations/modernizations.list.ts';
-import {
-  type ModernizationsAsked,
-  startModernizations,
-} from '../../domain/analysis/modernizations/modernizations.start.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
+import * as schemas from '../schemas/analysis.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
-import * as schemas from '../schemas/modernizations.ts';
 import type { App } from '../types.ts';
+import { sendStarted } from './analysis-runs.routes.ts';
 
 const own = { module: 'ai_analysis', tag: 'AI analysis' } as const;
 const root = '/api/v1/ai-analysis/modernizations';
@@ -38,9 +38,7 @@ export function registerModernizationRoutes(app: App): void {
     answers: { 202: { description: 'The run has been started', schema: Type.Ref('StartedRun#') } },
     handler: async ({ ctx, body, reply }) => {
       const { target_type = 'Application', modernization_type = 'general' } = body;
-      const run = await startModernizations(ctx, { target_type, modernization_type } as ModernizationsAsked);
-      reply.code(202).header('location', run.links.job);
-      return run;
+      return sendStarted(reply, await startModernizations(ctx, { target_type, modernization_type }));
     },
   });
 

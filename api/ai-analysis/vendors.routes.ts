@@ -15,6 +15,7 @@ import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/vendors.ts';
 import type { App } from '../types.ts';
+import { sendStarted } from './analysis-runs.routes.ts';
 
 const tag = 'AI analysis';
 const root = '/api/v1/ai-analysis/vendors';
@@ -43,11 +44,7 @@ export function registerVendorRoutes(app: App): void {
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
     answers: { 202: started },
-    handler: async ({ ctx, reply }) => {
-      const run = await startVendors(ctx);
-      reply.code(202).header('location', run.links.job);
-      return run;
-    },
+    handler: async ({ ctx, reply }) => sendStarted(reply, await startVendors(ctx)),
   });
 
   operation(app, {
@@ -60,11 +57,7 @@ export function registerVendorRoutes(app: App): void {
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
     answers: { 202: started },
-    handler: async ({ ctx, reply }) => {
-      const run = await startVendorHierarchy(ctx);
-      reply.code(202).header('location', run.links.job);
-      return run;
-    },
+    handler: async ({ ctx, reply }) => sendStarted(reply, await startVendorHierarchy(ctx)),
   });
 
   operation(app, {

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { aiStatus } from '../../domain/analysis/ai/ai.status.ts';
+import { aiStatus } from '../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { runningModels } from '../../integrations/models/models.running.ts';
 import { SuggestionsSchema, suggestBody, suggestFields } from '../../integrations/models/suggest.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/ai.ts';
-import { QuestionAnswerSchema, QuestionBody, questionAnswerExample } from '../schemas/question.ts';
+import { QuestionAnswerSchema, QuestionBody, questionAnswerExample } from '../schemas/ai.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 import { answerQuestion } from './question.answer.ts';

@@ -3,7 +3,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { rewordInsights } from '../../integrations/models/insights.ts';
 import { readPortfolioInsights } from '../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { operation } from '../operation.ts';
-import { InsightsBody, PortfolioInsightsSchema } from '../schemas/insights.ts';
+import { InsightsBody, PortfolioInsightsSchema } from '../schemas/ai.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 

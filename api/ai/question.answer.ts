@@ -8,8 +8,8 @@ import { type ModelReading, readByModel } from '../../integrations/models/questi
 import { EstateError } from '../../platform/errors.ts';
 import { planQuery } from '../../reports/analysis/query/query.plan.ts';
 import { runQuery } from '../../reports/analysis/query/query.run.ts';
-import { readInventoryQuestion } from '../../reports/analysis/question/question.ask.ts';
 import type { UnreadQuestion } from '../../reports/analysis/question/question.draft.ts';
+import { readInventoryQuestion } from '../../reports/analysis/question/question.read.ts';
 
 /** Groups on the page that is answered, where the question does not say. */
 const PAGE_SIZE = 1_000;

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { write, writeArguments } from './mcp.batch.tools.ts';
-import { bounded } from './mcp.bounds.ts';
 import {
   answer,
+  bounded,
   listed,
   MOST_ITEMS,
   oneOf,

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { ApiError, type ApiRequest, type CallApi } from './mcp.api.ts';
-import { bounded } from './mcp.bounds.ts';
-import { answer, Id, MOST_ITEMS, Thing, type Tool, tool, writing } from './mcp.tool.ts';
+import { answer, bounded, Id, MOST_ITEMS, Thing, type Tool, tool, writing } from './mcp.tool.ts';
 
 const batches = '/mutation-batches';
 

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { ApiError } from './mcp.api.ts';
-import { bounded } from './mcp.bounds.ts';
-import { answer, Id, MOST_ITEMS, oneOf, reading, Thing, type Tool, tool } from './mcp.tool.ts';
+import { answer, bounded, Id, MOST_ITEMS, oneOf, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
 /** The operations that read parts of a card, below its path. */
 const parts = {

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { closed } from '../../domain/kernel/shapes.ts';
 import type { CallApi } from './mcp.api.ts';
-import { bounded } from './mcp.bounds.ts';
-import { answer, Key, reading, Thing, type Tool, tool } from './mcp.tool.ts';
+import { answer, bounded, Key, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
 interface Option {
   key: string;

@@ -5,9 +5,9 @@ import type { OperationSpec } from '../operation.spec.ts';
 import { queryExample } from '../schemas/reports.query.ts';
 import type { ApiRequest, CallApi } from './mcp.api.ts';
 import { write, writeArguments, written } from './mcp.batch.tools.ts';
-import { bounded } from './mcp.bounds.ts';
 import {
   answer,
+  bounded,
   Id,
   listed,
   MOST_ITEMS,

@@ -2,8 +2,7 @@ import Type from 'typebox';
 import { closed, OpenObject } from '../../domain/kernel/shapes.ts';
 import type { OperationSpec } from '../operation.spec.ts';
 import { ApiError } from './mcp.api.ts';
-import { bounded } from './mcp.bounds.ts';
-import { answer, Key, MOST_ITEMS, Parameters, reading, Thing, type Tool, tool } from './mcp.tool.ts';
+import { answer, bounded, Key, MOST_ITEMS, Parameters, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
 const PREFIX = '/api/v1/reports/';
 

@@ -4,9 +4,8 @@ import { appVersion } from '../../domain/kernel/version.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { problemOf } from '../plugins/problems.ts';
 import { ApiError, type CallApi, tooLarge } from './mcp.api.ts';
-import { ANSWER_LIMIT } from './mcp.bounds.ts';
-import { hintFor } from './mcp.hints.ts';
-import type { Tool } from './mcp.tool.ts';
+import hints from './mcp.hints.json' with { type: 'json' };
+import { ANSWER_LIMIT, type Tool } from './mcp.tool.ts';
 
 /** Instructions that the server sends to clients. */
 const instructions = `Estate keeps the inventory of an enterprise's architecture: cards (applications, capabilities, interfaces, providers and so on) and relations between them. Begin with describe_metamodel, since types, fields and options are the workspace's own. Answers are bounded: continue with next_cursor, and check cuts. Writes are dry runs unless dry_run is false; a real write names the batch that undo_batch takes back.
@@ -121,4 +120,14 @@ function problemFor(
     new EstateError('internal', 'Something went wrong on our side; the log has the request id.'),
     requestId,
   );
+}
+
+const byCode: Readonly<Record<string, string>> = hints.byCode;
+
+/** Advice for a model about an error; undefined if the error's own message says everything. */
+export function hintFor({ code, errors }: Record<string, unknown>): string | undefined {
+  if (code !== 'validation_failed') return byCode[String(code)];
+  const codes = (Array.isArray(errors) ? errors : []).map((error: { code?: unknown }) => String(error.code));
+  if (codes.includes('filter_syntax')) return hints.filterSyntax;
+  return codes.some((one) => hints.unknownNameCodes.includes(one)) ? hints.unknownName : undefined;
 }

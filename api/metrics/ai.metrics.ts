@@ -1,4 +1,4 @@
-import { type AiOutcomes, readOutcomes } from '../../domain/analysis/ai/ai.outcomes.ts';
+import { type AiOutcomes, readOutcomes } from '../../domain/analysis/ai/ai.budget.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 

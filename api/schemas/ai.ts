@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { insightMembers } from '../../reports/analysis/portfolio-insights/insights.words.ts';
+import { queryExample, ReportQueryBody } from './reports.query.ts';
 
 export const AiStatusSchema = Type.Object(
   {
@@ -66,4 +68,98 @@ export const AiUsageSchema = Type.Object(
     }),
   },
   { $id: 'AiUsage', ...closed },
+);
+
+export const QuestionBody = Type.Object(
+  {
+    question: Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      pattern: '\\S',
+      description: 'In English or German',
+    }),
+    run: Type.Boolean({ default: true, description: 'Without it the query is only shown' }),
+    use_model: Type.Boolean({
+      default: true,
+      description:
+        'Whether a language model, where one is set up, may be asked what the rules do not understand',
+    }),
+  },
+  closed,
+);
+
+export const QuestionAnswerSchema = Type.Object(
+  {
+    query: Type.Object(ReportQueryBody.properties, {
+      ...closed,
+      description: 'What was run: a body of POST /reports/query',
+    }),
+    read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
+    reading: Type.Array(Type.String(), { description: 'What each part of the question was taken for' }),
+    model: Nullable(
+      Type.Object(
+        { provider: Type.String(), model: Type.String(), prompt: Type.String() },
+        { ...closed, description: 'What read it, where the rules did not' },
+      ),
+    ),
+    answer: Nullable(Type.Ref('QueryAnswer#')),
+  },
+  { $id: 'QuestionAnswer', ...closed },
+);
+
+/** A question about the example of queries. */
+export const questionAnswerExample = {
+  query: { ...queryExample, having: [], page: 1, page_size: 1000 },
+  read_by: 'rules',
+  reading: ['cards: Application', 'sum of Total Annual Cost'],
+  model: null,
+  answer: null,
+};
+
+const Grouping = (description: string) =>
+  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
+const PassedOver = 'Taken and passed over: figures are those of the inventory';
+
+export const InsightsBody = Type.Object(
+  {
+    total_apps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: PassedOver })),
+    group_by: Grouping(
+      'An attribute of applications with few values, `subtype`, `approval_status`, or the type of related cards',
+    ),
+    color_by: Grouping('The same, of which the spread alone is told'),
+    groups: Type.Optional(Type.Array(OpenObject, { maxItems: 1_000, description: PassedOver })),
+    attribute_summary: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: PassedOver }),
+    ),
+    lifecycle_summary: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: PassedOver }),
+    ),
+    active_filters: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 2_000 }), {
+        maxItems: 20,
+        description: 'In the filter language; applications that fit all of them are looked at',
+        examples: [['subtype = businessApplication']],
+      }),
+    ),
+  },
+  closed,
+);
+
+const Insight = Type.Object(
+  {
+    ...insightMembers,
+    reworded: Type.Boolean({ description: 'Whether a language model chose the words' }),
+  },
+  closed,
+);
+
+export const PortfolioInsightsSchema = Type.Object(
+  {
+    insights: Type.Array(Insight, { description: 'The most severe first' }),
+    model: Nullable(Type.String({ description: 'The language model that chose words; null: none did' })),
+    model_failure: Nullable(
+      Type.String({ description: 'Why a model that is set up gave no words', examples: ['timeout'] }),
+    ),
+  },
+  { $id: 'PortfolioInsights', ...closed },
 );

@@ -1,6 +1,9 @@
 import Type from 'typebox';
-import { DuplicateCluster, DuplicatePair } from '../../domain/analysis/duplicates/duplicates.model.ts';
-import { searchModes } from '../../domain/analysis/duplicates/duplicates.types.ts';
+import {
+  DuplicateCluster,
+  DuplicatePair,
+  searchModes,
+} from '../../domain/analysis/duplicates/duplicates.model.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardMergeBody } from './card-merge.ts';
 

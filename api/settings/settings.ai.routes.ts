@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { previewOutgoing } from '../../domain/analysis/ai/ai.preview.ts';
+import { previewOutgoing } from '../../domain/analysis/ai/ai.outgoing.ts';
 import { listAiUsage } from '../../domain/analysis/ai/ai.usage.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, DateOnly, Uuid } from '../../domain/kernel/shapes.ts';

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type ComparedField, comparedFields } from '../../domain/analysis/duplicates/duplicates.fields.ts';
+import {
+  type ComparedField,
+  comparedFields,
+  valuedFields,
+} from '../../domain/analysis/duplicates/duplicates.fields.ts';
+import type { DuplicateParameters } from '../../domain/analysis/duplicates/duplicates.model.ts';
 import { type CardRecord, recordPages } from '../../domain/analysis/duplicates/duplicates.records.ts';
-import type { DuplicateParameters } from '../../domain/analysis/duplicates/duplicates.types.ts';
-import { valuedFields } from '../../domain/analysis/duplicates/duplicates.valued.ts';
 import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';

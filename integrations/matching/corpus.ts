@@ -1,6 +1,5 @@
 import { acronymsIn, writtenOut } from './acronyms.ts';
 import { jointsIn } from './joints.ts';
-import { Lexicon } from './lexicon.ts';
 import type { Dictionary, FieldKind, MatchField, MatchRecord } from './matching.types.ts';
 import {
   addressWords,
@@ -11,9 +10,9 @@ import {
   withoutLeading,
   wordReader,
 } from './names.ts';
+import { remembered } from './normalise.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
-import { remembered } from './remembered.ts';
 import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, wordsOf } from './tokens.ts';
 import { isDistinctive } from './vocabulary.ts';
@@ -214,4 +213,32 @@ export function inPieces(words: Rows, pieces: Rows): Paused<Rows> {
 
 function copy(from: Uint32Array, start: number, end: number, to: Numbers): void {
   for (let at = start; at < end; at++) to.push(from[at]!);
+}
+
+/** Numbers for terms, from 0, in the order in which they are first seen. */
+export class Lexicon {
+  readonly #numbers = new Map<string, number>();
+
+  numberOf(term: string): number {
+    const known = this.#numbers.get(term);
+    if (known !== undefined) return known;
+    this.#numbers.set(term, this.#numbers.size);
+    return this.#numbers.size - 1;
+  }
+
+  get size(): number {
+    return this.#numbers.size;
+  }
+
+  /**
+   * The terms in the order of their characters. The numbers in `rows` are changed to places in that list, so that nothing that
+   * is computed from them depends on which term was seen first.
+   */
+  settle(rows: Iterable<Rows>): string[] {
+    const terms = [...this.#numbers.keys()].sort();
+    const places = new Uint32Array(terms.length);
+    for (const [place, term] of terms.entries()) places[this.#numbers.get(term)!] = place;
+    for (const { items } of rows) for (let at = 0; at < items.length; at++) items[at] = places[items[at]!]!;
+    return terms;
+  }
 }

@@ -14,6 +14,7 @@ import {
   MODEL_FORMAT,
 } from './matching.types.ts';
 import { finish } from './numbers.ts';
+import { transitivityOf } from './rivals.ts';
 import { type Snapshot, snapshotFrom, snapshotOf, updatedSnapshot, type Work } from './snapshots.ts';
 import {
   allNeighbours,
@@ -26,7 +27,6 @@ import {
   pairsIn,
   termsOf,
 } from './stages.ts';
-import { transitivityOf } from './transitivity.ts';
 
 const THRESHOLDS = { match: 0.5, possible: 0.1 };
 /** Of two records that match a third, the share that must match each other for matches to be taken as groups. */

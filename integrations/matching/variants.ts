@@ -1,4 +1,4 @@
-import { fold } from './normalise.ts';
+import { fold, remembered } from './normalise.ts';
 import {
   beginsRegion,
   directionNamed,
@@ -7,7 +7,6 @@ import {
   regionOfCode,
   regionWord,
 } from './regions.ts';
-import { remembered } from './remembered.ts';
 import vocabulary from './vocabulary.json' with { type: 'json' };
 import { environmentNamed, isAmbiguousEnvironment, listed, unitOf } from './vocabulary.ts';
 

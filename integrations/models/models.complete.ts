@@ -3,17 +3,16 @@ import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Static, TSchema } from 'typebox';
 import {
   type AiUse,
+  noteOutcome,
   reserveTokens,
   type SpentBudget,
   settleTokens,
 } from '../../domain/analysis/ai/ai.budget.ts';
-import { noteOutcome } from '../../domain/analysis/ai/ai.outcomes.ts';
-import { type AiProvider, readAiProvider } from '../../domain/analysis/ai/ai.provider.ts';
+import { type AiProvider, aiNotConfigured, readAiProvider } from '../../domain/analysis/ai/ai.provider.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { asData, framing } from './models.data.ts';
 import { type FailedCall, readFailure } from './models.failures.ts';
-import { boundedFetch } from './models.fetch.ts';
-import { openModel } from './models.open.ts';
+import { boundedFetch, openModel } from './models.open.ts';
 import { outgoingSchema, readJson, schemaFaults } from './models.schema.ts';
 import {
   type Completion,
@@ -240,3 +239,13 @@ function dataOf(data: unknown): string {
 
 const repairOf = (faults: string[]): string =>
   `That answer cannot be used: ${faults.slice(0, 10).join(' ').slice(0, 2_000)} Answer again, with one JSON object that fits the schema.`;
+
+/** How a request that needs a model is answered when it gives none: `ai_not_configured`, `ai_budget_spent`, or `upstream_failed` with the kind as `reason`. */
+export function refusalOf(error: unknown): unknown {
+  if (!(error instanceof ModelFailure)) return error;
+  if (error.kind === 'not_configured') return aiNotConfigured(error.missing);
+  if (error.kind === 'budget') {
+    return new EstateError('ai_budget_spent', error.message, { extra: { budget: error.budget } });
+  }
+  return new EstateError('upstream_failed', error.message, { extra: { reason: error.kind }, cause: error });
+}

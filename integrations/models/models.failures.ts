@@ -1,5 +1,6 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { OutboundOverflow, OutboundRefusal } from '../../platform/outbound.ts';
+import { retryAfterMs } from '../eol/eol.client.ts';
 import { ModelFailure } from './models.types.ts';
 
 /** One failed request: why, and whether another may fare better, after how long a wait. */
@@ -53,19 +54,15 @@ export function readFailure(
     return fail('unavailable', UNREACHED, { again: true });
   }
   if (status === 401 || status === 403) return fail('unauthorised', 'The provider of AI refuses the key.');
-  if (status === 429) {
+  if (status === 429 || status >= 500 || status === 408) {
     const waitMs = retryAfterMs(call.responseHeaders?.['retry-after']);
-    return fail('rate_limited', 'The provider of AI asks to be asked less often.', {
-      again: true,
-      ...(waitMs === undefined ? {} : { waitMs }),
-    });
-  }
-  if (status >= 500 || status === 408) {
-    const waitMs = retryAfterMs(call.responseHeaders?.['retry-after']);
-    return fail('unavailable', `The provider of AI answers ${status}.`, {
-      again: true,
-      ...(waitMs === undefined ? {} : { waitMs }),
-    });
+    return fail(
+      status === 429 ? 'rate_limited' : 'unavailable',
+      status === 429
+        ? 'The provider of AI asks to be asked less often.'
+        : `The provider of AI answers ${status}.`,
+      { again: true, ...(waitMs === undefined ? {} : { waitMs }) },
+    );
   }
   if (isFiltered(call)) return fail('declined', 'The filter of the provider of AI refuses the question.');
   // the provider's own words may name its accounts and deployments: they are for the log and for those who keep the settings
@@ -87,14 +84,6 @@ function isFiltered({ statusCode, responseBody }: APICallError): boolean {
   } catch {
     return false;
   }
-}
-
-/** RFC 9110, 10.2.3: seconds, or a date. */
-function retryAfterMs(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\d+$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
 function causeOf<E extends Error>(

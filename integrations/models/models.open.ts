@@ -1,6 +1,7 @@
 import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AiProvider, AiSettings } from '../../domain/analysis/ai/ai.provider.ts';
+import { type Outbound, OutboundOverflow } from '../../platform/outbound.ts';
 
 type ProviderType = AiSettings['provider_type'];
 
@@ -78,4 +79,29 @@ function azure(settings: AiSettings, apiKey: string, address: string): Partial<O
 
 function newName({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
   return { ...body, max_completion_tokens: max_tokens };
+}
+
+/** The longest answer that is read, in bytes: far more than any answer that is asked for. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+/** A `fetch` for the SDK: calls what {@link Outbound} lets it call, and reads no more than answers may have. */
+export function boundedFetch(outbound: Outbound, maxBytes: number = MAX_BYTES): typeof fetch {
+  return async (input, init) => {
+    const response = await outbound.fetch(input as string | URL, init as never);
+    let size = 0;
+    const counted = response.body?.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          size += chunk.byteLength;
+          if (size > maxBytes) {
+            controller.error(new OutboundOverflow(`the answer is longer than ${maxBytes} bytes`));
+          } else controller.enqueue(chunk);
+        },
+      }),
+    );
+    return new Response((counted ?? null) as ReadableStream | null, {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+    });
+  };
 }

@@ -2,8 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { QueryMeasure, ReportQuery } from '../../domain/exchange/exports/report-query.job.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { complete } from './models.complete.ts';
-import { refusalOf } from './models.refusals.ts';
+import { complete, refusalOf } from './models.complete.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
 import { questionPrompt } from './prompts/question.v1.ts';
 

@@ -5,8 +5,7 @@ import type { ArchitecturePlan } from '../../domain/analysis/architect/architect
 import { APPLICATION, CAPABILITY } from '../../domain/analysis/architect/architect.words.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
-import { complete } from './models.complete.ts';
-import { refusalOf } from './models.refusals.ts';
+import { complete, refusalOf } from './models.complete.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
 import { architecturePrompt } from './prompts/architecture.v1.ts';
 

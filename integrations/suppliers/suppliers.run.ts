@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
-import { type RunParts, runParts } from '../../domain/analysis/runs/runs.parts.ts';
+import { type RunParts, runParts } from '../../domain/analysis/runs/runs.store.ts';
 import {
   readSaidSuppliers,
   readSupplied,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { explain } from '../../integrations/matching/explain.ts';
+import { explain } from '../../integrations/matching/reasons.ts';
 import { matchLists } from '../../integrations/matching/match.ts';
 
 it('shows pairs as they are explained', async () => {

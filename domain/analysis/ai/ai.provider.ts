@@ -70,3 +70,16 @@ export async function readAiProvider(
   if (missing.length > 0) throw aiNotConfigured(missing);
   return { settings: settings.values.ai, apiKey: await readSecret(sql, secrets, 'ai') };
 }
+
+/** Whether features that need a model are available. */
+export function aiStatus(settings: WorkspaceSettings) {
+  const { ai } = settings.values;
+  return {
+    enabled: ai.enabled,
+    configured: missingForAi(settings).every((missing) => missing === 'enabled'),
+    provider_type: ai.provider_type,
+    enabled_types: ai.enabled_types,
+    model: ai.model === '' ? null : ai.model,
+    portfolio_insights_enabled: ai.portfolio_insights_enabled,
+  };
+}

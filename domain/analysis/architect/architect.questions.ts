@@ -20,18 +20,24 @@ type Options = NonNullable<Question['options']>;
 const namesOf = (cards: { id: string; name: string }[]): Options =>
   cards.slice(0, MOST_OPTIONS).map(({ id, name }) => ({ value: id, label: name }));
 
+interface CatalogueQuestion extends Pick<Question, 'question'> {
+  type: string;
+  options?: Record<string, string>;
+  reason?: string;
+}
+
 /** A question of the catalogue. @param reason why it is asked; by default that of the catalogue. */
 function ask(id: keyof typeof questions, reason?: string, options?: Options): Question {
-  const {
-    reason: standard = '',
-    options: choices,
-    ...question
-  }: Omit<Question, 'id' | 'options' | 'reason'> & {
-    reason?: string;
-    options?: Record<string, string>;
-  } = questions[id] as never;
-  const offered = options ?? (choices && Object.entries(choices).map(([value, label]) => ({ value, label })));
-  return { id, ...question, ...(offered ? { options: offered } : {}), reason: reason ?? standard };
+  const known: CatalogueQuestion = questions[id];
+  const offered =
+    options ?? (known.options && Object.entries(known.options).map(([value, label]) => ({ value, label })));
+  return {
+    id,
+    question: known.question,
+    type: known.type as Question['type'],
+    ...(offered ? { options: offered } : {}),
+    reason: reason ?? known.reason ?? '',
+  };
 }
 
 /** Questions about the business: goals, dates and the people concerned; depending on the inventory. */

@@ -6,9 +6,8 @@ import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { assessmentEvent } from './assessments.events.ts';
 import { assessmentText } from './assessments.list.ts';
-import { Assessment, type AssessmentRow } from './assessments.model.ts';
+import { Assessment, type AssessmentRow, assessmentEvent } from './assessments.model.ts';
 
 /** The largest session, in characters of JSON. */
 export const SESSION_LENGTH = 200_000;

@@ -20,8 +20,7 @@ import { closed, Uuid } from '../../kernel/shapes.ts';
 import { INITIATIVE, OBJECTIVE, wayBetween } from '../architect/architect.words.ts';
 import { lockAssessment, requireSaved } from './assessments.commands.ts';
 import { decisionDraft } from './assessments.draft.ts';
-import { assessmentEvent } from './assessments.events.ts';
-import { Assessment } from './assessments.model.ts';
+import { Assessment, assessmentEvent } from './assessments.model.ts';
 import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
 
 /** The result of a commit. */

@@ -3,20 +3,12 @@ import { readingSets, ruleSets } from '../../governance/compliance/rules/rule-se
 import type { ComplianceRule, ReadingRule } from '../../governance/compliance/rules/rules.types.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
-import type { JobStep } from '../../kernel/jobs/jobs.running.ts';
+import type { JobCounts, JobStep } from '../../kernel/jobs/jobs.running.ts';
 import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
 import { type Kept, nothingKept } from './scans.keep.ts';
-import { type CardReader, type ReaderState, stepReading } from './scans.read.ts';
-import { endRule, retireRules, stepRule } from './scans.rule.ts';
+import { type CardReader, type ReadCounts, type ReaderState, stepReading } from './scans.read.ts';
+import { endRule, type RulePlace, retireRules, stepRule } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
-import {
-  begin,
-  countsOf,
-  type Place,
-  type RegulationSummary,
-  type ScanSummary,
-  summaryOf,
-} from './scans.summary.ts';
 
 /** The rules of a regulation: those that are filters, then those for which cards are read. */
 interface Rules {
@@ -188,4 +180,57 @@ const reasonOf = ({ message }: Error): string => message.replace(/^filter: | \(k
 
 function add(summary: RegulationSummary, kept: Kept): void {
   for (const name of Object.keys(nothingKept()) as (keyof Kept)[]) summary[name] += kept[name];
+}
+
+/** What a scan says of one regulation. */
+export interface RegulationSummary extends Kept {
+  rules: number;
+  /** Rules that could not be tried, since the metamodel lacks what they name. */
+  skipped: { rule: string; reason: string }[];
+  /** Cards tried, a card by each of its rules. */
+  checked: number;
+  gaps: number;
+  /** Where cards were read by a language model, over all rules. */
+  read_by_model?: ReadCounts;
+}
+
+/** What a scan says at its end. */
+export interface ScanSummary {
+  regulations: Record<string, RegulationSummary>;
+  /** Regulations for which there are no rules: nothing was looked at. */
+  without_rules: string[];
+  /** Why the language model was asked no more before all was read. */
+  model_stopped?: string;
+}
+
+/** Where a scan stands: the regulation and rule that come next. */
+export interface Place {
+  regulation: number;
+  rule: number;
+  at: RulePlace;
+  summary: ScanSummary;
+  reader?: ReaderState | null;
+}
+
+/** Before anything. */
+export const begin = (): Place => ({
+  regulation: 0,
+  rule: 0,
+  at: { after: null, gaps: 0 },
+  summary: { regulations: {}, without_rules: [] },
+});
+
+/** What is said of a regulation so far. */
+export function summaryOf({ regulations }: ScanSummary, key: string, rules: number): RegulationSummary {
+  regulations[key] ??= { rules, skipped: [], checked: 0, gaps: 0, ...nothingKept() };
+  return regulations[key];
+}
+
+/** The sums over all regulations. */
+export function countsOf({ regulations }: ScanSummary): JobCounts {
+  const counts: JobCounts = { checked: 0, gaps: 0, ...nothingKept() };
+  for (const summary of Object.values(regulations)) {
+    for (const name of Object.keys(counts)) counts[name]! += summary[name as keyof Kept];
+  }
+  return counts;
 }

@@ -7,10 +7,9 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { readCluster } from './duplicates.list.ts';
-import { lockDecisions } from './duplicates.lock.ts';
+import type { ClusterStatus } from './duplicates.model.ts';
+import { lockDecisions, pairsOf } from './duplicates.records.ts';
 import { saveDecisions } from './duplicates.save.ts';
-import { pairsOf } from './duplicates.status.ts';
-import type { ClusterStatus } from './duplicates.types.ts';
 import { requireCluster, visibleCardsOf } from './duplicates.visible.ts';
 
 const MANAGE = 'ai_analysis.manage';

@@ -1,7 +1,26 @@
 import Type from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
-import { clusterStatuses, pairDecisions } from './duplicates.types.ts';
+
+/** The decisions about pairs. */
+export const pairDecisions = ['confirmed', 'investigating', 'dismissed'] as const;
+export type PairDecision = (typeof pairDecisions)[number];
+
+/** The status of clusters and pairs: the decision, if there is one. */
+export const clusterStatuses = ['pending', 'confirmed', 'investigating', 'dismissed'] as const;
+
+export type ClusterStatus = (typeof clusterStatuses)[number];
+
+/** What a run compares: changed cards, all cards with the current model, or all cards to learn a new model. */
+export const searchModes = ['changes', 'everything', 'learn'] as const;
+
+export type SearchMode = (typeof searchModes)[number];
+
+/** The parameters of a run; all visible types by default. */
+export interface DuplicateParameters {
+  card_types?: string[];
+  mode: SearchMode;
+}
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 

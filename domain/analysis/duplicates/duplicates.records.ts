@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { attributeOf, type ComparedField, isFact, vendorRelations } from './duplicates.fields.ts';
+import type { ClusterStatus, PairDecision } from './duplicates.model.ts';
 
 /** The compared values of a card. */
 export interface CardRecord {
@@ -143,4 +145,25 @@ export function idFor(kind: 'pair' | 'cluster', ids: readonly string[]): string 
     `a${hex.slice(17, 20)}`,
     hex.slice(20, 32),
   ].join('-');
+}
+
+/** The pairs of some cards, each with the lower id first. */
+export const pairsOf = (ids: readonly string[]): { id: string; left_id: string; right_id: string }[] => {
+  const sorted = ids.toSorted();
+  return sorted.flatMap((left_id, at) =>
+    sorted.slice(at + 1).map((right_id) => ({ id: idFor('pair', [left_id, right_id]), left_id, right_id })),
+  );
+};
+
+/** The status of a cluster: the decision that all of its pairs have in common. */
+export function statusOf(ids: readonly string[], decided: ReadonlyMap<string, PairDecision>): ClusterStatus {
+  const decisions = new Set(pairsOf(ids).map(({ id }) => decided.get(id)));
+  if (decisions.size === 0 || decisions.has(undefined)) return 'pending';
+  if (decisions.size === 1) return [...decisions][0]!;
+  return decisions.has('investigating') ? 'investigating' : 'pending';
+}
+
+/** Locks the decisions and results of a type until the transaction ends. */
+export async function lockDecisions(sql: Knex.Transaction, type: string): Promise<void> {
+  await sql.raw('select pg_advisory_xact_lock(7203057, hashtext(?))', [type]);
 }

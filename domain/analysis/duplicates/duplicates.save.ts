@@ -3,10 +3,14 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { deleteRows, findRows, updateRow } from '../../kernel/resources/rows.ts';
 import { comparedFields } from './duplicates.fields.ts';
-import { type DecisionRow, DuplicateCluster, DuplicateDecision } from './duplicates.model.ts';
-import { factsOf, recordsOf } from './duplicates.records.ts';
-import { pairsOf, statusOf } from './duplicates.status.ts';
-import type { ClusterStatus, PairDecision } from './duplicates.types.ts';
+import {
+  type ClusterStatus,
+  type DecisionRow,
+  DuplicateCluster,
+  DuplicateDecision,
+  type PairDecision,
+} from './duplicates.model.ts';
+import { factsOf, pairsOf, recordsOf, statusOf } from './duplicates.records.ts';
 
 /** A pair that is to be decided. */
 interface Pair {

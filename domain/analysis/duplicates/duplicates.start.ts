@@ -2,7 +2,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { duplicatesJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
-import type { SearchMode } from './duplicates.types.ts';
+import type { SearchMode } from './duplicates.model.ts';
 
 /**
  * Starts a search for duplicates among the cards of some types, or of all visible ones.

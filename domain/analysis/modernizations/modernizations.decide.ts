@@ -1,12 +1,14 @@
 import { queryRows } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
-import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
+import { modernizationsJob } from '../runs/analysis.jobs.ts';
+import { requireFindings, seenCards } from '../runs/analysis.lists.ts';
+import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
 import { readModernization } from './modernizations.list.ts';
 import { ModernizationDecision } from './modernizations.model.ts';
 import type { ModernizationStatus, ModernizationType } from './modernizations.types.ts';
@@ -57,5 +59,28 @@ export async function decideModernization(
       });
     }
     return await readModernization(ctx, id, sql);
+  });
+}
+
+export interface ModernizationsAsked {
+  /** The type of the cards that are judged. */
+  target_type: string;
+  /** `general`: whatever fits; else only what is of this type. */
+  modernization_type: 'general' | ModernizationType;
+}
+
+/**
+ * Starts judging the cards of a type.
+ * @throws EstateError `forbidden`, `wrong_state`, `validation_failed` for a type that there is not.
+ */
+export async function startModernizations(ctx: Ctx, asked: ModernizationsAsked): Promise<StartedRun> {
+  requirePermission(ctx.caller, 'ai_analysis.manage');
+  if (!ctx.metamodel.visibleTypes.includes(asked.target_type)) {
+    throw invalidField('target_type', 'unknown_type', 'is no card type');
+  }
+  return await startAnalysis(ctx, {
+    type: 'modernizations',
+    job: modernizationsJob,
+    parameters: { target_type: asked.target_type, modernization_type: asked.modernization_type },
   });
 }

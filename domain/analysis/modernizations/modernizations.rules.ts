@@ -1,12 +1,12 @@
-import type {
-  Candidate,
-  CardFacts,
-  Factor,
-  Level,
-  ModernizationType,
-  Reason,
-} from './modernizations.types.ts';
-import { recommendationOf } from './recommendation.rules.ts';
+import type { RowOf } from '../../kernel/resources/rows.ts';
+import type { Modernization } from './modernizations.model.ts';
+import type { CardFacts, Factor, Level, ModernizationType } from './modernizations.types.ts';
+
+/** A card that should be modernised, as it is stored. */
+export type Candidate = Omit<
+  RowOf<typeof Modernization>,
+  'id' | 'run_id' | 'is_current' | 'target_type' | 'status' | 'analysed_at'
+>;
 
 /** The most points that each factor gives; 100 together. */
 export const weights: Readonly<Record<Factor, number>> = {
@@ -69,25 +69,21 @@ export function candidateOf(facts: CardFacts, today: string, ranks: CostRanks): 
   const factors = Object.keys(weights) as Factor[];
   const sum = factors.reduce((total, factor) => total + points(factor), 0);
   const type = typeOf(facts, shares, end);
-  const { currentTech, recommendation } = recommendationOf(type, facts, end.reason);
   return {
-    cardId: facts.id,
-    type,
-    currentTech,
-    recommendation,
+    card_id: facts.id,
+    modernization_type: type,
+    ...recommendationOf(type, facts, end.reason),
     effort: effortOf(type, facts),
     score: tenths(sum),
-    scoreWithoutCosts: tenths(((sum - points('cost')) * 100) / (100 - weights.cost)),
+    score_without_costs: tenths(((sum - points('cost')) * 100) / (100 - weights.cost)),
     reasons: factors
       .filter((factor) => points(factor) >= 0.05)
       .sort((a, b) => points(b) - points(a))
-      .map(
-        (factor): Reason => ({
-          factor,
-          points: tenths(points(factor)),
-          reason: saidOf(factor, facts, end.reason, rank),
-        }),
-      ),
+      .map((factor) => ({
+        factor,
+        points: tenths(points(factor)),
+        reason: saidOf(factor, facts, end.reason, rank),
+      })),
     dependants: facts.dependants,
   };
 }
@@ -186,3 +182,67 @@ function saidOf(factor: Factor, facts: CardFacts, end: string, rank: number): st
 }
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
+
+/** What stands there today, and what to do with it, in a sentence made of facts alone. */
+export function recommendationOf(
+  type: ModernizationType,
+  facts: CardFacts,
+  end: string,
+): { current_tech: string; recommendation: string } {
+  const because = end === '' ? assessed(facts) : end;
+  const what = { ...facts, name: shown(facts.name) };
+  return {
+    current_tech: shown(techOf(facts)),
+    recommendation: shown(`${todo(type, what)}${because === '' ? '' : `: ${because}`}.`),
+  };
+}
+
+function todo(type: ModernizationType, { name, cycle, endedParts, dependants }: CardFacts): string {
+  const relying = dependants === 0 ? '' : ` after the ${dependants} cards that rely on it have moved`;
+  switch (type) {
+    case 'retire':
+      return `Retire ${name}${relying}`;
+    case 'migrate':
+      return `Migrate ${name} to its successor`;
+    case 'replace':
+      return `Replace ${name}${relying}`;
+    case 'upgrade':
+      if (!cycle) return `Renew ${endedParts === 1 ? 'the component' : 'the components'} under ${name}`;
+      return cycle.newest === null
+        ? `Replace ${cycle.label} ${cycle.cycle} under ${name}`
+        : `Upgrade ${name} to ${cycle.label} ${cycle.newest}`;
+    case 'replatform':
+      return `Move ${name} to another platform`;
+    case 'refactor':
+      return `Renew ${name} from within`;
+  }
+}
+
+function assessed({ technical, functional, time, classification }: CardFacts): string {
+  const parts = [
+    technical && `technical suitability ${technical}`,
+    functional && `functional suitability ${functional}`,
+    time && `TIME model ${time}`,
+    classification && `classified as ${classification}`,
+  ];
+  return parts.filter((part) => part).join(', ');
+}
+
+function techOf({ cycle, product, version, name, hosting, subtype }: CardFacts): string {
+  if (cycle) return `${cycle.label} ${cycle.cycle}`;
+  if (product) return product;
+  if (version) return `${name} ${version}`;
+  return [name, hosting ?? subtype].filter((part) => part).join(', ');
+}
+
+/** Longest text that is kept. */
+const LONGEST = 500;
+
+/** Texts of cards without control and direction marks, which would change how others are shown. */
+const shown = (text: string): string =>
+  text
+    .slice(0, 4 * LONGEST)
+    .toWellFormed()
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, LONGEST);

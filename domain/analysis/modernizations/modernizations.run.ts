@@ -1,10 +1,9 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import type { Knex } from 'knex';
 import { command } from '../../kernel/command.ts';
 import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
 import { readCardFacts, readCostRanks } from './modernizations.read.ts';
-import { type CostRanks, candidateOf } from './modernizations.rules.ts';
-import type { Candidate } from './modernizations.types.ts';
-import { clearLeftovers, keepCandidates, showCandidates } from './modernizations.write.ts';
+import { type Candidate, type CostRanks, candidateOf } from './modernizations.rules.ts';
 
 /** Cards that are judged at once. */
 const PAGE = 2_000;
@@ -32,7 +31,9 @@ export async function analyseModernizations(job: AnalysisJob, run: ActiveRun): P
     if (cards.length === 0) break;
     const candidates = cards
       .map((card) => candidateOf(card, today, ranks))
-      .filter((found): found is Candidate => found !== null && (only === null || found.type === only));
+      .filter(
+        (found): found is Candidate => found !== null && (only === null || found.modernization_type === only),
+      );
     const next: Place = { ...place, after: cards.at(-1)!.id, judged: place.judged + cards.length };
     await command(ctx, async (work) => {
       if (candidates.length > 0) await keepCandidates(work.sql, asked, candidates);
@@ -72,4 +73,49 @@ async function begin(job: AnalysisJob, type: string): Promise<Place> {
 function parametersOf({ parameters }: ActiveRun): { targetType: string; only: string | null } {
   const type = String(parameters.modernization_type);
   return { targetType: String(parameters.target_type), only: type === 'general' ? null : type };
+}
+
+/** Deletes proposals of runs that did not complete. */
+export async function clearLeftovers(sql: Knex.Transaction): Promise<void> {
+  await sql('modernizations').where({ is_current: false }).delete();
+}
+
+/** Stores proposals of a run, which are not listed before it completes. */
+export async function keepCandidates(
+  sql: Knex.Transaction,
+  run: { id: string; targetType: string },
+  candidates: readonly Candidate[],
+): Promise<void> {
+  const columns = Object.keys(candidates[0]!).join(', ');
+  await sql.raw(
+    `insert into modernizations (run_id, target_type, ${columns})
+     select ?, ?, ${columns} from jsonb_populate_recordset(null::modernizations, ?::jsonb)`,
+    [run.id, run.targetType, JSON.stringify(candidates)],
+  );
+}
+
+/**
+ * Replaces the listed proposals for the type by those of the run. Repeated proposals keep their id.
+ * @returns their number by type.
+ */
+export async function showCandidates(
+  sql: Knex.Transaction,
+  run: { id: string; targetType: string },
+): Promise<Record<string, number>> {
+  await sql.raw(
+    `with o as (
+       delete from modernizations where is_current and target_type = ? returning id, card_id, modernization_type
+     )
+     update modernizations n set id = o.id from o
+     where n.run_id = ? and o.card_id = n.card_id and o.modernization_type = n.modernization_type`,
+    [run.targetType, run.id],
+  );
+  await sql('modernizations')
+    .where({ run_id: run.id })
+    .update({ is_current: true, analysed_at: sql.fn.now() });
+  const { rows } = await sql.raw(
+    `select modernization_type as type, count(*)::int as count from modernizations where run_id = ? group by 1 order by 1`,
+    [run.id],
+  );
+  return Object.fromEntries(rows.map(({ type, count }: { type: string; count: number }) => [type, count]));
 }

@@ -52,14 +52,6 @@ export interface CardFacts {
   endedPartNames: string[];
 }
 
-/** A reason to modernise. */
-export interface Reason {
-  factor: Factor;
-  /** Its part of the score, rounded to one decimal. */
-  points: number;
-  reason: string;
-}
-
 export type Factor =
   | 'lifecycle'
   | 'technical_suitability'
@@ -68,18 +60,3 @@ export type Factor =
   | 'cost'
   | 'dependants'
   | 'criticality';
-
-/** A card that should be modernised. */
-export interface Candidate {
-  cardId: string;
-  type: ModernizationType;
-  currentTech: string;
-  recommendation: string;
-  effort: Level;
-  /** 0 to 100. */
-  score: number;
-  /** The score without the reason of costs. */
-  scoreWithoutCosts: number;
-  reasons: Reason[];
-  dependants: number;
-}

@@ -3,7 +3,10 @@ import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { isEnabled } from '../../kernel/settings/modules.ts';
+import { loadSettings } from '../../kernel/settings/settings.state.ts';
 import { closed, Nullable, Uuid } from '../../kernel/shapes.ts';
+import { missingForAi } from '../ai/ai.provider.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
 import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 
@@ -74,4 +77,11 @@ export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSche
   );
   const seesCosts = may(ctx.caller, 'costs.view');
   return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
+}
+
+/** Whether analyses are available, and whether they can use a language model. */
+export async function readStatus(ctx: Ctx) {
+  const settings = await loadSettings(ctx.db);
+  const enabled = isEnabled(settings, 'ai_analysis');
+  return { ai_configured: missingForAi(settings).length === 0, ready: enabled, enabled };
 }

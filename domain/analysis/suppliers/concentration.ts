@@ -1,7 +1,7 @@
 import type { Ctx } from '../../kernel/context.ts';
-import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
+import { requireFindings, seenCards } from '../runs/analysis.lists.ts';
 import { type ConcentrationFigures, concentrationFigures } from './concentration.rules.ts';
-import { CRITICAL, shareOfCosts } from './suppliers.sql.ts';
+import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
 /**
  * How much depends on few suppliers, from what is in the inventory now and the groups that the last run found.

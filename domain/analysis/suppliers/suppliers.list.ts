@@ -4,10 +4,9 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo } from '../runs/analysis.lists.ts';
-import { requireFindings, seenCards } from '../runs/analysis.rights.ts';
+import { equalTo, requireFindings, seenCards } from '../runs/analysis.lists.ts';
 import { Supplier } from './suppliers.model.ts';
-import { CRITICAL, shareOfCosts } from './suppliers.sql.ts';
+import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
 /** The number of names of applications in a row. */
 const NAMES_SHOWN = 50;

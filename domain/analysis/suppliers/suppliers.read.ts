@@ -1,5 +1,8 @@
 import type { Sql } from '../../../platform/database.ts';
+import { costsOfCard } from '../../inventory/cards/cards.costs.sql.ts';
+import type { Ctx } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../kernel/permissions/policy.ts';
 import type { NamedSupplier, SupplierKind } from './suppliers.types.ts';
 
 /** The type whose cards are suppliers. */
@@ -201,3 +204,12 @@ export async function readSupplied(
   );
   return rows;
 }
+
+/** Options of `businessCriticality` that say that the business stands still without the application. */
+export const CRITICAL = `('missionCritical', 'businessCritical')`;
+
+/** A card's share of costs, of which as many suppliers as `k.shared_by` have one each; null for who may not see costs. */
+export const shareOfCosts = (ctx: Ctx): string =>
+  may(ctx.caller, 'costs.view')
+    ? `${costsOfCard(ctx.metamodel, SUPPLIED_TYPES)} / k.shared_by`
+    : 'null::numeric';

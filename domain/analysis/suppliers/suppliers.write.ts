@@ -1,62 +1,76 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import type { FoundProduct, FoundSupplier } from './suppliers.types.ts';
 
 /** Rows of one statement. */
 const BATCH = 5_000;
 
-/** What a run found, ready to be stored. */
+/** The results of a run. */
 export interface FoundSuppliers {
   suppliers: readonly FoundSupplier[];
-  /** Given by a run that looked for products: they replace those of the run before. */
+  /** Null if the run did not look for products: the stored ones stay. */
   products: readonly FoundProduct[] | null;
 }
 
+/** Runs a statement with rows as its JSON parameter. */
+type StoreRows = (statement: string, rows: readonly object[]) => Promise<void>;
+
 /**
- * Stores what a run found in place of what is there. A supplier keeps its id as long as names stay with it, a product as long as
- * its supplier has it.
+ * Stores the results of a run in place of the stored ones. A supplier keeps its id as long as it keeps names, a product as long as its
+ * supplier has it.
  * @param breathe called between statements; throws when the run is to stop.
- * @returns the ids of the suppliers in their order.
  */
 export async function storeSuppliers(
   sql: Knex.Transaction,
   { suppliers, products }: FoundSuppliers,
   breathe: () => void,
-): Promise<string[]> {
-  // two runs that end together: one after the other
+): Promise<void> {
+  const store: StoreRows = async (statement, rows) => {
+    for (let from = 0; from < rows.length; from += BATCH) {
+      breathe();
+      await sql.raw(statement, [JSON.stringify(rows.slice(from, from + BATCH))]);
+    }
+  };
+  // of two runs that end at the same time the second waits
   await sql.raw('select pg_advisory_xact_lock(7203052, 0)');
   const ids = await knownIds(sql, suppliers);
   await sql.raw(`delete from suppliers where vendor_type <> 'product' and id <> all(?::uuid[])`, [ids]);
   await sql.raw(`delete from suppliers where vendor_type = 'product' and parent_id is null`);
-  const rows = suppliers.map((supplier, at) => supplierRow(supplier, ids[at]!));
-  for (const batch of batches(rows)) {
-    breathe();
-    await sql.raw(UPSERT, [JSON.stringify(batch)]);
-  }
-  const parents = suppliers.flatMap(({ parent }, at) =>
-    parent === null ? [] : [{ id: ids[at], parent_id: ids[parent] }],
+  await store(
+    UPSERT,
+    suppliers.map((supplier, at) => ({
+      id: ids[at],
+      canonical_name: supplier.canonicalName,
+      vendor_type: supplier.kind,
+      parent_reason: supplier.parentReason,
+      group_name: supplier.group,
+      confidence: supplier.confidence,
+      category: supplier.categorised?.category,
+      sub_category: supplier.categorised?.sub_category,
+      category_confidence: supplier.categorised?.confidence,
+      reasoning: supplier.categorised?.reasoning,
+      placed: supplier.placed,
+    })),
   );
-  for (const batch of batches(parents)) {
+  await store(
+    `update suppliers s set parent_id = p.parent_id
+     from jsonb_to_recordset(?::jsonb) as p(id uuid, parent_id uuid) where s.id = p.id`,
+    suppliers.flatMap(({ parent }, at) => (parent === null ? [] : [{ id: ids[at], parent_id: ids[parent] }])),
+  );
+  for (const table of ['supplier_names', 'supplier_cards'])
     await sql.raw(
-      `update suppliers s set parent_id = p.parent_id
-       from jsonb_to_recordset(?::jsonb) as p(id uuid, parent_id uuid) where s.id = p.id`,
-      [JSON.stringify(batch)],
+      `delete from ${table} n using suppliers s where s.id = n.supplier_id and s.vendor_type <> 'product'`,
     );
-  }
-  await sql.raw(
-    `delete from supplier_names n using suppliers s where s.id = n.supplier_id and s.vendor_type <> 'product'`,
+  await store(
+    `insert into supplier_names select * from jsonb_to_recordset(?::jsonb)
+       as n(supplier_id uuid, name text, name_key text, confidence numeric, reason text)`,
+    suppliers.flatMap(({ names }, at) =>
+      names.map(({ key: name_key, cards: _, ...name }) => ({ supplier_id: ids[at], name_key, ...name })),
+    ),
   );
-  await insertNames(sql, suppliers, ids, breathe);
-  await sql.raw(
-    `delete from supplier_cards k using suppliers s where s.id = k.supplier_id and s.vendor_type <> 'product'`,
-  );
-  await insertCards(sql, suppliers, ids, breathe);
-  if (products) await storeProducts(sql, products, suppliers, ids, breathe);
-  return ids;
-}
-
-function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < rows.length; from += BATCH) yield rows.slice(from, from + BATCH);
+  await storeCards(store, suppliers, ids);
+  if (products) await storeProducts(sql, products, suppliers, ids, store);
 }
 
 const COLUMNS =
@@ -80,32 +94,14 @@ const UPSERT = `
     categorised_at = coalesce(excluded.categorised_at, s.categorised_at),
     placed_at = coalesce(excluded.placed_at, s.placed_at)`;
 
-function supplierRow(supplier: FoundSupplier, id: string) {
-  const { categorised, placed } = supplier;
-  return {
-    id,
-    canonical_name: supplier.canonicalName,
-    vendor_type: supplier.kind,
-    parent_reason: supplier.parentReason,
-    group_name: supplier.group,
-    confidence: supplier.confidence,
-    category: categorised?.category ?? null,
-    sub_category: categorised?.sub_category ?? null,
-    category_confidence: categorised?.confidence ?? null,
-    reasoning: categorised?.reasoning ?? null,
-    placed,
-  };
-}
-
 /** The ids of the suppliers that share the most names with those found, each given once; new ones for the rest. */
 async function knownIds(sql: Knex.Transaction, suppliers: readonly FoundSupplier[]): Promise<string[]> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ name_key: string; supplier_id: string }>(
+    sql,
     `select distinct n.name_key, n.supplier_id from supplier_names n join suppliers s on s.id = n.supplier_id
      where s.vendor_type <> 'product'`,
   );
-  const byKey = new Map<string, string>(
-    rows.map((row: { name_key: string; supplier_id: string }) => [row.name_key, row.supplier_id]),
-  );
+  const byKey = new Map(rows.map(({ name_key, supplier_id }) => [name_key, supplier_id]));
   const shared = suppliers.flatMap(({ names }, at) => {
     const counts = new Map<string, number>();
     for (const key of new Set(names.map((name) => name.key))) {
@@ -125,54 +121,25 @@ async function knownIds(sql: Knex.Transaction, suppliers: readonly FoundSupplier
   return suppliers.map((_, at) => ids.get(at) ?? randomUUID());
 }
 
-async function insertNames(
-  sql: Knex.Transaction,
-  suppliers: readonly FoundSupplier[],
-  ids: readonly string[],
-  breathe: () => void,
-): Promise<void> {
-  const rows = suppliers.flatMap(({ names }, at) =>
-    names.map(({ name, key, confidence, reason }) => ({
-      supplier_id: ids[at],
-      name,
-      name_key: key,
-      confidence,
-      reason,
-    })),
-  );
-  for (const batch of batches(rows)) {
-    breathe();
-    await sql.raw(
-      `insert into supplier_names select * from jsonb_to_recordset(?::jsonb)
-         as n(supplier_id uuid, name text, name_key text, confidence numeric, reason text)`,
-      [JSON.stringify(batch)],
-    );
-  }
-}
-
-async function insertCards(
-  sql: Knex.Transaction,
+async function storeCards(
+  store: StoreRows,
   suppliers: readonly { cards: readonly string[]; supplied: FoundSupplier['supplied'] }[],
   ids: readonly string[],
-  breathe: () => void,
 ): Promise<void> {
   const rows = suppliers.flatMap(({ cards, supplied }, at) => [
-    ...cards.map((card) => ({ supplier_id: ids[at], card_id: card, role: 'provider', shared_by: 1 })),
-    ...supplied.map(({ card, sharedBy }) => ({
+    ...cards.map((card_id) => ({ supplier_id: ids[at], card_id, role: 'provider', shared_by: 1 })),
+    ...supplied.map(({ card: card_id, sharedBy: shared_by }) => ({
       supplier_id: ids[at],
-      card_id: card,
+      card_id,
       role: 'supplied',
-      shared_by: sharedBy,
+      shared_by,
     })),
   ]);
-  for (const batch of batches(rows)) {
-    breathe();
-    await sql.raw(
-      `insert into supplier_cards select * from jsonb_to_recordset(?::jsonb)
-         as k(supplier_id uuid, card_id uuid, role text, shared_by int)`,
-      [JSON.stringify(batch)],
-    );
-  }
+  await store(
+    `insert into supplier_cards select * from jsonb_to_recordset(?::jsonb)
+       as k(supplier_id uuid, card_id uuid, role text, shared_by int)`,
+    rows,
+  );
 }
 
 async function storeProducts(
@@ -180,17 +147,13 @@ async function storeProducts(
   products: readonly FoundProduct[],
   suppliers: readonly FoundSupplier[],
   supplierIds: readonly string[],
-  breathe: () => void,
+  store: StoreRows,
 ): Promise<void> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string; parent_id: string; product_key: string }>(
+    sql,
     `select id, parent_id, product_key from suppliers where vendor_type = 'product'`,
   );
-  const known = new Map<string, string>(
-    rows.map((row: { id: string; parent_id: string; product_key: string }) => [
-      `${row.parent_id} ${row.product_key}`,
-      row.id,
-    ]),
-  );
+  const known = new Map(rows.map(({ id, parent_id, product_key }) => [`${parent_id} ${product_key}`, id]));
   const ids = products.map(
     ({ supplier, key }) => known.get(`${supplierIds[supplier]} ${key}`) ?? randomUUID(),
   );
@@ -198,25 +161,23 @@ async function storeProducts(
   await sql.raw(
     `delete from supplier_cards k using suppliers s where s.id = k.supplier_id and s.vendor_type = 'product'`,
   );
-  const stored = products.map(({ supplier, key, name }, at) => ({
-    id: ids[at],
-    canonical_name: name,
-    vendor_type: 'product',
-    parent_id: supplierIds[supplier],
-    parent_reason: 'what the supplier supplies is named so, but for versions, environments and regions',
-    group_name: suppliers[supplier]!.group,
-    product_key: key,
-    confidence: 1,
-    placed: true,
-  }));
-  for (const batch of batches(stored)) {
-    breathe();
-    await sql.raw(UPSERT, [JSON.stringify(batch)]);
-  }
-  await insertCards(
-    sql,
+  await store(
+    UPSERT,
+    products.map(({ supplier, key, name }, at) => ({
+      id: ids[at],
+      canonical_name: name,
+      vendor_type: 'product',
+      parent_id: supplierIds[supplier],
+      parent_reason: 'what the supplier supplies is named so, but for versions, environments and regions',
+      group_name: suppliers[supplier]!.group,
+      product_key: key,
+      confidence: 1,
+      placed: true,
+    })),
+  );
+  await storeCards(
+    store,
     products.map(({ supplied }) => ({ cards: [], supplied })),
     ids,
-    breathe,
   );
 }

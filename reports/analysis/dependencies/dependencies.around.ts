@@ -1,7 +1,7 @@
 import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { type Around, fragment } from './dependencies.graph.ts';
 
 interface CardRow {
@@ -90,7 +90,5 @@ async function waysOf(db: Sql, ids: string[], visible: Fragment): Promise<Around
   return { below, paths: below.map((id) => `[${namesTo(known.get(id)!)}]`) };
 }
 
-async function rowsOf<Row = CardRow>(db: Sql, statement: Fragment): Promise<Row[]> {
-  const { rows } = await db.raw(statement.sql, statement.bindings as never);
-  return rows;
-}
+const rowsOf = <Row = CardRow>(db: Sql, statement: Fragment): Promise<Row[]> =>
+  queryRows<Row>(db, statement.sql, statement.bindings);

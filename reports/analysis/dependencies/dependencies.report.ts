@@ -3,7 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -119,8 +119,8 @@ export const dependenciesReport = defineReport({
     const statement = sql`${graph.tables}
       select '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
         || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
-    const { rows } = await db.raw(statement.sql, statement.bindings as never);
-    return rows[0].answer;
+    const rows = await queryRows<{ answer: string }>(db, statement.sql, statement.bindings);
+    return rows[0]!.answer;
   },
   chart: (answer, params, context) => dependenciesChart(answer, params, context),
   tables: ({ nodes, edges }) => [
@@ -190,8 +190,8 @@ async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
       'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id)), '[]')
         from e where e.source_id in (select id from m) and e.target_id in (select id from m)),
       'total_nodes', (select count(*) from k))::text as answer`;
-  const { rows } = await db.raw(statement.sql, statement.bindings as never);
-  return rows[0].answer;
+  const rows = await queryRows<{ answer: string }>(db, statement.sql, statement.bindings);
+  return rows[0]!.answer;
 }
 
 type Statement = ReturnType<typeof sql>;

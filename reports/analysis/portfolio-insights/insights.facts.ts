@@ -3,11 +3,11 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { activeCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { literal } from '../../kernel/report.sql.ts';
-import type { GroupFacts, PortfolioFacts } from './insights.types.ts';
+import type { GroupFacts, PortfolioFacts } from './insights.words.ts';
 
 /** What the insights are about. */
 export const TYPE = 'Application';
@@ -60,7 +60,8 @@ const bad = `c.attributes ->> 'technicalSuitability' in ('unreasonable', 'inappr
 
 async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Promise<Counts> {
   const seesCosts = may(ctx.caller, 'costs.view');
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ facts: Counts & { costs: NonNullable<PortfolioFacts['costs']> } }>(
+    sql,
     `with app as materialized (
        select c.id, c.data_quality, c.lifecycle is null or c.lifecycle = '{}' as undated,
          coalesce(${date('c.lifecycle', 'endOfLife')} <= d.today, false) as ended,
@@ -94,9 +95,9 @@ async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Pro
          'leaving', round(coalesce(sum(cost) filter (where ended or time in ('migrate', 'eliminate')), 0), 2),
          'priced', count(*) filter (where cost > 0))) as facts
      from app`,
-    [today, TYPE, ...cards.bindings] as never,
+    [today, TYPE, ...cards.bindings],
   );
-  const { facts } = rows[0];
+  const { facts } = rows[0]!;
   return { ...facts, costs: seesCosts ? facts.costs : null };
 }
 
@@ -115,25 +116,27 @@ function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
 async function withRelated(ctx: Ctx, sql: Sql, asked: FactsAsked, type: string): Promise<number> {
   if (!ctx.metamodel.visibleTypes.includes(type)) return 0;
   const related = relatedTo(ctx, asked, type);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ apps: number }>(
+    sql,
     `select count(distinct card_id)::int as apps from (${related.sql}) e`,
-    related.bindings as never,
+    related.bindings,
   );
-  return rows[0].apps;
+  return rows[0]!.apps;
 }
 
 async function readParts(ctx: Ctx, sql: Sql, asked: FactsAsked) {
   if (!ctx.metamodel.visibleTypes.includes('ITComponent')) return { onEndedParts: 0, endedParts: 0 };
   const related = relatedTo(ctx, asked, 'ITComponent');
-  const { rows } = await sql.raw(
+  const rows = await queryRows<Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>>(
+    sql,
     `select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
      from (${related.sql}) e join cards o on o.id = e.other_id
        left join eol_cycles y on y.product = o.attributes ->> '${EOL_PRODUCT}' and y.cycle = o.attributes ->> '${EOL_CYCLE}'
      where coalesce(y.eol_from <= ?::date, y.is_eol, false)
        or coalesce(${date('o.lifecycle', 'endOfLife')} <= ?::date, false)`,
-    [...related.bindings, asked.today, asked.today] as never,
+    [...related.bindings, asked.today, asked.today],
   );
-  return rows[0];
+  return rows[0]!;
 }
 
 async function readCapabilities(ctx: Ctx, sql: Sql, asked: FactsAsked) {
@@ -142,7 +145,8 @@ async function readCapabilities(ctx: Ctx, sql: Sql, asked: FactsAsked) {
     return { crowdedCapabilities: 0, mostCrowded: null, withoutCapability: 0 };
   }
   const related = relatedTo(ctx, asked, type);
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ crowded: number; most: PortfolioFacts['mostCrowded']; without: number }>(
+    sql,
     `with pairs as materialized (${related.sql}),
      counted as (select other_id, count(*)::int as apps from pairs group by other_id having count(*) >= ${CROWDED})
      select (select count(*)::int from counted) as crowded,
@@ -150,9 +154,9 @@ async function readCapabilities(ctx: Ctx, sql: Sql, asked: FactsAsked) {
         order by n.apps desc, c.name, c.id limit 1) as most,
        (select count(*)::int from cards c where c.type = ? and ${asked.cards.sql}
          and c.id not in (select card_id from pairs)) as without`,
-    [...related.bindings, TYPE, ...asked.cards.bindings] as never,
+    [...related.bindings, TYPE, ...asked.cards.bindings],
   );
-  const { crowded, most, without } = rows[0];
+  const { crowded, most, without } = rows[0]!;
   return { crowdedCapabilities: crowded, mostCrowded: most, withoutCapability: without };
 }
 
@@ -195,12 +199,13 @@ type GroupRow = Omit<GroupFacts, 'name'> & { name: string | null };
 async function readGrouped(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping): Promise<GroupRow[]> {
   const groups = grouped(ctx, asked, grouping);
   const cost = may(ctx.caller, 'costs.view') ? costsOfCard(ctx.metamodel, [TYPE]) : 'null::numeric';
-  const { rows } = await sql.raw(
+  const rows = await queryRows<GroupRow>(
+    sql,
     `select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${bad}))::int as "technicallyBad",
        round(sum(${cost}), 2) as cost
      from (${groups.sql}) g join cards c on c.id = g.card_id
      group by g.name, g.other_id order by apps desc, g.name, g.other_id`,
-    groups.bindings as never,
+    groups.bindings,
   );
   return rows;
 }

@@ -3,8 +3,7 @@ import { requirePermission } from '../../../domain/kernel/permissions/policy.ts'
 import { invalidField } from '../../../platform/errors.ts';
 import { reportCards } from '../../kernel/report.cards.ts';
 import { attributeSql, type Grouping, readFacts, TYPE } from './insights.facts.ts';
-import type { Insight, PortfolioFacts } from './insights.types.ts';
-import { insightsOf } from './insights.words.ts';
+import { type Insight, insightsOf, type PortfolioFacts } from './insights.words.ts';
 
 /** What a caller shows of the portfolio, and wants to be told about. */
 export interface InsightsAsked {

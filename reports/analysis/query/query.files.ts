@@ -20,9 +20,9 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { fileMediaTypes } from '../../kernel/report.media.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
-import { TIME_LIMITS } from './query.guard.ts';
+import { TIME_LIMITS } from './query.run.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
-import { momentOf, withQuerySnapshot } from './query.time.ts';
+import { momentOf, withQuerySnapshot } from './query.run.ts';
 import { prepareQueryFile, type TableFormat } from './query.write.ts';
 
 const fileName = (format: ReportFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;

@@ -1,4 +1,6 @@
 import type { QueryDimension, QueryMeasure } from '../../../domain/exchange/exports/report-query.job.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import {
   type Condition,
   inPhase,
@@ -12,9 +14,8 @@ import { QuestionCursor } from './question.cursor.ts';
 import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
 import { fromGerman } from './question.german.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
-import { type FieldMeaning, QuestionNames } from './question.names.ts';
-import { findSubject, isNeutral } from './question.subject.ts';
-import type { Vocabulary } from './question.vocabulary.ts';
+import { type FieldMeaning, findSubject, isNeutral, QuestionNames } from './question.names.ts';
+import { createVocabulary, type NamedTag, readTagNames, type Vocabulary } from './question.vocabulary.ts';
 import { type Word, wordsOf } from './question.words.ts';
 
 /** More than any question needs; a longer one is a text. */
@@ -332,4 +333,26 @@ class QuestionReader {
     this.#draft.reading.push(`shows ${field.label}`);
     return true;
   }
+}
+
+/** By metamodel, with the tags that it was made with: most questions come under those of the question before. */
+const made = new WeakMap<Metamodel, { tags: string; vocabulary: Vocabulary }>();
+
+function vocabularyOf(metamodel: Metamodel, tags: readonly NamedTag[]): Vocabulary {
+  const names = JSON.stringify(tags);
+  const known = made.get(metamodel);
+  if (known?.tags === names) return known.vocabulary;
+  const vocabulary = createVocabulary(metamodel, tags);
+  made.set(metamodel, { tags: names, vocabulary });
+  return vocabulary;
+}
+
+/** Reads a question with the names of the metamodel in force and of the tags. */
+export async function readInventoryQuestion(
+  ctx: Ctx,
+  question: string,
+): Promise<{ found: ReadQuestion | UnreadQuestion; tags: NamedTag[] }> {
+  const tags = await readTagNames(ctx.db);
+  const today = new Date().toISOString().slice(0, 10);
+  return { found: readQuestion(vocabularyOf(ctx.metamodel, tags), question, today), tags };
 }

@@ -1,41 +1,22 @@
 import type { AddressInfo } from 'node:net';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { answer, connectMcp, refusal } from '../../support/mcp.ts';
 
 const t = closeAfterAll(await createTestApp());
 const { db } = t.services;
 await t.app.listen({ host: '127.0.0.1', port: 0 });
-const url = new URL(`http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}/mcp`);
-const connect = async ({ token }: TestClient) => {
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-  const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-  return client;
-};
+const url = `http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}`;
 const admin = await t.as('admin');
 await admin.patch('/api/v1/settings/mcp', { enabled: true });
-const asAdmin = closeAfterAll(await connect(admin));
-const asViewer = closeAfterAll(await connect(await t.as('viewer')));
+const asAdmin = closeAfterAll(await connectMcp(url, admin));
+const asViewer = closeAfterAll(await connectMcp(url, await t.as('viewer')));
 const card: string = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Claims Desk' })).body
   .id;
 
 afterAll(async () => {
   await t.app.close();
 });
-
-/** What a tool answers; what it refuses fails the test. */
-async function answer(client: Client, name: string, args: Record<string, unknown> = {}) {
-  const called = await client.callTool({ name, arguments: args });
-  expect(called.isError ?? false, JSON.stringify(called.content)).toBe(false);
-  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
-  return called.structuredContent as any;
-}
-async function refusal(client: Client, name: string, args: Record<string, unknown> = {}) {
-  const { isError, content } = await client.callTool({ name, arguments: args });
-  expect(isError).toBe(true);
-  return JSON.parse((content as { text: string }[])[0]!.text);
-}
 
 describe('duplicates', () => {
   it('are told as the last analysis found them, to those who may see analyses', async () => {

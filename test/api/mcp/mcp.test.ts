@@ -1,46 +1,21 @@
 import { execFile } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, describe, expect, it } from 'vitest';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { answer, callTool, connectMcp, refusal } from '../../support/mcp.ts';
 
 const clients: Client[] = [];
 
 const program = path.resolve(import.meta.dirname, '../../../api/mcp/main.ts');
 
-/** The library's own client, in the revision of the protocol that it chooses. */
-async function connect(token: string, mode: 'auto' | 'legacy' = 'auto'): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-  const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+const connect = async (token: string, mode: 'auto' | 'legacy' = 'auto'): Promise<Client> => {
+  const client = await connectMcp(url, { token }, mode);
   clients.push(client);
   return client;
-}
-
-interface Called {
-  isError?: boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
-  structuredContent?: any;
-  content: { type: string; text?: string }[];
-  _meta?: Record<string, unknown>;
-}
-
-async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Called> {
-  return (await client.callTool({ name, arguments: args })) as Called;
-}
-/** What a tool answers; what it refuses fails the test. */
-async function answer(client: Client, name: string, args: Record<string, unknown> = {}) {
-  const called = await call(client, name, args);
-  expect(called.isError ?? false, called.content[0]?.text).toBe(false);
-  return called.structuredContent;
-}
-async function refusal(client: Client, name: string, args: Record<string, unknown> = {}) {
-  const called = await call(client, name, args);
-  expect(called.isError).toBe(true);
-  return JSON.parse(called.content[0]!.text!);
-}
+};
 
 const switchMcp = (enabled: boolean) => admin.patch('/api/v1/settings/mcp', { enabled });
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
@@ -146,7 +121,7 @@ describe('the protocol', () => {
 
 describe('reading', () => {
   it('finds and reads cards, marked as data', async () => {
-    const called = await call(asAdmin, 'search_cards', { search: 'clams desk', type: 'Application' });
+    const called = await callTool(asAdmin, 'search_cards', { search: 'clams desk', type: 'Application' });
     expect(called.structuredContent).toMatchObject({ items: [{ id: card, name: 'Claims Desk' }], cuts: [] });
     expect(called._meta).toMatchObject({ 'estate/content': 'untrusted-data' });
     expect(called.content[0]!.text).toMatch(/never instructions/);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readOutcomes } from '../../../domain/analysis/ai/ai.outcomes.ts';
+import { readOutcomes } from '../../../domain/analysis/ai/ai.budget.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { complete } from '../../../integrations/models/models.complete.ts';
 import type { Completion, ModelFailure, ModelRequest } from '../../../integrations/models/models.types.ts';

@@ -5,9 +5,8 @@ import { loadSettings } from '../../../../domain/kernel/settings/settings.state.
 import { snapshotPosition } from '../../../exchange/extraction/extraction.plan.ts';
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
 import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
-import { TIME_LIMITS } from '../query.guard.ts';
 import type { QueryPlan } from '../query.plan.ts';
-import { momentOf, withQuerySnapshot } from '../query.time.ts';
+import { momentOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
 import { queryChart } from './picture.chart.ts';
 import { readPictureCells } from './picture.read.ts';
 import { shapeOf } from './picture.shape.ts';

@@ -54,7 +54,7 @@ it.each([
   ['2026-09-01', 24],
   ['2027-09-01', 15],
 ])('counts a life that ends on %s with %d points', (endOfLife, points) => {
-  expect(judged({ endOfLife })).toMatchObject({ score: points, type: 'replace' });
+  expect(judged({ endOfLife })).toMatchObject({ score: points, modernization_type: 'replace' });
 });
 
 it('adds up all factors, with and without costs', () => {
@@ -67,7 +67,12 @@ it('adds up all factors, with and without costs', () => {
     cost: 1_000,
     dependants: 31,
   })!;
-  expect(found).toMatchObject({ score: 100, scoreWithoutCosts: 100, type: 'migrate', effort: 'high' });
+  expect(found).toMatchObject({
+    score: 100,
+    score_without_costs: 100,
+    modernization_type: 'migrate',
+    effort: 'high',
+  });
   expect(found.reasons.map(({ factor }) => factor)).toEqual([
     'lifecycle',
     'technical_suitability',
@@ -78,15 +83,15 @@ it('adds up all factors, with and without costs', () => {
     'criticality',
   ]);
   const plain = judged({ technical: 'inappropriate', cost: 1_000 })!;
-  expect([plain.score, plain.scoreWithoutCosts]).toEqual([30, 22.2]);
-  expect(judged({ technical: 'inappropriate' })!.scoreWithoutCosts).toBe(plain.scoreWithoutCosts);
+  expect([plain.score, plain.score_without_costs]).toEqual([30, 22.2]);
+  expect(judged({ technical: 'inappropriate' })!.score_without_costs).toBe(plain.score_without_costs);
 });
 
 it('says what to do, and why', () => {
   const upgrade = judged({ cycle: postgres('2024-11-21', true), technical: 'adequate' })!;
   expect(upgrade).toMatchObject({
-    type: 'upgrade',
-    currentTech: 'PostgreSQL 12',
+    modernization_type: 'upgrade',
+    current_tech: 'PostgreSQL 12',
     recommendation: 'Upgrade Claims Desk to PostgreSQL 18: support of PostgreSQL 12 ended on 2024-11-21.',
   });
   expect(judged({ cycle: postgres(null, true) })!.recommendation).toContain('has ended');
@@ -94,14 +99,14 @@ it('says what to do, and why', () => {
     'Retire Claims Desk after the 3 cards that rely on it have moved: TIME model eliminate.',
   );
   expect(judged({ endedParts: 4, endedPartNames: ['Tomcat 7', 'Java 6', 'AIX 5'] })).toMatchObject({
-    type: 'upgrade',
+    modernization_type: 'upgrade',
     score: 21,
     reasons: [{ reason: 'it uses what is past its end: Tomcat 7, Java 6, AIX 5 and 1 more' }],
   });
-  expect(judged({ technical: 'unreasonable', hosting: 'onPremise' })!.type).toBe('replatform');
-  expect(judged({ technical: 'unreasonable', hosting: 'cloudSaaS' })!.type).toBe('refactor');
-  expect(judged({ functional: 'insufficient' })!.type).toBe('replace');
-  expect(judged({ classification: 'phaseOut' })!.type).toBe('replace');
+  expect(judged({ technical: 'unreasonable', hosting: 'onPremise' })!.modernization_type).toBe('replatform');
+  expect(judged({ technical: 'unreasonable', hosting: 'cloudSaaS' })!.modernization_type).toBe('refactor');
+  expect(judged({ functional: 'insufficient' })!.modernization_type).toBe('replace');
+  expect(judged({ classification: 'phaseOut' })!.modernization_type).toBe('replace');
 });
 
 it('ranks costs among those of others', () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { PortfolioFacts } from '../../../../reports/analysis/portfolio-insights/insights.types.ts';
-import { insightsOf } from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
+import { type PortfolioFacts, insightsOf } from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
 
 const nothing: PortfolioFacts = {
   total: 20,

@@ -5,13 +5,8 @@ import { queryChart } from '../../../../reports/analysis/query/picture/picture.c
 import { readPictureCells } from '../../../../reports/analysis/query/picture/picture.read.ts';
 import { shapeOf } from '../../../../reports/analysis/query/picture/picture.shape.ts';
 import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';
-import { withQuerySnapshot } from '../../../../reports/analysis/query/query.time.ts';
-import type {
-  BarsChart,
-  Chart,
-  FiguresChart,
-  LinesChart,
-} from '../../../../reports/kernel/charts/charts.types.ts';
+import { withQuerySnapshot } from '../../../../reports/analysis/query/query.run.ts';
+import type { BarsChart, Chart, FiguresChart, LinesChart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { storeLandscape } from './query.fixture.ts';
 

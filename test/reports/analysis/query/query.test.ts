@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  QueryDimension,
-  QueryMeasure,
-  ReportQuery,
-} from '../../../../domain/exchange/exports/report-query.job.ts';
-import { COST_LIMIT, guardCost } from '../../../../reports/analysis/query/query.guard.ts';
-import { runQuery } from '../../../../reports/analysis/query/query.run.ts';
-import { withQuerySnapshot } from '../../../../reports/analysis/query/query.time.ts';
+import type { QueryDimension, QueryMeasure, ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
+import { COST_LIMIT, guardCost, runQuery, withQuerySnapshot } from '../../../../reports/analysis/query/query.run.ts';
 import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { type App, type Component, sequence, storeLandscape } from './query.fixture.ts';
 
