@@ -196,7 +196,7 @@ async function storePairs(
 }
 
 /** A group of cards of one type that stand for one thing. */
-export interface FoundCluster {
+interface FoundCluster {
   id: string;
   card_ids: string[];
   cohesion: number;
@@ -209,7 +209,7 @@ export interface FoundCluster {
  * Groups of the pairs, with what people decided: what was confirmed is certain, and what was dismissed is in no group
  * together.
  */
-export function clustersWith(pairs: readonly Tie[], holding: readonly PairFacts[]): FoundCluster[] {
+function clustersWith(pairs: readonly Tie[], holding: readonly PairFacts[]): FoundCluster[] {
   const decided = new Map<string, PairDecision>(holding.map(({ id, decision }) => [id, decision]));
   const apart = new Map<string, Set<string>>();
   for (const { left_id, right_id, decision } of holding)

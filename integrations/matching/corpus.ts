@@ -216,7 +216,7 @@ function copy(from: Uint32Array, start: number, end: number, to: Numbers): void 
 }
 
 /** Numbers for terms, from 0, in the order in which they are first seen. */
-export class Lexicon {
+class Lexicon {
   readonly #numbers = new Map<string, number>();
 
   numberOf(term: string): number {

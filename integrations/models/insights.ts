@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { complete } from './models.complete.ts';
+import { promptNamed } from './models.prompts.ts';
 import { ModelFailure, type ModelFailureKind, type ModelServices, requestPatience } from './models.types.ts';
-import { insightsPrompt } from './prompts/insights.v1.ts';
 
 /** An observation as far as its wording goes. */
 interface Worded {
@@ -48,7 +48,7 @@ export async function rewordInsights<T extends Worded>(
       {
         purpose: 'insights',
         runId: null,
-        prompt: insightsPrompt,
+        prompt: promptNamed('insights'),
         data: {
           insights: going.map(({ key, title, severity, observation, recommendation }) => ({
             key,

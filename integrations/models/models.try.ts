@@ -3,8 +3,8 @@ import { readAiProvider } from '../../domain/analysis/ai/ai.provider.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { completeWith } from './models.complete.ts';
+import { promptNamed } from './models.prompts.ts';
 import { ModelFailure, type ModelServices, requestPatience } from './models.types.ts';
-import { tryPrompt } from './prompts/try.v1.ts';
 
 const schema = Type.Object({ sum: Type.Integer() }, { additionalProperties: false });
 
@@ -21,7 +21,7 @@ export async function tryModel(
       {
         purpose: 'try',
         runId: null,
-        prompt: tryPrompt,
+        prompt: promptNamed('try'),
         data: { a: 19, b: 23 },
         schema,
         check: ({ sum }) => (sum === 42 ? [] : ['That is not the sum.']),

@@ -3,8 +3,8 @@ import type { QueryMeasure, ReportQuery } from '../../domain/exchange/exports/re
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { complete, refusalOf } from './models.complete.ts';
+import { promptNamed } from './models.prompts.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
-import { questionPrompt } from './prompts/question.v1.ts';
 
 const closed = { additionalProperties: false };
 const Text = (maxLength: number) => Type.String({ maxLength });
@@ -85,7 +85,7 @@ export async function readByModel(
       {
         purpose: 'question',
         runId: null,
-        prompt: questionPrompt,
+        prompt: promptNamed('question'),
         data: refused ? { ...told, refused } : told,
         schema: Answer,
       },

@@ -5,9 +5,11 @@ import type { CardReader, ReaderState, Reading } from '../../domain/analysis/com
 import type { ReadingRule } from '../../domain/governance/compliance/rules/rules.types.ts';
 import { loadSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { cardInBrief, plainText } from './models.data.ts';
+import { promptNamed } from './models.prompts.ts';
 import { askInHalves, createRunModel, type RunModelState } from './models.run.ts';
 import type { ModelPatience, ModelServices, Prompt } from './models.types.ts';
-import { complianceReadingPrompt } from './prompts/compliance-reading.v1.ts';
+
+const complianceReadingPrompt = promptNamed('compliance-reading');
 
 const LONGEST_QUOTE = 300;
 const LONGEST_REASON = 400;

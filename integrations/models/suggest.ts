@@ -12,8 +12,8 @@ import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.st
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { complete, refusalOf } from './models.complete.ts';
+import { promptNamed } from './models.prompts.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
-import { suggestPrompt } from './prompts/suggest.v2.ts';
 import { searchWeb } from './web-search.ts';
 
 /** How many cards like it are shown to the model. */
@@ -96,7 +96,7 @@ export async function suggestFields(
       {
         purpose: 'suggest',
         runId: null,
-        prompt: suggestPrompt,
+        prompt: promptNamed('suggest'),
         data: {
           card: { type: type.label, ...(subtype ? { subtype } : {}), name, ...(context ? { context } : {}) },
           fields: [...fields.values()].map(({ definition: _, ...told }) => told),
@@ -188,7 +188,7 @@ function usable(
 }
 
 /** A field as the model is told of it. */
-export interface FieldToFill {
+interface FieldToFill {
   key: string;
   label: string;
   type: string;
@@ -207,7 +207,7 @@ const MAX_FIELDS = 100_000;
 const never: ReadonlySet<FieldType> = new Set(['cost', 'date', 'url', 'multiple_select']);
 
 /** What can be suggested for a card of the type: the description, and the attributes that people fill in, by their names in the API. */
-export function fieldsToFill(type: CardType, subtype: string | null): Map<string, FieldToFill> {
+function fieldsToFill(type: CardType, subtype: string | null): Map<string, FieldToFill> {
   const hidden = subtype === null ? undefined : type.hiddenFields.get(subtype);
   const fields: FieldToFill[] = [{ key: 'description', label: 'Description', type: 'text' }];
   for (const definition of type.fields.values()) {
@@ -232,7 +232,7 @@ export function fieldsToFill(type: CardType, subtype: string | null): Map<string
 }
 
 /** Why a suggested value is not passed on, or undefined. Links and markup are what a hostile text would have a reader follow. */
-export function valueFault({ definition }: FieldToFill, value: unknown): string | undefined {
+function valueFault({ definition }: FieldToFill, value: unknown): string | undefined {
   if (typeof value === 'string' && definition?.type !== 'single_select') {
     if (value === '') return 'is empty';
     if (/:\/\/|\bwww\.|<\/?[a-z!]|\]\(|\p{Cf}/iu.test(value)) return 'holds a link or markup';

@@ -6,8 +6,8 @@ import { APPLICATION, CAPABILITY } from '../../domain/analysis/architect/archite
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { complete, refusalOf } from './models.complete.ts';
+import { promptNamed } from './models.prompts.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
-import { architecturePrompt } from './prompts/architecture.v1.ts';
 
 /** Cards and gaps that a model is told of. */
 const MOST_TOLD = 60;
@@ -61,7 +61,7 @@ export async function wordArchitecture(
       {
         purpose: 'architecture',
         runId: null,
-        prompt: architecturePrompt,
+        prompt: promptNamed('architecture'),
         data: {
           requirement,
           option: architecture.option,

@@ -4,9 +4,9 @@ import type { FoundSupplier } from '../../domain/analysis/suppliers/suppliers.ty
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { cardInBrief } from '../models/models.data.ts';
+import { promptNamed } from '../models/models.prompts.ts';
 import { askInHalves, type RunModel, type RunModelState } from '../models/models.run.ts';
-import { vendorCategoryPrompt } from '../models/prompts/vendor-category.v1.ts';
-import { lexicon } from './categories.data.ts';
+import { lexicon } from './suppliers.lexicon.ts';
 
 /** Suppliers of one question. */
 const AT_ONCE = 40;
@@ -107,7 +107,7 @@ async function ask(model: RunModel, suppliers: readonly OutgoingCard[], isPart: 
     'vendor categories',
     {
       purpose: 'vendor_category',
-      prompt: vendorCategoryPrompt,
+      prompt: promptNamed('vendor-category'),
       data: { suppliers, categories: lexicon.map(({ category, name }) => ({ category, name })) },
       schema,
       check: ({ suppliers: answered }) => {

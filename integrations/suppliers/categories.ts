@@ -1,8 +1,8 @@
 import type { Categorised } from '../../domain/analysis/suppliers/suppliers.types.ts';
 import { plainNameWords } from '../matching/names.ts';
-import { lexicon, type SubCategory, UNCATEGORISED } from './categories.data.ts';
 import { knownByKey } from './resolve.ts';
 import { shownName, spellingOf } from './spelling.ts';
+import { lexicon, type SubCategory, UNCATEGORISED } from './suppliers.lexicon.ts';
 
 /** What a card that is supplied says of its supplier. */
 export interface SuppliedText {

@@ -1,6 +1,6 @@
 import type { ResolvedSupplier } from '../../domain/analysis/suppliers/suppliers.types.ts';
-import { knownSuppliers } from './known-suppliers.data.ts';
 import { spellingOf } from './spelling.ts';
+import { knownSuppliers } from './suppliers.lexicon.ts';
 
 /** Letters of the shortest name that may stand at the beginning of a subsidiary's. */
 const SHORTEST_BEGINNING = 4;

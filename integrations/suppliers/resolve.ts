@@ -7,8 +7,8 @@ import type {
 import { findDuplicatesInSteps } from '../matching/match.ts';
 import type { MatchPair } from '../matching/matching.types.ts';
 import { withGroups } from './groups.ts';
-import { type KnownSupplier, knownSuppliers } from './known-suppliers.data.ts';
 import { initialsOf, isExtended, isSlip, type Spelling, spellingOf } from './spelling.ts';
+import { type KnownSupplier, knownSuppliers } from './suppliers.lexicon.ts';
 
 /** All that is said under one key. */
 interface Entry {

@@ -25,7 +25,7 @@ export interface OutgoingCard {
 }
 
 /** A card with all fields that can be sent. */
-export interface CardToTell {
+interface CardToTell {
   id: string;
   type: string;
   name: string;
@@ -48,7 +48,7 @@ export function mayLeave(settings: AiSettings, type: CardType, field: string): b
 }
 
 /** The fields of a card that may be sent: those in the settings, without empty ones and costs that the caller does not see. */
-export function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
+function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
   const type = ctx.metamodel.cardTypes.get(card.type);
   const told: OutgoingCard = { id: card.id, type: card.type };
   if (!type) return told;
@@ -112,7 +112,7 @@ export function outgoingFaults(metamodel: Metamodel, lists: AiSettings['outgoing
 }
 
 /** The filled fields of a card, besides id and type, by their names in the settings. */
-export function fieldsOf(card: CardToTell | OutgoingCard): string[] {
+function fieldsOf(card: CardToTell | OutgoingCard): string[] {
   return [
     ...members.filter((member) => filled(card[member])),
     ...Object.entries(card.attributes ?? {}).flatMap(([key, value]) =>

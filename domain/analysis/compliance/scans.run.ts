@@ -183,7 +183,7 @@ function add(summary: RegulationSummary, kept: Kept): void {
 }
 
 /** What a scan says of one regulation. */
-export interface RegulationSummary extends Kept {
+interface RegulationSummary extends Kept {
   rules: number;
   /** Rules that could not be tried, since the metamodel lacks what they name. */
   skipped: { rule: string; reason: string }[];
@@ -195,7 +195,7 @@ export interface RegulationSummary extends Kept {
 }
 
 /** What a scan says at its end. */
-export interface ScanSummary {
+interface ScanSummary {
   regulations: Record<string, RegulationSummary>;
   /** Regulations for which there are no rules: nothing was looked at. */
   without_rules: string[];
@@ -204,7 +204,7 @@ export interface ScanSummary {
 }
 
 /** Where a scan stands: the regulation and rule that come next. */
-export interface Place {
+interface Place {
   regulation: number;
   rule: number;
   at: RulePlace;
@@ -213,7 +213,7 @@ export interface Place {
 }
 
 /** Before anything. */
-export const begin = (): Place => ({
+const begin = (): Place => ({
   regulation: 0,
   rule: 0,
   at: { after: null, gaps: 0 },
@@ -221,13 +221,13 @@ export const begin = (): Place => ({
 });
 
 /** What is said of a regulation so far. */
-export function summaryOf({ regulations }: ScanSummary, key: string, rules: number): RegulationSummary {
+function summaryOf({ regulations }: ScanSummary, key: string, rules: number): RegulationSummary {
   regulations[key] ??= { rules, skipped: [], checked: 0, gaps: 0, ...nothingKept() };
   return regulations[key];
 }
 
 /** The sums over all regulations. */
-export function countsOf({ regulations }: ScanSummary): JobCounts {
+function countsOf({ regulations }: ScanSummary): JobCounts {
   const counts: JobCounts = { checked: 0, gaps: 0, ...nothingKept() };
   for (const summary of Object.values(regulations)) {
     for (const name of Object.keys(counts)) counts[name]! += summary[name as keyof Kept];

@@ -3,11 +3,11 @@ import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The decisions about pairs. */
-export const pairDecisions = ['confirmed', 'investigating', 'dismissed'] as const;
+const pairDecisions = ['confirmed', 'investigating', 'dismissed'] as const;
 export type PairDecision = (typeof pairDecisions)[number];
 
 /** The status of clusters and pairs: the decision, if there is one. */
-export const clusterStatuses = ['pending', 'confirmed', 'investigating', 'dismissed'] as const;
+const clusterStatuses = ['pending', 'confirmed', 'investigating', 'dismissed'] as const;
 
 export type ClusterStatus = (typeof clusterStatuses)[number];
 

@@ -184,7 +184,7 @@ function saidOf(factor: Factor, facts: CardFacts, end: string, rank: number): st
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
 /** What stands there today, and what to do with it, in a sentence made of facts alone. */
-export function recommendationOf(
+function recommendationOf(
   type: ModernizationType,
   facts: CardFacts,
   end: string,

@@ -76,12 +76,12 @@ function parametersOf({ parameters }: ActiveRun): { targetType: string; only: st
 }
 
 /** Deletes proposals of runs that did not complete. */
-export async function clearLeftovers(sql: Knex.Transaction): Promise<void> {
+async function clearLeftovers(sql: Knex.Transaction): Promise<void> {
   await sql('modernizations').where({ is_current: false }).delete();
 }
 
 /** Stores proposals of a run, which are not listed before it completes. */
-export async function keepCandidates(
+async function keepCandidates(
   sql: Knex.Transaction,
   run: { id: string; targetType: string },
   candidates: readonly Candidate[],
@@ -98,7 +98,7 @@ export async function keepCandidates(
  * Replaces the listed proposals for the type by those of the run. Repeated proposals keep their id.
  * @returns their number by type.
  */
-export async function showCandidates(
+async function showCandidates(
   sql: Knex.Transaction,
   run: { id: string; targetType: string },
 ): Promise<Record<string, number>> {

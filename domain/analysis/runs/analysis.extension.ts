@@ -35,7 +35,7 @@ export const analysisExtension: Extension = {
  * results refer.
  * @returns how many.
  */
-export async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<number> {
+async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<number> {
   const { rowCount } = await sql.raw(
     `with last as (
        select distinct on (analysis_type) id from analysis_runs where status = 'completed'
@@ -60,7 +60,7 @@ export async function deleteOldRuns(sql: Sql, days: number, batch: number): Prom
  * Deletes learned models this number of days after they were learned, unless results refer to them.
  * @returns how many.
  */
-export async function deleteOldModels(sql: Sql, days: number, batch: number): Promise<number> {
+async function deleteOldModels(sql: Sql, days: number, batch: number): Promise<number> {
   const { rowCount } = await sql.raw(
     `delete from duplicate_models where id in (
        select m.id from duplicate_models m

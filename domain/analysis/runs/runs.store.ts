@@ -105,6 +105,6 @@ export function runParts(job: Pick<RunningJob, 'ctx' | 'checkpoint'>, runId: str
 }
 
 /** Deletes the parts of a run that has ended. */
-export async function deleteParts(sql: Sql, runId: string): Promise<void> {
+async function deleteParts(sql: Sql, runId: string): Promise<void> {
   await sql('analysis_parts').where({ run_id: runId }).delete();
 }

@@ -8,7 +8,7 @@ import type { NamedSupplier, SupplierKind } from './suppliers.types.ts';
 /** The type whose cards are suppliers. */
 const SUPPLIER_TYPE = 'Provider';
 /** The types of what is supplied. */
-export const SUPPLIED_TYPES: readonly string[] = ['Application', 'ITComponent'];
+const SUPPLIED_TYPES: readonly string[] = ['Application', 'ITComponent'];
 /** Keys and labels of attributes that name who supplies a card. */
 const NAMES_SUPPLIER =
   /^(?:software|hardware|service|application|product)?(?:vendor|supplier|provider|manufacturer|publisher|maker|hersteller|lieferant|anbieter|fournisseur|editeur|fabricant|proveedor|fabricante|fornitore|produttore|leverancier|fornecedor)(?:name)?$/;

@@ -23,7 +23,7 @@ interface Explained {
 }
 
 /** The planner's estimate of a statement, from the row that `EXPLAIN (FORMAT JSON)` answers. */
-export const costOf = (row: unknown): number => (row as Explained)['QUERY PLAN'][0].Plan['Total Cost'];
+const costOf = (row: unknown): number => (row as Explained)['QUERY PLAN'][0].Plan['Total Cost'];
 
 /** @throws EstateError `query_too_heavy` for an estimate beyond the limit. */
 export function guardCost(cost: number): void {
@@ -36,7 +36,7 @@ export function guardCost(cost: number): void {
 }
 
 /** The refusal of a query that has taken too long; other errors stay as they are. */
-export function tooLong(error: unknown, limitMs: number): unknown {
+function tooLong(error: unknown, limitMs: number): unknown {
   // query_canceled: by the statement's time limit
   if (sqlState(error) !== '57014') return error;
   return new EstateError(

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { lexicon } from '../../../integrations/suppliers/categories.data.ts';
 import {
   addCard,
   categorise,
@@ -7,8 +6,8 @@ import {
   type SuppliedText,
   subCategoriesIn,
 } from '../../../integrations/suppliers/categories.ts';
-import { knownSuppliers } from '../../../integrations/suppliers/known-suppliers.data.ts';
 import { productOf } from '../../../integrations/suppliers/products.ts';
+import { knownSuppliers, lexicon } from '../../../integrations/suppliers/suppliers.lexicon.ts';
 
 const card = (name: string, more: Partial<SuppliedText> = {}): SuppliedText => ({
   name,

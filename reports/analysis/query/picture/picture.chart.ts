@@ -77,7 +77,7 @@ function dateOf(value: string, workspace: ChartWorkspace): string {
 }
 
 /** Rows of bars: measures beside each other, groups as parts of a whole where they add up. */
-export function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): BarsChart {
+function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): BarsChart {
   const { query, shape } = picture;
   const parted = shape.series.length > 0;
   const additive = measures.map((n) => isAdditive(query.measures[n]!));
@@ -116,7 +116,7 @@ const takenTogether = ({ shape, rows }: QueryPicture, drawn: number): string =>
 const DAY_MS = 86_400_000;
 
 /** Lines over time. Where no group was, a count is zero and an average unknown. */
-export function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): LinesChart {
+function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): LinesChart {
   const { query, shape, cells, workspace } = picture;
   const { step } = shape;
   const [axis] = shape.axis;
@@ -193,7 +193,7 @@ function withNeighbours(times: number[], step: PictureShape['step']): number[] {
 }
 
 /** The parts of a bar or the lines of a picture, and what each is worth in a row. */
-export interface PictureSeries {
+interface PictureSeries {
   names: string[];
   /** Whether the last is what others hold together. */
   rest: boolean;
@@ -204,7 +204,7 @@ export interface PictureSeries {
 }
 
 /** Each measure a series. */
-export function seriesOfMeasures(picture: QueryPicture, measures: number[]): PictureSeries {
+function seriesOfMeasures(picture: QueryPicture, measures: number[]): PictureSeries {
   const { cells, shape } = picture;
   const places = measures.map((n) => shape.measures.indexOf(n));
   return {
@@ -216,7 +216,7 @@ export function seriesOfMeasures(picture: QueryPicture, measures: number[]): Pic
 }
 
 /** Each group of the dimensions for series a series, in the order of the metamodel; the rest together, if that adds up. */
-export function seriesOfGroups(picture: QueryPicture): PictureSeries {
+function seriesOfGroups(picture: QueryPicture): PictureSeries {
   const { cells, shape, metamodel, plan, query } = picture;
   const names = new Map(
     cells.flatMap(({ series, names }) => (series === null ? [] : [[series, names] as const])),
@@ -254,5 +254,4 @@ export function seriesOfGroups(picture: QueryPicture): PictureSeries {
 }
 
 /** What groups are called that are taken together. */
-export const othersOf = (count: number): string =>
-  `${formatCount(count)} ${count === 1 ? 'other' : 'others'}`;
+const othersOf = (count: number): string => `${formatCount(count)} ${count === 1 ? 'other' : 'others'}`;
