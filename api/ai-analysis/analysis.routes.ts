@@ -19,7 +19,7 @@ export function registerAnalysisRoutes(app: App): void {
     tag,
     summary: 'Tell whether analyses can be run',
     permission: 'login',
-    answers: { 200: { description: 'How it stands', schema: Type.Ref('AnalysisStatus#') } },
+    answers: { 200: { description: 'The status', schema: Type.Ref('AnalysisStatus#') } },
     handler: async ({ ctx }) => await readStatus(ctx),
   });
 

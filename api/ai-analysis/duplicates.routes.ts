@@ -124,7 +124,7 @@ export function registerDuplicateRoutes(app: App): void {
     params: ofCluster,
     body: ClusterMergeBody,
     answers: {
-      200: { description: 'The survivor and what became of the rest', schema: Type.Ref('CardMergeAnswer#') },
+      200: { description: 'The survivor and the effects of the merge', schema: Type.Ref('CardMergeAnswer#') },
     },
     errors: [
       'capability_too_deep',

@@ -41,13 +41,13 @@ export async function answerQuestion(
   // what the caller may not ask is refused also where nothing is run
   if (!run) await planQuery(ctx, read.query);
   const answer = run ? await runQuery(ctx, read.query, page) : 'null';
-  const told = {
+  const members = {
     query: { ...read.query, ...page },
     read_by: byRules ? 'rules' : 'model',
     reading: read.reading,
     model: read.model ?? null,
   };
-  return `${JSON.stringify(told).slice(0, -1)},"answer":${answer}}`;
+  return `${JSON.stringify(members).slice(0, -1)},"answer":${answer}}`;
 }
 
 /** @throws EstateError where no model may, or can, be asked, with what the rules did not understand. */

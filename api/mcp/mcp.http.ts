@@ -50,7 +50,7 @@ async function answerPresent(
 ): Promise<Response> {
   const handler = createMcpHandler(factory, {
     legacy: 'reject',
-    // there is nothing to be told of later, and a stream without an end would hold the closing up
+    // there are no notifications, and an endless stream would delay the shutdown
     maxSubscriptions: 0,
     onerror: (error) => request.log.debug({ err: error }, 'a message of MCP was refused'),
   });

@@ -40,7 +40,7 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
       try {
         return await client.callTool({ name: params.name, arguments: params.arguments ?? {} });
       } catch (error) {
-        // what the service says of a message stands as it is
+        // errors of the protocol are passed on unchanged
         if (error instanceof ProtocolError) throw error;
         return unanswered(address, error);
       }
@@ -49,7 +49,7 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
   });
 }
 
-/** What a tool answers where the service answers no message: away, or why it refuses it, so that an agent can tell which. */
+/** The answer of a tool if the service does not answer, or refuses the message. */
 function unanswered(address: URL, error: unknown): CallToolResult {
   const problem = refusalOf(error) ?? {
     status: 503,

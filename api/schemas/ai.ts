@@ -32,9 +32,9 @@ export const AiPreviewSchema = Type.Object(
     address: Type.String({ description: 'Where it would be sent' }),
     card: Type.Object(
       { id: Uuid, type: Type.String() },
-      { additionalProperties: true, description: 'The card as the provider is told of it' },
+      { additionalProperties: true, description: 'The card as it would be sent' },
     ),
-    withheld: Type.Array(Type.String(), { description: 'Filled fields that stay in the house' }),
+    withheld: Type.Array(Type.String(), { description: 'Filled fields that would not be sent' }),
   },
   { $id: 'AiPreview', ...closed },
 );
@@ -126,7 +126,7 @@ export const InsightsBody = Type.Object(
     group_by: Grouping(
       'An attribute of applications with few values, `subtype`, `approval_status`, or the type of related cards',
     ),
-    color_by: Grouping('The same, of which the spread alone is told'),
+    color_by: Grouping('The same; only the distribution of its values is reported'),
     groups: Type.Optional(Type.Array(OpenObject, { maxItems: 1_000, description: PassedOver })),
     attribute_summary: Type.Optional(
       Type.Object({}, { additionalProperties: true, description: PassedOver }),

@@ -59,7 +59,7 @@ export const lessons = ({ holding }: Decided): Decision[] =>
       same: decision === 'confirmed',
     }));
 
-/** A fingerprint of what stands decided. */
+/** A hash of the decisions. */
 export function versionOf({ holding, lapsed }: Decided): string {
   const hash = createHash('sha256');
   for (const { id, decision } of holding) hash.update(`${id} ${decision}\n`);

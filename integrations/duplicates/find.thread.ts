@@ -23,13 +23,13 @@ const NEIGHBOURS = 8;
 /** More than this share of changed records are found anew as quickly. */
 const MOST_CHANGED = 0.3;
 
-/** Something that a stage found, and of which records. */
-interface Kept<T> {
+/** The result of a stage, with a hash of its records. */
+interface StageResult<T> {
   records: string;
   value: T;
 }
 
-/** The search among the records of one type, stage by stage; it begins anew from what was kept of each. */
+/** The search among the records of one type, stage by stage; an interrupted one resumes from the stored results. */
 export class Search {
   readonly #fields: readonly MatchField[];
   readonly #records: CardRecord[] = [];
@@ -61,10 +61,10 @@ export class Search {
     return this.#records.every((record) => known.get(record.id) === digestOf(record, this.#fields));
   }
 
-  /** Does a stage, or takes what was kept of it where that is of the same records. */
-  stage(stage: Stage, kept: Packed | null): Packed | null {
+  /** Executes a stage, or uses its stored result if that is of the same records. */
+  stage(stage: Stage, stored: Packed | null): Packed | null {
     if (stage === 'neighbours') this.#begin();
-    const known = unpack<Kept<unknown>>(kept);
+    const known = unpack<StageResult<unknown>>(stored);
     const value = known?.records === this.#print ? known.value : undefined;
     switch (stage) {
       case 'neighbours':
@@ -97,25 +97,25 @@ export class Search {
     if (this.#snapshot) return null;
     this.#neighbours = known ?? finish(allNeighbours(this.#comparison!));
     this.#candidates = pairsIn(this.#neighbours);
-    return known ? null : this.#kept(this.#neighbours);
+    return known ? null : this.#packed(this.#neighbours);
   }
 
   #alike(known: Float32Array[] | undefined): Packed | null {
     if (this.#snapshot) return null;
     this.#similarities = known ?? finish(allSimilarities(this.#comparison!, this.#candidates!));
-    return known ? null : this.#kept(this.#similarities);
+    return known ? null : this.#packed(this.#similarities);
   }
 
   #learned(known: MatchModel | undefined): Packed | null {
     if (this.#base) return null;
     const compared = comparedOf(this.#comparison!, this.#candidates!, this.#similarities);
     this.#base = known ?? finish(learnModel(this.#comparison!, compared));
-    return known ? null : this.#kept(this.#base);
+    return known ? null : this.#packed(this.#base);
   }
 
-  #kept = (value: unknown): Packed => pack({ records: this.#print, value } satisfies Kept<unknown>);
+  #packed = (value: unknown): Packed => pack({ records: this.#print, value } satisfies StageResult<unknown>);
 
-  /** What it comes to by the model and what people decided. */
+  /** The result by the model and the decisions. */
   result(decisions: readonly Decision[]): Found {
     const comparison = this.#comparison!;
     const base = this.#base!;

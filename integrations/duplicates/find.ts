@@ -3,7 +3,7 @@ import { startThread } from '../../platform/worker-threads.ts';
 import type { Decision, MatchField } from '../matching/matching.types.ts';
 import { type Answer, type Found, type Packed, type Question, type Stage, stages } from './find.types.ts';
 
-/** Longer than a page of records takes to be read, whatever else goes on. */
+/** Longer than reading a page of records takes under load. */
 const IDLE_MS = 600_000;
 
 /** What a search works with. */
@@ -15,12 +15,12 @@ interface SearchInput {
   previous: Packed | null;
   records: AsyncIterable<CardRecord[]>;
   decisions: readonly Decision[];
-  /** Nobody has decided anything else since the last run, so that what is the same need not be looked at. */
+  /** There are no new decisions since the last run, so that an unchanged type can be skipped. */
   maySkip: boolean;
-  /** What was kept of a stage before the worker's end. */
-  kept(stage: Stage): Promise<Packed | null>;
-  /** Keeps what a stage found, and tells that it is done. */
-  keep(stage: Stage, found: Packed | null): Promise<void>;
+  /** The stored result of a stage, of an earlier worker. */
+  stored(stage: Stage): Promise<Packed | null>;
+  /** Stores the result of a stage, and reports the progress. */
+  store(stage: Stage, found: Packed | null): Promise<void>;
 }
 
 /** Finds the cards of one type that stand for one thing; null where the last run has found all that there is. */
@@ -48,8 +48,8 @@ export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
         if ('same' in answer && answer.same) return null;
       }
       for (const stage of stages) {
-        const answer = await ask({ ask: 'stage', stage, kept: await input.kept(stage) });
-        await input.keep(stage, 'packed' in answer ? answer.packed : null);
+        const answer = await ask({ ask: 'stage', stage, stored: await input.stored(stage) });
+        await input.store(stage, 'packed' in answer ? answer.packed : null);
       }
       const answer = await ask({ ask: 'result', decisions: input.decisions });
       if (!('result' in answer)) throw new Error('the search answered no result');

@@ -12,12 +12,12 @@ export type Question =
   | { ask: 'records'; records: CardRecord[] }
   /** Whether all records say what they said when the last run looked at them. */
   | { ask: 'same' }
-  | { ask: 'stage'; stage: Stage; kept: Packed | null }
+  | { ask: 'stage'; stage: Stage; stored: Packed | null }
   | { ask: 'result'; decisions: readonly Decision[] };
 
 /**
  * Stages in their order: who is near whom, how alike they are, and what is learned of that. Each answers what it found,
- * packed; or null where it took what was kept.
+ * packed; or null if it used the stored result.
  */
 export const stages = ['neighbours', 'similarities', 'model'] as const;
 export type Stage = (typeof stages)[number];

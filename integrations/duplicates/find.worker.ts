@@ -32,7 +32,7 @@ function answerOf(question: Question): Answer {
     case 'same':
       return { same: search!.same() };
     case 'stage':
-      return { packed: search!.stage(question.stage, question.kept) };
+      return { packed: search!.stage(question.stage, question.stored) };
     case 'result':
       return { result: search!.result(question.decisions) };
   }

@@ -18,18 +18,18 @@ import { type Find, openSearch } from './find.ts';
 import { type Packed, type Stage, stages } from './find.types.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
 
-/** Figures as they are kept, with the version of the decisions that they follow. */
+/** Stored figures, with the version of the decisions that they are based on. */
 type LastFigures = TypeFigures & { decided: string };
 
 /** By type that was searched. */
 type Done = Record<string, TypeFigures>;
 
-/** What is found again as quickly as it would be read. */
-const LEAST_KEPT = 500_000;
+/** Bytes; smaller results are recomputed as quickly as they are read. */
+const LEAST_STORED = 500_000;
 
 /**
- * Carries out a run: type by type finds the cards that stand for one thing, and stores what it found of each. After a
- * worker's end it goes on with the stage at which it was, where the cards are still the same.
+ * Executes a run: finds, type by type, cards that represent the same object, and stores the results. After a
+ * worker's death it resumes with the current stage if the cards are unchanged.
  */
 export async function findDuplicateCards(
   job: AnalysisJob,
@@ -45,7 +45,7 @@ export async function findDuplicateCards(
     1,
     types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
   );
-  // of runs that were broken off: one goes on only before the next begins
+  // of interrupted runs: one resumes only before the next starts
   await db('duplicate_parts').whereNot({ run_id: run.id }).delete();
   const searched = new Set(await db('duplicate_states').pluck('card_type'));
   const search = openSearch(job.signal);
@@ -128,15 +128,15 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
     records: inSnapshot(db, metamodel, key, fields),
     decisions: lessons(decided),
     maySkip: last?.decided === versionOfDecided(decided),
-    async kept(stage) {
+    async stored(stage) {
       const row = await db('duplicate_parts')
         .where({ run_id: run.id, card_type: key, stage })
         .first('content');
       return row?.content ?? null;
     },
-    async keep(stage, packed) {
+    async store(stage, packed) {
       await inTransaction(db, async (sql) => {
-        if (packed && packed.length >= LEAST_KEPT)
+        if (packed && packed.length >= LEAST_STORED)
           await sql('duplicate_parts')
             .insert({ run_id: run.id, card_type: key, stage, content: Buffer.from(packed) })
             .onConflict(['run_id', 'card_type', 'stage'])
@@ -146,7 +146,7 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
       });
     },
   });
-  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Stores what was found of ${label}`);
+  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Stores the results of ${label}`);
   await command(ctx, async (work) => {
     await job.hold(work);
     const figures = found
@@ -165,7 +165,7 @@ function unchanged({ decided: _, ...figures }: LastFigures): TypeFigures {
 
 const messages: Record<Stage, (label: string) => string> = {
   neighbours: (label) => `Compares ${label}`,
-  similarities: (label) => `Weighs what ${label} have in common`,
+  similarities: (label) => `Compares the candidates of ${label}`,
   model: (label) => `Groups ${label}`,
 };
 
@@ -205,7 +205,7 @@ function sameFields(model: MatchModel, all: readonly ComparedField[]): ComparedF
   return found.every((field) => field !== undefined) ? found : undefined;
 }
 
-/** All cards of the type as they are at one moment. */
+/** All cards of the type in one snapshot. */
 async function* inSnapshot(
   db: Db,
   metamodel: Metamodel,

@@ -11,7 +11,7 @@ export interface Patience {
   attempts: number;
   /** Before the second request, doubled with each further one. */
   pauseMs: number;
-  /** The longest wait that a Retry-After may ask for; beyond it the run ends and goes on later. */
+  /** The longest wait that a Retry-After may ask for; beyond it the run ends and resumes later. */
   longestWaitMs: number;
 }
 

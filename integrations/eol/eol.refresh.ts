@@ -32,7 +32,7 @@ const upstreamFailed = (reason: string) =>
 /**
  * Reads the facts of every product that the source lists, changed ones only, and stores them batch by batch. What could
  * not be read keeps its former facts and is named in the result; a source that does not answer at all ends the run,
- * which goes on later where it stood.
+ * which resumes later.
  * @throws EstateError `upstream_failed`.
  */
 export async function refreshFacts(
@@ -58,7 +58,7 @@ export async function refreshFacts(
     const batch = names.slice(from, from + BATCH);
     const readings = await readBatch(db, client, batch);
     const outcomes = [...readings.values()];
-    // the batch is read again when the run goes on
+    // the batch is read again when the run resumes
     if (outcomes.some((outcome) => 'limited' in outcome)) throw upstreamFailed('it asks for a pause');
     if (batch.length >= AT_ONCE && outcomes.every(({ status }) => status === 'failed')) {
       throw upstreamFailed(reasonIn(readings));
@@ -120,7 +120,7 @@ function outcomeOf(name: string, reading: Reading): Outcome {
   if (reading.status !== 'read') return reading;
   try {
     const facts = readProduct((reading.document as { result?: unknown } | null)?.result, 'result');
-    if (facts.name !== name) return { status: 'failed', reason: 'it told of another product' };
+    if (facts.name !== name) return { status: 'failed', reason: 'it answered another product' };
     const { etag, lastModified } = reading;
     return { status: 'facts', received: { facts, etag, lastModified } };
   } catch (error) {

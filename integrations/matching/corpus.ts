@@ -10,7 +10,7 @@ import {
   withoutLeading,
   wordReader,
 } from './names.ts';
-import { remembered } from './normalise.ts';
+import { memoized } from './normalise.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesIn } from './series.ts';
@@ -100,7 +100,7 @@ export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
   if (!isName(field)) return (record) => wordsOf(textOf(record, name));
   const read = nameReader(dictionary);
   if (kind === 'list') return (record) => itemsOf(record, name).flatMap(read);
-  const readVendor = remembered(read, MOST_VENDORS);
+  const readVendor = memoized(read, MOST_VENDORS);
   const leading = new Set(dictionary.leading[name]);
   const alone = new Set(dictionary.alone[name]);
   return (record) => {
@@ -125,7 +125,7 @@ function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchFi
   for (const { name, without } of names) {
     if (!without) continue;
     const counts = new Map<string, number>();
-    const read = remembered(nameReader(dictionary), MOST_VENDORS);
+    const read = memoized(nameReader(dictionary), MOST_VENDORS);
     const vendors = new Set<string>();
     const firsts = yield* mapped(records, (record) => {
       const words = read(textOf(record, without));

@@ -3,7 +3,7 @@ import { inEnglish } from './glossary.ts';
 import { jointWriter } from './joints.ts';
 import { withoutLegalForm } from './legal-forms.ts';
 import type { Dictionary } from './matching.types.ts';
-import { fold, remembered } from './normalise.ts';
+import { fold, memoized } from './normalise.ts';
 import { wordsIn } from './tokens.ts';
 import { withVariantsWritten } from './variants.ts';
 import { expanded, expandedInAddress } from './vocabulary.ts';
@@ -29,7 +29,7 @@ export const withoutDomains = (text: string): string =>
 export const plainNameWords = (text: string): string[] => inPlain(wordsIn(withoutLegalForm(fold(text))));
 
 /** What a word stands for: names are made of the same ones again and again. */
-const inPlainWords = remembered((word): readonly string[] => {
+const inPlainWords = memoized((word): readonly string[] => {
   const meant = inEnglish(expanded(word));
   if (meant.length > 1 || meant[0] !== word) return meant;
   const folded = withUmlauts(word);

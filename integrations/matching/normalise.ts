@@ -40,11 +40,11 @@ export function fold(text: string): string {
 /** Only the letters and digits of a folded text. */
 export const squeeze = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
-/** Longer texts are not remembered. */
+/** Longer texts are not memoized. */
 const LONGEST = 200;
 
 /** Returns the same function with a memory of its results for `most` texts of at most 200 characters. */
-export function remembered<T>(make: (text: string) => T, most: number): (text: string) => T {
+export function memoized<T>(make: (text: string) => T, most: number): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
     const before = known.get(text);

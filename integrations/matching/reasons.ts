@@ -23,7 +23,7 @@ export function reasonsOf(
   model: Pick<MatchModel, 'fields'>,
   labelOf: (field: string) => string = (field) => field,
 ): string[] {
-  const told = pair.evidence
+  const reasons = pair.evidence
     .filter(({ similarity, bits }) => similarity !== null && Math.abs(bits) >= LEAST_BITS)
     .toSorted((a, b) => Math.abs(b.bits) - Math.abs(a.bits))
     .map(
@@ -36,7 +36,7 @@ export function reasonsOf(
           `Other records are as likely: alone it would be ${percent(pair.alone)}, beside them ${percent(pair.score)}.`,
         ]
       : [];
-  return [...told, ...rivals];
+  return [...reasons, ...rivals];
 }
 
 function said(
@@ -65,7 +65,7 @@ function variants(
   right: MatchRecord,
   { fields }: Pick<MatchModel, 'fields'>,
 ): string {
-  if (what === 'series') return 'The names differ in words that tell things apart elsewhere in the list';
+  if (what === 'series') return 'The names differ in words that distinguish other objects of the list';
   const name =
     (fields.find(({ kind }) => kind === 'name') ?? fields.find(({ kind }) => kind === 'list'))?.name ?? '';
   const [a, b] = [left, right].map((record) => {

@@ -7,7 +7,7 @@ export interface PairGraph {
   right: Uint32Array;
 }
 
-/** Rounds in which what one record takes is told to the others; later ones change nothing that can be seen. */
+/** Rounds of message passing; later ones change nothing visible. */
 const ROUNDS = 20;
 
 /** The graph of candidates between `lefts` rows and `rights` others, or among `lefts` where that is null. */

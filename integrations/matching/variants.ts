@@ -1,4 +1,4 @@
-import { fold, remembered } from './normalise.ts';
+import { fold, memoized } from './normalise.ts';
 import {
   beginsRegion,
   directionNamed,
@@ -63,7 +63,7 @@ export function variantOf(name: string): Variant {
 }
 
 /** Names are made of the same words again and again. */
-const foldedWord = remembered(fold, 20_000);
+const foldedWord = memoized(fold, 20_000);
 
 /** A name by its words, as they are written and folded, and where those begin that say the variant alone. */
 function readName(name: string) {

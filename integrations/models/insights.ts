@@ -22,8 +22,8 @@ export interface Reworded<T> {
   model_failure: ModelFailureKind | null;
 }
 
-/** What holds names of cards, values of attributes or costs stays in the house. */
-const STAYS = new Set(['costs', 'crowded_capabilities', 'groups', 'colors', 'empty']);
+/** Insights with names of cards, values of attributes or costs are not sent. */
+const NOT_SENT = new Set(['costs', 'crowded_capabilities', 'groups', 'colors', 'empty']);
 const LONGEST = 600;
 
 /**
@@ -37,11 +37,11 @@ export async function rewordInsights<T extends Worded>(
   signal?: AbortSignal,
 ): Promise<Reworded<T>> {
   const plain = insights.map((insight) => ({ ...insight, reworded: false }));
-  const going = insights.filter(({ key }) => !STAYS.has(key));
-  if (!ai.enabled || !ai.portfolio_insights_enabled || going.length === 0) {
+  const outgoing = insights.filter(({ key }) => !NOT_SENT.has(key));
+  if (!ai.enabled || !ai.portfolio_insights_enabled || outgoing.length === 0) {
     return { insights: plain, model: null, model_failure: null };
   }
-  const byKey = new Map(going.map((insight) => [insight.key, insight]));
+  const byKey = new Map(outgoing.map((insight) => [insight.key, insight]));
   try {
     const { answer, model } = await complete(
       services,
@@ -50,7 +50,7 @@ export async function rewordInsights<T extends Worded>(
         runId: null,
         prompt: promptNamed('insights'),
         data: {
-          insights: going.map(({ key, title, severity, observation, recommendation }) => ({
+          insights: outgoing.map(({ key, title, severity, observation, recommendation }) => ({
             key,
             title,
             severity,
@@ -66,8 +66,8 @@ export async function rewordInsights<T extends Worded>(
     const words = usable(answer, byKey);
     return {
       insights: plain.map((insight) => {
-        const anew = words.get(insight.key);
-        return anew ? { ...insight, ...anew, reworded: true } : insight;
+        const wording = words.get(insight.key);
+        return wording ? { ...insight, ...wording, reworded: true } : insight;
       }),
       model,
       model_failure: null,

@@ -25,16 +25,16 @@ const MAX_ATTRIBUTE = 500;
 
 /** A card as it stands in a question about many: its description cut to a page, then as many attributes as there is room for. */
 export function cardInBrief({ attributes = {}, ...own }: OutgoingCard): OutgoingCard {
-  const told: OutgoingCard = Object.fromEntries(
+  const brief: OutgoingCard = Object.fromEntries(
     Object.entries(own).map(([key, value]) => [key, inBrief(value, MAX_TEXT)]),
   ) as unknown as OutgoingCard;
-  let left = MAX_CARD - JSON.stringify(told).length;
+  let left = MAX_CARD - JSON.stringify(brief).length;
   const kept = Object.entries(attributes).flatMap(([key, value]) => {
-    const brief = inBrief(value, MAX_ATTRIBUTE);
-    left -= JSON.stringify([key, brief]).length;
-    return left < 0 ? [] : [[key, brief] as const];
+    const short = inBrief(value, MAX_ATTRIBUTE);
+    left -= JSON.stringify([key, short]).length;
+    return left < 0 ? [] : [[key, short] as const];
   });
-  return kept.length === 0 ? told : { ...told, attributes: Object.fromEntries(kept) };
+  return kept.length === 0 ? brief : { ...brief, attributes: Object.fromEntries(kept) };
 }
 
 const inBrief = (value: unknown, most: number): unknown =>
@@ -42,7 +42,7 @@ const inBrief = (value: unknown, most: number): unknown =>
 
 /**
  * Values as the data of a question: JSON in which no text can end the data and begin instructions.
- * @throws RangeError when it is longer than 400,000 characters: whoever asks has to ask about less at once.
+ * @throws RangeError when it is longer than 400,000 characters: ask about fewer cards at once.
  */
 export function asData(value: unknown): string {
   const json = JSON.stringify(value, (_key, part) => (typeof part === 'string' ? plainText(part) : part));

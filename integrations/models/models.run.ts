@@ -37,7 +37,7 @@ export interface RunModel {
   parts(): ModelPart[];
   /** Why it is asked no more; undefined while it is, and where none is set up. */
   stopped(): StoppedModel | undefined;
-  /** What the model of the run goes on from after a worker's end. */
+  /** The state from which another worker resumes. */
   state(): RunModelState;
 }
 
@@ -92,7 +92,7 @@ export function createRunModel(
 ): RunModel {
   const keyOf = (part: string, { provider, model, prompt }: Omit<Asked, 'part'>) =>
     JSON.stringify([part, provider, model, prompt]);
-  const parts = new Map(before?.parts.map((told) => [keyOf(told.part, told), { ...told }]));
+  const parts = new Map(before?.parts.map((usage) => [keyOf(usage.part, usage), { ...usage }]));
   let absent = false;
   let stopped = before?.stopped ?? undefined;
   let inARow = 0;
@@ -101,11 +101,11 @@ export function createRunModel(
     const key = keyOf(part, made);
     const known = parts.get(key);
     const { provider, model, prompt } = made;
-    const told = known ?? { part, provider, model, prompt, calls: 0, input_tokens: 0, output_tokens: 0 };
-    told.calls += use.calls;
-    told.input_tokens += use.tokensIn;
-    told.output_tokens += use.tokensOut;
-    parts.set(key, told);
+    const usage = known ?? { part, provider, model, prompt, calls: 0, input_tokens: 0, output_tokens: 0 };
+    usage.calls += use.calls;
+    usage.input_tokens += use.tokensIn;
+    usage.output_tokens += use.tokensOut;
+    parts.set(key, usage);
   };
 
   return {

@@ -41,7 +41,7 @@ export async function tryModel(
   }
 }
 
-/** Those who keep the settings are told what others are not: where the address leads, and what the provider says. */
+/** The message for administrators of the settings contains the refused address and the provider's text. */
 function messageOf({ kind, message, cause }: ModelFailure): string {
   if (kind === 'address') return String(cause);
   return kind === 'rejected' ? `${message} It says: ${cause}` : message;

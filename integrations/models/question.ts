@@ -44,8 +44,8 @@ const Answer = Type.Object(
 );
 type ModelAnswer = Static<typeof Answer>;
 
-/** The names of tags beyond these are not told. */
-const TOLD_TAGS = 300;
+/** The most names of tags in a question to a model. */
+const MOST_TAGS = 300;
 
 export interface QuestionForModel {
   question: string;
@@ -63,7 +63,7 @@ export interface ModelReading {
 }
 
 /**
- * Has a model turn a question into a query. It is told the question and the names of metamodel and tags, and no card; what
+ * Has a model turn a question into a query. It receives the question and the names of the metamodel and tags, but no cards; what
  * it answers is only a query, which can do no more than its caller.
  * @throws EstateError `question_not_understood`, `ai_not_configured`, `ai_budget_spent`, `upstream_failed`.
  */
@@ -72,11 +72,11 @@ export async function readByModel(
   services: ModelServices,
   { question, tags, faultsOf }: QuestionForModel,
 ): Promise<ModelReading> {
-  const told = {
+  const data = {
     question,
     today: new Date().toISOString().slice(0, 10),
     ...namesOf(ctx),
-    tags: tags.slice(0, TOLD_TAGS),
+    tags: tags.slice(0, MOST_TAGS),
   };
   let refused: { query: ReportQuery; faults: string[] } | undefined;
   for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -86,7 +86,7 @@ export async function readByModel(
         purpose: 'question',
         runId: null,
         prompt: promptNamed('question'),
-        data: refused ? { ...told, refused } : told,
+        data: refused ? { ...data, refused } : data,
         schema: Answer,
       },
       requestPatience,
@@ -116,8 +116,8 @@ function queryOf({ from, filter, dimensions, measures, sort }: ModelAnswer): Rep
     ...(p === null ? {} : { p }),
     as: `m${at + 1}`,
   }));
-  const told = asked.length > 0 ? asked : [{ fn: 'count' as const, as: 'm1' }];
-  const columns = [...dimensions.map((_, at) => `d${at + 1}`), ...told.map(({ as }) => as!)];
+  const counted = asked.length > 0 ? asked : [{ fn: 'count' as const, as: 'm1' }];
+  const columns = [...dimensions.map((_, at) => `d${at + 1}`), ...counted.map(({ as }) => as!)];
   return {
     from,
     filter,
@@ -126,7 +126,7 @@ function queryOf({ from, filter, dimensions, measures, sort }: ModelAnswer): Rep
       ...(bucket === null ? {} : { bucket }),
       as: `d${at + 1}`,
     })),
-    measures: told,
+    measures: counted,
     having: [],
     sort: sort.flatMap(({ column, dir }) =>
       columns[column] === undefined ? [] : [{ column: columns[column], dir }],

@@ -56,7 +56,7 @@ export const SuggestionsSchema = Type.Object(
     }),
     sources: Type.Array(
       Type.Object({ url: Nullable(Type.String()), title: Nullable(Type.String()) }, closed),
-      { description: 'Cards and pages of the web that the model was told of' },
+      { description: 'Cards and web pages that the model received' },
     ),
     model: Nullable(Type.String()),
     search_provider: Nullable(
@@ -99,7 +99,7 @@ export async function suggestFields(
         prompt: promptNamed('suggest'),
         data: {
           card: { type: type.label, ...(subtype ? { subtype } : {}), name, ...(context ? { context } : {}) },
-          fields: [...fields.values()].map(({ definition: _, ...told }) => told),
+          fields: [...fields.values()].map(({ definition: _, ...field }) => field),
           similar,
           ...(pages ? { web: pages.map(({ id, title, text }) => ({ id, title, text })) } : {}),
         },
@@ -187,7 +187,7 @@ function usable(
   return found;
 }
 
-/** A field as the model is told of it. */
+/** A field as the model receives it. */
 interface FieldToFill {
   key: string;
   label: string;
@@ -224,11 +224,11 @@ function fieldsToFill(type: CardType, subtype: string | null): Map<string, Field
     });
   }
   let length = 0;
-  const told = fields.filter(({ definition: _, ...field }) => {
+  const offered = fields.filter(({ definition: _, ...field }) => {
     length += JSON.stringify(field).length;
     return length <= MAX_FIELDS;
   });
-  return new Map(told.map((field) => [field.key, field]));
+  return new Map(offered.map((field) => [field.key, field]));
 }
 
 /** Why a suggested value is not passed on, or undefined. Links and markup are what a hostile text would have a reader follow. */

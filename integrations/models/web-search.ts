@@ -51,7 +51,7 @@ const listIn = (answer: unknown, member: string): Record<string, unknown>[] => {
 
 /**
  * Searches the web for a name, where the settings give the address of a search.
- * @returns the pages; null where none is set up, or it fails: whoever asks goes on without.
+ * @returns the pages; null where none is set up, or it fails; callers continue without.
  */
 export async function searchWeb(
   { outbound, log }: Pick<ModelServices, 'outbound' | 'log'>,

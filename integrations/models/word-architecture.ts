@@ -9,8 +9,8 @@ import { complete, refusalOf } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
 import { type ModelServices, requestPatience } from './models.types.ts';
 
-/** Cards and gaps that a model is told of. */
-const MOST_TOLD = 60;
+/** The most cards and gaps that a model receives. */
+const MOST_SENT = 60;
 
 const wordingSchema = Type.Object(
   {
@@ -29,7 +29,7 @@ export interface Wording extends Static<typeof wordingSchema> {
 }
 
 /**
- * Has a model word a target architecture. It is told what the settings let out of cards, and no costs.
+ * Has a model word a target architecture. It receives the fields of cards that may be sent, and no costs.
  * @throws EstateError `ai_not_configured`, `ai_budget_spent`, `upstream_failed`.
  */
 export async function wordArchitecture(
@@ -41,9 +41,9 @@ export async function wordArchitecture(
 ): Promise<Wording> {
   requireAi(settings);
   const { ai } = settings.values;
-  const cards = architecture.cards.slice(0, MOST_TOLD);
-  const told = gaps.slice(0, MOST_TOLD);
-  const stored = [...cards.filter(({ change }) => change !== 'new'), ...told.map(({ card }) => card)];
+  const cards = architecture.cards.slice(0, MOST_SENT);
+  const sent = gaps.slice(0, MOST_SENT);
+  const stored = [...cards.filter(({ change }) => change !== 'new'), ...sent.map(({ card }) => card)];
   const outgoing = new Map(
     (await readOutgoingCards(ctx, ai, [...new Set(stored.map(({ id }) => id).filter(isStored))])).map(
       (card) => [card.id, card],
@@ -65,7 +65,7 @@ export async function wordArchitecture(
         data: {
           requirement,
           option: architecture.option,
-          gaps: told.map(({ kind, severity, card }) => ({ kind, severity, card: cardOf(card) })),
+          gaps: sent.map(({ kind, severity, card }) => ({ kind, severity, card: cardOf(card) })),
           cards: cards.map((card) => ({ ...cardOf(card), change: card.change })),
         },
         schema: wordingSchema,
@@ -80,7 +80,7 @@ export async function wordArchitecture(
 
 const isStored = (id: string): boolean => /^[0-9a-f-]{36}$/.test(id);
 
-/** Whether names of new cards, which are made of names of capabilities and products, may be told. */
+/** Whether names of new cards, which are made of names of capabilities and products, may be sent. */
 function namesMayLeave(ctx: Ctx, ai: AiSettings): boolean {
   return [APPLICATION, CAPABILITY].every((key) => {
     const type = ctx.metamodel.cardTypes.get(key);

@@ -49,8 +49,8 @@ export interface AskedCategories {
 }
 
 /**
- * Has a model say what those suppliers supply of whom the lexicon could tell nothing, as far as a card stands for them and its name
- * may leave the house. What it says is a category of the lexicon or nothing.
+ * Asks a model what the suppliers supply for which the lexicon has no evidence, if they have a card and its name
+ * may be sent. Its answer is a category of the lexicon or nothing.
  * @param before what it said to another worker of the same run, of the same suppliers.
  * @param keep called after each question with what has been said so far.
  * @returns the suppliers, in their order, and how many have a category by the model.

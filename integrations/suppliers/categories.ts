@@ -36,7 +36,7 @@ const bySubtype = new Map(
 const byName = new Map(lexicon.map(({ name }, sub) => [name, sub]));
 
 /**
- * The sub-categories that a text tells of, each with the phrase that does. What stands within a longer phrase says nothing of its
+ * The sub-categories that a text indicates, each with the phrase that does. A phrase within a longer phrase does not count on its
  * own: `SQL Server` is no server.
  */
 export function subCategoriesIn(text: string): Map<number, string> {
@@ -48,12 +48,12 @@ export function subCategoriesIn(text: string): Map<number, string> {
   );
   const isWithin = (inner: (typeof found)[0], outer: (typeof found)[0]) =>
     outer.from <= inner.from && inner.to <= outer.to && outer.words.length > inner.words.length;
-  const told = new Map<number, string>();
+  const indicated = new Map<number, string>();
   for (const phrase of found) {
-    if (told.has(phrase.sub) || found.some((outer) => isWithin(phrase, outer))) continue;
-    told.set(phrase.sub, phrase.words.join(' '));
+    if (indicated.has(phrase.sub) || found.some((outer) => isWithin(phrase, outer))) continue;
+    indicated.set(phrase.sub, phrase.words.join(' '));
   }
-  return told;
+  return indicated;
 }
 
 /** Gathers what cards say of one supplier, card by card, so that nothing but counts is kept. */
@@ -120,11 +120,11 @@ export function categorise(
     add(sub, WEIGHTS.description, `its description says “${phrase}”`);
   }
   for (const [sub, { weight, cards, phrases: said, examples }] of evidence.found) {
-    const told = [...said].map((phrase) => `“${phrase}”`).join(', ');
+    const quotes = [...said].map((phrase) => `“${phrase}”`).join(', ');
     add(
       sub,
       (WEIGHTS.cards * weight) / evidence.cards,
-      `${cards} of ${evidence.cards} cards that it supplies say ${told}, such as ${examples.join(', ')}`,
+      `${cards} of ${evidence.cards} cards that it supplies say ${quotes}, such as ${examples.join(', ')}`,
     );
   }
   const [best] = [...scores].sort(([a, one], [b, other]) => other.score - one.score || a - b);

@@ -5,7 +5,7 @@ import { regionNamed, regionOfCode } from '../matching/regions.ts';
 import { slips } from '../matching/slips.ts';
 import { wordsIn } from '../matching/tokens.ts';
 
-/** Words that companies put behind their names; alone they tell no two apart. */
+/** Words that companies put behind their names; they do not distinguish two companies. */
 const GENERIC = new Set(
   'software system technology solution solutions consulting service services digital global international worldwide online web labs lab studio it ict informatics informatik computing computer data products networks partners enterprise enterprises industries'.split(
     ' ',

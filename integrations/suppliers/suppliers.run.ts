@@ -2,9 +2,9 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
 import { type RunParts, runParts } from '../../domain/analysis/runs/runs.store.ts';
 import {
-  readSaidSuppliers,
+  type NamedSuppliers,
+  readNamedSuppliers,
   readSupplied,
-  type SaidSuppliers,
 } from '../../domain/analysis/suppliers/suppliers.read.ts';
 import type {
   FoundProduct,
@@ -32,7 +32,7 @@ export type SupplierPart = 'categories' | 'hierarchy';
 
 /** What the steps of a run have found, in their order. */
 interface Steps {
-  names: { said: SaidSuppliers; resolved: ResolvedSupplier[] };
+  names: { said: NamedSuppliers; resolved: ResolvedSupplier[] };
   found: { suppliers: FoundSupplier[]; products: FoundProduct[] | null };
   asked: AskedCategories;
 }
@@ -99,7 +99,7 @@ async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPar
 
 async function findNames(job: AnalysisJob): Promise<Steps['names']> {
   const { db, metamodel } = job.ctx;
-  const said = await inTransaction(db, (sql) => readSaidSuppliers(sql, metamodel), {
+  const said = await inTransaction(db, (sql) => readNamedSuppliers(sql, metamodel), {
     isolationLevel: 'repeatable read',
     readOnly: true,
   });
@@ -114,13 +114,13 @@ async function findNames(job: AnalysisJob): Promise<Steps['names']> {
   return { said, resolved: step.value };
 }
 
-/** A supplier with what is needed to tell its cards' words from its own. */
+/** A supplier with what is needed to distinguish its cards' words from its own. */
 interface Gathered extends FoundSupplier {
   leading: ReadonlySet<string>;
 }
 
 /** Puts to each supplier the cards that it is and those that it supplies. */
-function withCards(resolved: readonly ResolvedSupplier[], { named, supplied }: SaidSuppliers): Gathered[] {
+function withCards(resolved: readonly ResolvedSupplier[], { named, supplied }: NamedSuppliers): Gathered[] {
   const found = resolved.map(
     (supplier): Gathered => ({
       ...supplier,
@@ -141,7 +141,7 @@ function withCards(resolved: readonly ResolvedSupplier[], { named, supplied }: S
 }
 
 /** Gathers what the cards say, page by page. */
-function gatherer(found: readonly Gathered[], said: SaidSuppliers, part: SupplierPart) {
+function gatherer(found: readonly Gathered[], said: NamedSuppliers, part: SupplierPart) {
   const byCard = new Map<string, { at: number; sharedBy: number }[]>();
   for (const [at, { supplied }] of found.entries()) {
     for (const { card, sharedBy } of supplied) {
@@ -174,7 +174,7 @@ function gatherer(found: readonly Gathered[], said: SaidSuppliers, part: Supplie
   };
 }
 
-function categorised({ names, cards }: FoundSupplier, said: SaidSuppliers, evidence: CardEvidence) {
+function categorised({ names, cards }: FoundSupplier, said: NamedSuppliers, evidence: CardEvidence) {
   return categorise(
     names.map(({ name }) => name),
     cards.flatMap((card) => said.descriptions.get(card) ?? []),

@@ -50,12 +50,12 @@ export function mayLeave(settings: AiSettings, type: CardType, field: string): b
 /** The fields of a card that may be sent: those in the settings, without empty ones and costs that the caller does not see. */
 function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
   const type = ctx.metamodel.cardTypes.get(card.type);
-  const told: OutgoingCard = { id: card.id, type: card.type };
-  if (!type) return told;
+  const outgoing: OutgoingCard = { id: card.id, type: card.type };
+  if (!type) return outgoing;
   const costs = may(ctx.caller, 'costs.view');
   for (const member of members) {
     const value = card[member];
-    if (filled(value) && mayLeave(settings, type, member)) Object.assign(told, { [member]: value });
+    if (filled(value) && mayLeave(settings, type, member)) Object.assign(outgoing, { [member]: value });
   }
   const attributes = Object.entries(card.attributes).filter(
     ([key, value]) =>
@@ -63,8 +63,8 @@ function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): Outgoin
       mayLeave(settings, type, `attributes.${key}`) &&
       (costs || !type.costKeys.includes(key)),
   );
-  if (attributes.length > 0) told.attributes = Object.fromEntries(attributes);
-  return told;
+  if (attributes.length > 0) outgoing.attributes = Object.fromEntries(attributes);
+  return outgoing;
 }
 
 /** The given cards that the caller sees, in the order of the ids, with the fields that may be sent. */

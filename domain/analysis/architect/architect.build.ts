@@ -5,7 +5,7 @@ import { wayBetween } from './architect.words.ts';
 /** Cards and relations that one architecture proposes at most. */
 const MOST_CARDS = 300;
 const MOST_RELATIONS = 1000;
-/** Reasons that one card or relation tells at most. */
+/** The most reasons of a card or relation. */
 const MOST_REASONS = 20;
 
 /** Gathers what a target architecture proposes, each thing once. */

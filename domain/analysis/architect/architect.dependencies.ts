@@ -13,7 +13,7 @@ const moves = new Map([
   ['ITComponent', 'may become free'],
   ['BusinessProcess', 'has to be supported by what takes its place'],
   ['Application', 'has to be joined to what takes its place'],
-  ['Provider', 'has to be told, and contracts ended'],
+  ['Provider', 'has to be informed, and contracts ended'],
 ]);
 
 /** What hangs on the stored applications that an architecture touches. */

@@ -13,7 +13,7 @@ const rank: Record<Severity, number> = { high: 0, medium: 1, low: 2 };
 
 const named = ({ id, name, type }: CardName): CardName => ({ id, name, type });
 
-/** Where today's architecture falls short of the session's capabilities, the gravest first. */
+/** The gaps of the current architecture, the most severe first. */
 export function findGaps(metamodel: Metamodel, facts: Facts): Gap[] {
   return [
     ...uncovered(facts),

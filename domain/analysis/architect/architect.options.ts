@@ -40,7 +40,7 @@ export function weighOptions(brief: Brief): Option[] {
   return weighed.map(({ option }) => option);
 }
 
-/** The option that a session goes on with: the chosen one, else the recommended one. */
+/** The chosen option, else the recommended one. */
 export function optionToTake(brief: Brief, chosen: OptionId | undefined): OptionId {
   return chosen ?? weighOptions(brief).find(({ recommended }) => recommended)?.id ?? 'keep';
 }

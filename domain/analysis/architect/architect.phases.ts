@@ -20,7 +20,7 @@ import {
   type ScopeCapability,
 } from './architect.types.ts';
 
-/** Gaps that an answer names; the gravest come first. */
+/** Gaps that an answer names; the most severe come first. */
 const MOST_GAPS = 1000;
 
 /** What is computed for a session: the same facts and answers give the same brief. */

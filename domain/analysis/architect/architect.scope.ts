@@ -13,7 +13,7 @@ import { CAPABILITY, OBJECTIVE, relationTypesBetween } from './architect.words.t
 const MOST_CAPABILITIES = 500;
 /** Capabilities that the words of a requirement are taken to mean. */
 const MOST_MEANT = 10;
-/** Shorter words tell nothing. */
+/** Shorter words are ignored. */
 const SHORTEST_WORD = 4;
 const MOST_WORDS = 60;
 
@@ -119,21 +119,21 @@ async function capabilitiesOf(
 
 const twice = (...values: unknown[]): unknown[] => [...values, ...values];
 
-/** The capabilities of whose names most words stand in the requirement; at least half of the telling ones. */
+/** The capabilities of whose names most words stand in the requirement; at least half of those that are long enough. */
 async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promise<string[]> {
   const visible = visibleCards(ctx);
   const { rows } = await sql.raw(
     `with said as (
        select distinct word from regexp_split_to_table(fold(?), '[^[:alnum:]]+') as w(word)
        where length(word) >= ${SHORTEST_WORD} limit ${MOST_WORDS}
-     ), told as (
+     ), named as (
        select c.id, c.name_key, count(distinct w.word) as words, count(distinct said.word) as shared
        from cards c cross join lateral regexp_split_to_table(c.name_key, '[^[:alnum:]]+') as w(word)
          left join said on said.word = w.word
        where c.type = ? and c.status = 'ACTIVE' and (${visible.sql}) and length(w.word) >= ${SHORTEST_WORD}
        group by c.id, c.name_key
      )
-     select id from told where shared * 2 >= words and shared > 0
+     select id from named where shared * 2 >= words and shared > 0
      order by shared desc, words, name_key, id limit ${MOST_MEANT}`,
     [requirement, CAPABILITY, ...visible.bindings],
   );
@@ -163,7 +163,7 @@ async function readBelow(
   return rows;
 }
 
-/** What can be asked of the lists to choose from, with what an item tells. */
+/** The lists to choose from, with the members of their items. */
 export const pickers = {
   Objective: ['id', 'name', 'description', 'subtype'],
   BusinessCapability: ['id', 'name', 'description'],

@@ -22,7 +22,7 @@ const list = (items: string[], none: string): string =>
   items.length > 0 ? items.map((item) => `* ${item}`).join('\n') : none;
 
 /**
- * The draft of a decision record in Markdown, with the sections of MADR 4. It tells no costs, since whoever reads
+ * The draft of a decision record in Markdown, with the sections of MADR 4. It contains no costs, since every user who reads
  * sessions reads it.
  */
 export function decisionDraft({ input, plan, requirement, session, objectives, day }: DraftSource): string {

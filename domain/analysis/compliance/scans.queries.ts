@@ -117,7 +117,7 @@ export interface BundleFilter {
 }
 
 /**
- * Findings by regulation, in the regulations' order: of each the gravest 200, with their number and the score of all that
+ * Findings by regulation, in the regulations' order: of each the 200 most severe, with their number and the score of all that
  * stand. A regulation that was deleted comes last, as long as it has findings.
  * @throws EstateError `forbidden`.
  */

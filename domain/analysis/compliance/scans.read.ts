@@ -10,7 +10,13 @@ import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { type OutgoingCard, readOutgoingCards } from '../ai/ai.outgoing.ts';
 import type { AnalysisJob } from '../runs/runs.execute.ts';
 import type { ModelPart } from '../runs/runs.types.ts';
-import { type Kept, keepFindings, type Seen, type SeenContent, type Source } from './scans.keep.ts';
+import {
+  type FindingChanges,
+  reconcileFindings,
+  type Seen,
+  type SeenContent,
+  type Source,
+} from './scans.reconcile.ts';
 import { FIRST, knownBound, type RulePlace, readKnown } from './scans.rule.ts';
 
 /** Cards that are looked at before their findings are stored. */
@@ -22,7 +28,7 @@ const AT_ONCE = 20;
 export interface Reading {
   card_id: string;
   applies: boolean;
-  /** Words of the card, and why they tell it; null where it does not apply. */
+  /** Words of the card, and the reason; null if it does not apply. */
   quote: string | null;
   reason: string | null;
 }
@@ -51,7 +57,7 @@ export interface ReadCounts {
 
 export interface ReadStep {
   place: RulePlace;
-  kept: Kept;
+  kept: FindingChanges;
   counts: ReadCounts;
   more: boolean;
 }
@@ -75,11 +81,11 @@ export async function stepReading(
   const { ctx } = job;
   const cards = await candidates(ctx.db, ctx.metamodel, rule, today, after ?? FIRST);
   const reached = cards.length === PAGE ? cards.at(-1)!.id : null;
-  const told = await tellable(job, rule, cards);
-  const known = await readings(ctx.db, source, [...told.keys()]);
+  const outgoing = await outgoingFor(job, rule, cards);
+  const known = await readings(ctx.db, source, [...outgoing.keys()]);
   const open: Digested[] = [];
   const read = new Map<string, Reading>();
-  for (const card of told.values()) {
+  for (const card of outgoing.values()) {
     const digest = digestOf(reader, rule, card);
     const before = known.get(card.id);
     if (before?.digest === digest) read.set(card.id, before);
@@ -109,7 +115,7 @@ export async function stepReading(
     });
     const unread = new Set(within.filter(({ id }) => !read.has(id)).map(({ id }) => id));
     const before = await readKnown(work, source, after ?? FIRST, upto);
-    const kept = await keepFindings(
+    const kept = await reconcileFindings(
       work,
       source,
       seen,
@@ -147,8 +153,8 @@ async function candidates(
   return rows;
 }
 
-/** The cards of which a model may be told what the rule asks about; never of costs, which findings are not cut for. */
-async function tellable(
+/** The cards whose fields for the rule may be sent to a model; never costs, since findings are visible without `costs.view`. */
+async function outgoingFor(
   { ctx }: AnalysisJob,
   rule: ReadingRule,
   cards: readonly { id: string }[],

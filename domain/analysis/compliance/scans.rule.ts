@@ -4,13 +4,13 @@ import type { ComplianceRule } from '../../governance/compliance/rules/rules.typ
 import type { Work } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
-  type Kept,
+  type FindingChanges,
   type Known,
-  keepFindings,
+  reconcileFindings,
   type Seen,
   type SeenContent,
   type Source,
-} from './scans.keep.ts';
+} from './scans.reconcile.ts';
 
 /** Gaps, and findings of earlier scans, of one transaction. */
 const PAGE = 2_000;
@@ -24,7 +24,7 @@ export interface RulePlace {
 
 export interface RuleStep {
   place: RulePlace;
-  kept: Kept;
+  kept: FindingChanges;
   /** Whether there may be more cards. */
   more: boolean;
 }
@@ -44,7 +44,12 @@ export async function stepRule(
   const reached = found.length === PAGE ? found.at(-1)!.card!.id : null;
   const upto = (await knownBound(work, source, after ?? FIRST, reached)) ?? reached;
   const seen = upto === null ? found : found.filter(({ card }) => card!.id <= upto);
-  const kept = await keepFindings(work, source, seen, await readKnown(work, source, after ?? FIRST, upto));
+  const kept = await reconcileFindings(
+    work,
+    source,
+    seen,
+    await readKnown(work, source, after ?? FIRST, upto),
+  );
   return { place: { after: upto, gaps: gaps + seen.length }, kept, more: upto !== null };
 }
 
@@ -127,7 +132,7 @@ export async function endRule(
   rule: ComplianceRule,
   today: string,
   { gaps }: RulePlace,
-): Promise<{ checked: number; kept: Kept }> {
+): Promise<{ checked: number; kept: FindingChanges }> {
   const { applies } = compileRule(work.metamodel, rule, today);
   const { rows } = await work.sql.raw(
     `select count(*)::int as checked from cards c where c.status = 'ACTIVE' and (${applies.sql})`,
@@ -155,7 +160,7 @@ export async function endRule(
   );
   return {
     checked,
-    kept: await keepFindings(work, source, checked > 0 && gaps === 0 ? [met] : [], known.rows),
+    kept: await reconcileFindings(work, source, checked > 0 && gaps === 0 ? [met] : [], known.rows),
   };
 }
 
@@ -164,7 +169,7 @@ export async function retireRules(
   work: Work,
   { run_id, regulation }: Omit<Source, 'rule_key'>,
   rules: readonly string[],
-): Promise<{ kept: Kept; more: boolean }> {
+): Promise<{ kept: FindingChanges; more: boolean }> {
   const { rows } = await work.sql.raw(
     `select to_jsonb(f) as row,
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
@@ -173,6 +178,6 @@ export async function retireRules(
      order by f.id limit ${PAGE}`,
     [regulation, rules],
   );
-  const kept = await keepFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
+  const kept = await reconcileFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
   return { kept, more: rows.length === PAGE };
 }

@@ -5,8 +5,8 @@ import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobCounts, JobStep } from '../../kernel/jobs/jobs.running.ts';
 import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
-import { type Kept, nothingKept } from './scans.keep.ts';
 import { type CardReader, type ReadCounts, type ReaderState, stepReading } from './scans.read.ts';
+import { type FindingChanges, noChanges } from './scans.reconcile.ts';
 import { endRule, type RulePlace, retireRules, stepRule } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
 
@@ -29,7 +29,7 @@ interface Scan {
 
 /**
  * Looks at the whole landscape by the rules of the run's regulations, page by page. Each page is stored with the place
- * that it has reached, so that a scan goes on where it was cut off; a scan that is cancelled leaves what it has stored.
+ * that it has reached, so that an interrupted scan resumes there; a cancelled scan leaves its stored findings.
  * @param openReader makes who reads cards for the rules that ask what they say, with what it had before the worker of an
  * earlier attempt was lost; undefined where there is none: then these rules are not tried, and their findings stay.
  */
@@ -62,8 +62,8 @@ export async function scan(
   await command(job.ctx, (work) => run.finish(work, { results: { ...results }, modelParts: parts }));
 }
 
-/** How far a scan is when it has reached a place. */
-function told({ regulations, reader }: Scan, place: Place): JobStep {
+/** The progress and checkpoint of a scan at a place. */
+function stepAt({ regulations, reader }: Scan, place: Place): JobStep {
   const rules = regulations.map(({ filters, readings }) => filters.length + readings.length);
   const total = rules.reduce((sum, n) => sum + n, 0);
   const done = rules.slice(0, place.regulation).reduce((sum, n) => sum + n, 0) + place.rule;
@@ -83,7 +83,7 @@ async function step(all: Scan, place: Place): Promise<Place> {
   if (reading) return await read(all, reading, place);
   return await command(all.job.ctx, async (work) => {
     const next = await look(work, all, place);
-    await all.job.checkpoint(work, told(all, next));
+    await all.job.checkpoint(work, stepAt(all, next));
     return next;
   });
 }
@@ -138,7 +138,7 @@ async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> 
       source,
       rule,
       { today, place: place.at },
-      (work) => job.checkpoint(work, told(all, place)),
+      (work) => job.checkpoint(work, stepAt(all, place)),
       async (work, { place: at, kept, counts, more }) => {
         // a command may be tried again
         const reached = structuredClone(place);
@@ -151,7 +151,7 @@ async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> 
         sums.read_by_model.unread += counts.unread;
         if (!more) sums.gaps += at.gaps;
         next = more ? { ...reached, at } : nextRule(reached);
-        await job.checkpoint(work, told(all, next));
+        await job.checkpoint(work, stepAt(all, next));
       },
     );
   } catch (error) {
@@ -178,12 +178,12 @@ function skip(about: RegulationSummary, rule: { key: string }, error: unknown): 
 /** What the metamodel lacks, without the place in the rule's filter and all that is known instead. */
 const reasonOf = ({ message }: Error): string => message.replace(/^filter: | \(known is .*$/g, '');
 
-function add(summary: RegulationSummary, kept: Kept): void {
-  for (const name of Object.keys(nothingKept()) as (keyof Kept)[]) summary[name] += kept[name];
+function add(summary: RegulationSummary, kept: FindingChanges): void {
+  for (const name of Object.keys(noChanges()) as (keyof FindingChanges)[]) summary[name] += kept[name];
 }
 
 /** What a scan says of one regulation. */
-interface RegulationSummary extends Kept {
+interface RegulationSummary extends FindingChanges {
   rules: number;
   /** Rules that could not be tried, since the metamodel lacks what they name. */
   skipped: { rule: string; reason: string }[];
@@ -203,7 +203,7 @@ interface ScanSummary {
   model_stopped?: string;
 }
 
-/** Where a scan stands: the regulation and rule that come next. */
+/** The position of a scan: the next regulation and rule. */
 interface Place {
   regulation: number;
   rule: number;
@@ -222,15 +222,15 @@ const begin = (): Place => ({
 
 /** What is said of a regulation so far. */
 function summaryOf({ regulations }: ScanSummary, key: string, rules: number): RegulationSummary {
-  regulations[key] ??= { rules, skipped: [], checked: 0, gaps: 0, ...nothingKept() };
+  regulations[key] ??= { rules, skipped: [], checked: 0, gaps: 0, ...noChanges() };
   return regulations[key];
 }
 
 /** The sums over all regulations. */
 function countsOf({ regulations }: ScanSummary): JobCounts {
-  const counts: JobCounts = { checked: 0, gaps: 0, ...nothingKept() };
+  const counts: JobCounts = { checked: 0, gaps: 0, ...noChanges() };
   for (const summary of Object.values(regulations)) {
-    for (const name of Object.keys(counts)) counts[name]! += summary[name as keyof Kept];
+    for (const name of Object.keys(counts)) counts[name]! += summary[name as keyof FindingChanges];
   }
   return counts;
 }

@@ -148,7 +148,7 @@ function typeOf({ time, classification, hosting }: CardFacts, shares: Shares, en
   return hosting === 'onPremise' ? 'replatform' : 'refactor';
 }
 
-/** Few dependants (under 5) low, many (20 and more) high; a step more for what the business stands still without. */
+/** Few dependants (under 5) low, many (20 and more) high; one level more for mission-critical cards. */
 function effortOf(type: ModernizationType, { dependants, criticality }: CardFacts): Level {
   const levels: Level[] = ['low', 'medium', 'high'];
   const base = dependants < 5 ? 0 : dependants < 20 ? 1 : 2;
@@ -183,7 +183,7 @@ function saidOf(factor: Factor, facts: CardFacts, end: string, rank: number): st
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
-/** What stands there today, and what to do with it, in a sentence made of facts alone. */
+/** The current technology, and the recommendation as a sentence. */
 function recommendationOf(
   type: ModernizationType,
   facts: CardFacts,

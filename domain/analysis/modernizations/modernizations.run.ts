@@ -8,7 +8,7 @@ import { type Candidate, type CostRanks, candidateOf } from './modernizations.ru
 /** Cards that are judged at once. */
 const PAGE = 2_000;
 
-/** What a run goes on from. */
+/** The checkpoint of a run. */
 interface Place {
   /** The last card that was judged. */
   after: string | null;

@@ -85,7 +85,7 @@ type CategoryConcentration = ConcentrationFigures['by_category'][number];
 const [MODERATE, HIGH] = [1_000, 1_800];
 /** Shares of spend, or of critical applications, from which one group is a risk. */
 const [SHARE_MODERATE, SHARE_HIGH] = [0.1, 0.25];
-/** Groups that are told of. */
+/** The most groups in the answer. */
 const TOP = 10;
 
 /**

@@ -18,7 +18,7 @@ const NOBODY =
 const LONGEST_NAME = 200;
 
 /** Who is said to supply what. */
-export interface SaidSuppliers {
+export interface NamedSuppliers {
   named: NamedSupplier[];
   /** Beginnings of the descriptions of cards that are suppliers, by card. */
   descriptions: Map<string, string>;
@@ -30,9 +30,9 @@ export interface SaidSuppliers {
  * Reads the active cards of suppliers, what they are related to, and what attributes of other cards say of their suppliers.
  * @param sql a transaction that sees one snapshot throughout.
  */
-export async function readSaidSuppliers(sql: Sql, metamodel: Metamodel): Promise<SaidSuppliers> {
+export async function readNamedSuppliers(sql: Sql, metamodel: Metamodel): Promise<NamedSuppliers> {
   const types = SUPPLIED_TYPES.filter((type) => metamodel.visibleTypes.includes(type));
-  const said: SaidSuppliers = { named: [], descriptions: new Map(), supplied: new Map() };
+  const said: NamedSuppliers = { named: [], descriptions: new Map(), supplied: new Map() };
   const byCard = new Map<string, number>();
   if (metamodel.visibleTypes.includes(SUPPLIER_TYPE)) {
     for (const card of await supplierCards(sql)) {
@@ -205,7 +205,7 @@ export async function readSupplied(
   return rows;
 }
 
-/** Options of `businessCriticality` that say that the business stands still without the application. */
+/** Options of `businessCriticality` of applications that are critical to the business. */
 export const CRITICAL = `('missionCritical', 'businessCritical')`;
 
 /** A card's share of costs, of which as many suppliers as `k.shared_by` have one each; null for who may not see costs. */

@@ -17,7 +17,7 @@ interface CardRow {
  *
  * Hop by hop, and relations before cards, since only who knows how many one step has found plans the next one well: guessed,
  * 5,000 of them were 11.
- * @param db a transaction that sees one moment.
+ * @param db a transaction with one snapshot.
  * @param condition what cards on the way must be; the centers need but be visible.
  */
 export async function cardsAround(

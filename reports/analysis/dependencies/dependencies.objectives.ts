@@ -13,7 +13,7 @@ import { graphOf } from './dependencies.graph.ts';
 const MOST_OBJECTIVES = 50;
 
 /**
- * The cards within some relations of objectives, and the relations among them, as the report on dependencies tells them.
+ * The cards within some relations of objectives, and the relations among them, as in the report on dependencies.
  * @param ids separated by commas; none yields an empty graph.
  * @throws EstateError `forbidden`, `validation_failed`, `not_found` for what is no visible active objective.
  */

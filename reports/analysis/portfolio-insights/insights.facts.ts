@@ -13,7 +13,7 @@ import type { GroupFacts, PortfolioFacts } from './insights.words.ts';
 export const TYPE = 'Application';
 /** Applications of one capability that are worth a look. */
 const CROWDED = 3;
-/** Groups and values that are told of. */
+/** The most groups and values. */
 const MOST_GROUPS = 50;
 
 /** By what the applications are grouped: a column, an attribute or the cards of a type that they are related to. */

@@ -25,7 +25,7 @@ export interface PortfolioFacts {
   functionallyBad: number;
   /** Technically bad and critical to the business. */
   badCritical: number;
-  /** By TIME model; those without one are not told. */
+  /** By TIME model; those without one are not counted. */
   time: { tolerate: number; invest: number; migrate: number; eliminate: number };
   /** To be eliminated or migrated, without an end of life. */
   leavingWithoutDate: number;

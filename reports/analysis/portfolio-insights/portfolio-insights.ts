@@ -5,7 +5,7 @@ import { reportCards } from '../../kernel/report.cards.ts';
 import { attributeSql, type Grouping, readFacts, TYPE } from './insights.facts.ts';
 import { type Insight, insightsOf, type PortfolioFacts } from './insights.words.ts';
 
-/** What a caller shows of the portfolio, and wants to be told about. */
+/** The selected applications and groupings. */
 export interface InsightsAsked {
   group_by?: string | null;
   color_by?: string | null;

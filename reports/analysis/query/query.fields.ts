@@ -37,7 +37,7 @@ export interface QueryField {
   relations: boolean;
   cost: boolean;
   unit?: 'currency' | 'percent';
-  /** What stands at the end of the way, for those who read the answer. */
+  /** The end of the path, for titles and labels. */
   shows: ShownField;
 }
 

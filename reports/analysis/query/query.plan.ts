@@ -216,7 +216,7 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
     columns,
     having,
     sort,
-    // a filter by costs needs the right to see them, and its answer tells of them
+    // a filter by costs needs the right to see them, and its answer reveals them
     costs: may(ctx.caller, 'costs.view') && (costs || query.filter.trim() !== ''),
   };
 }

@@ -53,7 +53,7 @@ export interface QueryTime {
   costs: boolean;
 }
 
-export const momentOf = (ctx: Ctx, query: { as_of?: string }): QueryTime => ({
+export const queryTimeOf = (ctx: Ctx, query: { as_of?: string }): QueryTime => ({
   asOf: query.as_of,
   costs: may(ctx.caller, 'costs.view'),
 });
@@ -125,7 +125,7 @@ export async function runQuery(ctx: Ctx, query: ReportQuery, page: QueryPage): P
         select json_build_array(${cells}) as item from h${order}
         limit ${page.page_size}::int offset ${(page.page - 1) * page.page_size}::bigint) as page)::text as rows`;
   const columns = await describeColumns(ctx.db, plan);
-  return await withQuerySnapshot(ctx.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
+  return await withQuerySnapshot(ctx.db, queryTimeOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
     await guardStatement(snapshot, statement);
     const position = await snapshotPosition(snapshot);
     const [answer] = await snapshot.query<{ total: number; rows: string }>(statement.sql, statement.bindings);

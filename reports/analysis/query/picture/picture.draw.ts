@@ -6,7 +6,7 @@ import { snapshotPosition } from '../../../exchange/extraction/extraction.plan.t
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
 import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
 import type { QueryPlan } from '../query.plan.ts';
-import { momentOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
+import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
 import { queryChart } from './picture.chart.ts';
 import { readPictureCells } from './picture.read.ts';
 import { shapeOf } from './picture.shape.ts';
@@ -44,7 +44,7 @@ export async function drawQuery(
   const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.atOnce;
   const { read, position } = await withQuerySnapshot(
     services.db,
-    momentOf(ctx, query),
+    queryTimeOf(ctx, query),
     limit,
     async (snapshot) => ({
       position: await snapshotPosition(snapshot),

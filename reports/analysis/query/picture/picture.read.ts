@@ -59,7 +59,7 @@ function cellsStatement(query: ReportQuery, plan: QueryPlan, shape: PictureShape
   const by = (of: number[]) => (of.length > 0 ? `over (partition by ${columns(of).join(', ')})` : 'over ()');
   const measured = (n: number) => plan.columns[plan.dimensions.length + n]!.type;
   const [first] = measures;
-  // the greatest of averages is told by the greatest one: together they are no average
+  // averages are ranked by their maximum, since they cannot be added
   const weight = (of: number[]) => {
     if (shape.kind === 'figures') return '0';
     return `${isAdditive(query.measures[first!]!) ? 'sum' : 'max'}(q${first}) ${by(of)}`;
@@ -104,6 +104,6 @@ function rowOrder(plan: QueryPlan, { order, axis }: PictureShape): string {
   if (order === 'asked') return 'row_n';
   if (order === 'greatest') return 'row_weight desc nulls last, row_n';
   const { column, type } = plan.dimensions[axis[0]!]!;
-  // what has no date is told of, however many dates there are
+  // groups without a date are kept, for the note
   return `${column} is not null, ${column}${type === 'datetime' ? '' : ' collate "C"'} desc`;
 }

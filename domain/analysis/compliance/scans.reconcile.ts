@@ -37,7 +37,7 @@ export interface Source {
 }
 
 /** How many findings a scan found, found again after they were resolved, changed, resolved, and left as they are. */
-export interface Kept {
+export interface FindingChanges {
   found: number;
   reopened: number;
   changed: number;
@@ -45,21 +45,27 @@ export interface Kept {
   unchanged: number;
 }
 
-export const nothingKept = (): Kept => ({ found: 0, reopened: 0, changed: 0, resolved: 0, unchanged: 0 });
+export const noChanges = (): FindingChanges => ({
+  found: 0,
+  reopened: 0,
+  changed: 0,
+  resolved: 0,
+  unchanged: 0,
+});
 
 /**
  * Brings the findings of one source up to what is seen now, in few statements. What was seen before keeps its id, its
- * decision and its note; what is seen no more is resolved; what was resolved and is seen again stands again, and is to be
+ * decision and its note; findings that are not seen any more are resolved; resolved ones that are seen again are reopened, and have to be
  * reviewed again where somebody had said that it is gone. `known` holds every finding of the source within the bounds of
  * `seen`; of several on one card the first is carried on. Only what is written is locked, and looked at again then.
  */
-export async function keepFindings(
+export async function reconcileFindings(
   work: Work,
   source: Source,
   seen: readonly Seen[],
   known: readonly Known[],
-): Promise<Kept> {
-  const kept = nothingKept();
+): Promise<FindingChanges> {
+  const kept = noChanges();
   const leads = new Map<string, Known>();
   for (const finding of known) {
     const at = finding.card?.id ?? '';
@@ -93,16 +99,16 @@ export async function keepFindings(
   return kept;
 }
 
-/** What becomes of a finding; undefined where it stays as it is. */
+/** The changed finding; undefined if nothing changes. */
 type Change = (row: FindingRow) => FindingRow | undefined;
 
-/** The finding as it stands now that it is seen no more. */
+/** The change of a finding that is not seen any more. */
 const unseen =
   (last: string | null): Change =>
   (row) =>
     row.auto_resolved ? undefined : { ...row, auto_resolved: true, last_seen_run_id: last ?? row.run_id };
 
-/** The finding as it stands now that it is seen again; undefined where nothing differs. */
+/** The change of a finding that is seen again; undefined if nothing differs. */
 function seenAgain(row: FindingRow, content: SeenContent): FindingRow | undefined {
   const after: FindingRow = { ...row, auto_resolved: false, last_seen_run_id: null };
   for (const [column, value] of Object.entries(content)) {
