@@ -50,9 +50,9 @@ const analyses: Analysis[] = [
     moments: [
       'Reads Application',
       'Compares Application',
-      'Weighs what Application',
+      'Compares the candidates of Application',
       'Groups Application',
-      'Stores what was found of Application',
+      'Stores the results of Application',
     ],
     print: fingerprint,
   },
