@@ -3,8 +3,15 @@ import { bitsAt, bitsOf } from '../../../integrations/matching/bits.ts';
 import { Pairs, Search } from '../../../integrations/matching/candidates.ts';
 import { fold } from '../../../integrations/matching/normalise.ts';
 import { finish, rowsOf } from '../../../integrations/matching/numbers.ts';
-import { graphOf, withRivals, transitivityOf } from '../../../integrations/matching/rivals.ts';
-import { codeOf, codeSimilarity, numberOf, numberSimilarity, versionOf, versionSimilarity } from '../../../integrations/matching/similarity.ts';
+import { graphOf, transitivityOf, withRivals } from '../../../integrations/matching/rivals.ts';
+import {
+  codeOf,
+  codeSimilarity,
+  numberOf,
+  numberSimilarity,
+  versionOf,
+  versionSimilarity,
+} from '../../../integrations/matching/similarity.ts';
 import { codesOf, piecesOf, wordsOf } from '../../../integrations/matching/tokens.ts';
 import { cosine, spaceOf as spaceInSteps } from '../../../integrations/matching/vectors.ts';
 

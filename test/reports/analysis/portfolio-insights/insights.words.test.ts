@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { type PortfolioFacts, insightsOf } from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
+import {
+  insightsOf,
+  type PortfolioFacts,
+} from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
 
 const nothing: PortfolioFacts = {
   total: 20,

@@ -6,7 +6,12 @@ import { readPictureCells } from '../../../../reports/analysis/query/picture/pic
 import { shapeOf } from '../../../../reports/analysis/query/picture/picture.shape.ts';
 import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';
 import { withQuerySnapshot } from '../../../../reports/analysis/query/query.run.ts';
-import type { BarsChart, Chart, FiguresChart, LinesChart } from '../../../../reports/kernel/charts/charts.types.ts';
+import type {
+  BarsChart,
+  Chart,
+  FiguresChart,
+  LinesChart,
+} from '../../../../reports/kernel/charts/charts.types.ts';
 import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { storeLandscape } from './query.fixture.ts';
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { QueryDimension, QueryMeasure, ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
-import { COST_LIMIT, guardCost, runQuery, withQuerySnapshot } from '../../../../reports/analysis/query/query.run.ts';
+import type {
+  QueryDimension,
+  QueryMeasure,
+  ReportQuery,
+} from '../../../../domain/exchange/exports/report-query.job.ts';
+import {
+  COST_LIMIT,
+  guardCost,
+  runQuery,
+  withQuerySnapshot,
+} from '../../../../reports/analysis/query/query.run.ts';
 import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 import { type App, type Component, sequence, storeLandscape } from './query.fixture.ts';
 
