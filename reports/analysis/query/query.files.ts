@@ -20,9 +20,8 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { fileMediaTypes } from '../../kernel/report.media.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
-import { TIME_LIMITS } from './query.run.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
-import { momentOf, withQuerySnapshot } from './query.run.ts';
+import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from './query.run.ts';
 import { prepareQueryFile, type TableFormat } from './query.write.ts';
 
 const fileName = (format: ReportFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;
@@ -47,7 +46,7 @@ export async function streamQueryFile(
   const plan = await planQuery(ctx, query);
   let flows = false;
   return await new Promise<StartedQueryFile>((resolve, reject) => {
-    withQuerySnapshot(services.db, momentOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
+    withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
       flows = true;
       resolve({ name: fileName(format), position: file.position });
@@ -147,7 +146,7 @@ async function storeGroups(
 ): Promise<StoredAnswer> {
   return await withQuerySnapshot(
     services.db,
-    momentOf(ctx, payload.query),
+    queryTimeOf(ctx, payload.query),
     TIME_LIMITS.job,
     async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
