@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
-import { costsOfCard } from '../../inventory/cards/cards.costs.sql.ts';
+import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../kernel/permissions/policy.ts';
