@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Role } from '../../domain/access/roles.model.ts';
 import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
@@ -6,17 +7,16 @@ export const Email = Type.String({ format: 'email', maxLength: 320 });
 /** As it is sent; what a new one must be like is decided by its owner's account. */
 export const Password = Type.String({ minLength: 1, maxLength: 1000 });
 
-export const TokenAnswer = Type.Object(
-  {
-    access_token: Type.String(),
-    token_type: Type.Literal('bearer'),
-    expires_in: Type.Integer({ description: 'Seconds' }),
-    two_factor_setup_required: Type.Optional(
-      Type.Boolean({ description: 'Whether the token only serves to set up the second factor' }),
-    ),
-  },
-  { $id: 'Token', ...closed },
-);
+const token = {
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  two_factor_setup_required: Type.Optional(
+    Type.Boolean({ description: 'Whether the token only serves to set up the second factor' }),
+  ),
+};
+
+export const TokenAnswer = Type.Object(token, { $id: 'Token', ...closed });
 
 export const MeSchema = Type.Object(
   {
@@ -66,11 +66,9 @@ export const ChangedUserSchema = Type.Object(
         description: 'After a change of the own password, address or provider: goes on with this login',
       }),
     ),
-    token_type: Type.Optional(Type.Literal('bearer')),
-    expires_in: Type.Optional(Type.Integer({ description: 'Seconds' })),
-    two_factor_setup_required: Type.Optional(
-      Type.Boolean({ description: 'Whether the token only serves to set up the second factor' }),
-    ),
+    token_type: Type.Optional(token.token_type),
+    expires_in: Type.Optional(token.expires_in),
+    two_factor_setup_required: token.two_factor_setup_required,
   },
   { $id: 'ChangedUser', ...closed },
 );
@@ -132,23 +130,7 @@ export const NewApiTokenSchema = Type.Object(
   { $id: 'NewApiToken', ...closed },
 );
 
-const role = {
-  id: Uuid,
-  key: Type.String(),
-  label: Type.String(),
-  description: Nullable(Type.String()),
-  is_system: Type.Boolean(),
-  is_default: Type.Boolean(),
-  is_archived: Type.Boolean(),
-  color: Type.String(),
-  permissions: Type.Record(Type.String(), Type.Boolean()),
-  sort_order: Type.Integer(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  archived_at: Nullable(Timestamp),
-  archived_by: Nullable(Uuid),
-  user_count: Type.Integer(),
-};
+const role = { ...Role.columns, user_count: Type.Integer() };
 
 export const RoleSchema = Type.Partial(Type.Object(role), { $id: 'Role', ...closed });
 

@@ -1,8 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { runList } from '../kernel/lists/lists.run.ts';
-import { projection } from '../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
 
@@ -45,10 +44,5 @@ export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams
 
 /** One token without its secret. */
 export async function readApiToken(sql: Sql, id: string): Promise<JsonText | undefined> {
-  const item = projection(apiTokenList.members, undefined);
-  const { rows } = await sql.raw(
-    `select (${item.sql})::text as item from ${apiTokenList.from} where t.id = ?::uuid`,
-    [...item.bindings, id],
-  );
-  return rows[0]?.item;
+  return await readItem(sql, apiTokenList, { sql: 't.id = ?::uuid', bindings: [id] });
 }

@@ -1,10 +1,11 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { runList } from '../kernel/lists/lists.run.ts';
-import { projection } from '../kernel/lists/lists.sql.ts';
+import { columnMembers } from '../kernel/lists/lists.members.ts';
+import { readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { appPermissions, permissionGroups } from '../kernel/permissions/permissions.data.ts';
+import { Role } from './roles.model.ts';
 
 const roleList: ListSpec = {
   name: 'roles',
@@ -20,20 +21,7 @@ const roleList: ListSpec = {
   defaultDir: 'asc',
   search: "fold(r.key || ' ' || r.label)",
   members: {
-    id: 'r.id',
-    key: 'r.key',
-    label: 'r.label',
-    description: 'r.description',
-    is_system: 'r.is_system',
-    is_default: 'r.is_default',
-    is_archived: 'r.is_archived',
-    color: 'r.color',
-    permissions: 'r.permissions',
-    sort_order: 'r.sort_order',
-    created_at: 'utc(r.created_at)',
-    updated_at: 'utc(r.updated_at)',
-    archived_at: 'utc(r.archived_at)',
-    archived_by: 'r.archived_by',
+    ...columnMembers('r', Role),
     user_count: '(select count(*) from users u where u.role = r.key)',
   },
 };
@@ -53,13 +41,9 @@ export async function listRoles(
 
 /** One role; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readRole(ctx: Ctx, key: string, sql: Sql = ctx.db): Promise<JsonText> {
-  const item = projection(roleList.members, undefined);
-  const { rows } = await sql.raw(`select (${item.sql})::text as item from ${roleList.from} where r.key = ?`, [
-    ...item.bindings,
-    key,
-  ]);
-  if (!rows[0]) throw notFound('role', key);
-  return rows[0].item;
+  const item = await readItem(sql, roleList, { sql: 'r.key = ?', bindings: [key] });
+  if (!item) throw notFound('role', key);
+  return item;
 }
 
 /** Every application permission by group. */

@@ -1,8 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { runList } from '../kernel/lists/lists.run.ts';
-import { projection } from '../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
@@ -99,15 +98,6 @@ const invitationList: ListSpec = {
   },
 };
 
-async function one(sql: Sql, spec: ListSpec, where: Condition): Promise<JsonText | undefined> {
-  const item = projection(spec.members, undefined);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${spec.from} where ${where.sql}`, [
-    ...item.bindings,
-    ...where.bindings,
-  ]);
-  return rows[0]?.item;
-}
-
 export interface UserFilter {
   include_inactive: boolean;
   role?: string;
@@ -131,7 +121,7 @@ export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Prom
 
 /** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  const text = await one(sql, userList(ctx), { sql: 'u.id = ?', bindings: [id] });
+  const text = await readItem(sql, userList(ctx), { sql: 'u.id = ?', bindings: [id] });
   if (!text) throw notFound('user', id);
   return text;
 }
@@ -150,7 +140,7 @@ export async function listServiceAccounts(
 /** One account of a program. @throws EstateError `not_found`. */
 export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText> {
   const where = { sql: "u.id = ? and u.kind = 'service'", bindings: [id] };
-  const text = await one(ctx.db, serviceAccountList, where);
+  const text = await readItem(ctx.db, serviceAccountList, where);
   if (!text) throw notFound('service account', id);
   return text;
 }

@@ -1,10 +1,9 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
@@ -88,14 +87,9 @@ export async function listWebhooks(
 /** One webhook as JSON. @throws EstateError `not_found`. */
 export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
-  const item = projection(webhookList.members, undefined);
-  const [webhook] = await queryRows<{ item: JsonText }>(
-    sql,
-    `select ${item.sql}::text as item from ${webhookList.from} where w.id = ?`,
-    [...item.bindings, id],
-  );
-  if (!webhook) throw notFound('webhook', id);
-  return webhook.item;
+  const item = await readItem(sql, webhookList, { sql: 'w.id = ?', bindings: [id] });
+  if (!item) throw notFound('webhook', id);
+  return item;
 }
 
 /** The deliveries of a webhook, newest first. @throws EstateError `not_found`. */

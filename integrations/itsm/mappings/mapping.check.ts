@@ -9,41 +9,41 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { checkMapping } from '../engine/mapping.check.ts';
-import type { KeptMapping } from './mapping.keep.ts';
 import { engineMapping } from './mapping.load.ts';
+import type { MappingSettings } from './mapping.settings.ts';
 
 /**
- * Refuses a mapping that cannot work by itself or by the metamodel in force.
+ * Refuses a mapping that is inconsistent or does not fit the metamodel in force.
  * @param mappedTypes the card types of the connection's mappings, by id.
  * @throws EstateError `validation_failed` with each field, `forbidden` for a filter over what the caller does not see.
  */
-export async function checkKept(
+export async function checkSettings(
   ctx: Ctx,
   metamodel: Metamodel,
-  kept: KeptMapping & { id: string },
+  settings: MappingSettings & { id: string },
   mappedTypes: Record<string, string>,
 ): Promise<void> {
-  const faults = [
-    ...metamodelFaults(metamodel, kept, new Map(Object.entries(mappedTypes))),
-    ...engineFaults(kept),
-    ...relationsTwice(kept),
-    ...defaultsMapped(kept),
+  const errors = [
+    ...metamodelFaults(metamodel, settings, new Map(Object.entries(mappedTypes))),
+    ...engineErrors(settings),
+    ...relationsTwice(settings),
+    ...defaultsMapped(settings),
   ];
-  if (kept.follows_changes && kept.sync_direction === 'pull') {
-    faults.push({
+  if (settings.follows_changes && settings.sync_direction === 'pull') {
+    errors.push({
       field: 'follows_changes',
       code: 'not_offered',
       message: 'is for mappings that write at the remote',
     });
   }
-  faults.push(...(await filterFaults(ctx, kept.card_filter)));
-  const told = new Set<string>();
-  const once = faults.filter(({ field }) => !told.has(field) && told.add(field));
+  errors.push(...(await filterErrors(ctx, settings.card_filter)));
+  const seen = new Set<string>();
+  const once = errors.filter(({ field }) => !seen.has(field) && seen.add(field));
   if (once.length > 0) throw invalidFields(once);
 }
 
-/** Refuses to write where nothing can be written. @throws EstateError `validation_failed`. */
-export function requireDirection(kind: ConnectionKind, { sync_direction: direction }: KeptMapping): void {
+/** Refuses a direction that writes to a read-only remote. @throws EstateError `validation_failed`. */
+export function requireDirection(kind: ConnectionKind, { sync_direction: direction }: MappingSettings): void {
   const rules: ConnectionKindRules = connectionKinds[kind];
   if (!rules.readOnly || direction === 'pull') return;
   throw invalidField('sync_direction', 'not_offered', `must be pull: a connection to ${kind} is read only`);
@@ -56,10 +56,10 @@ const names: Record<string, string> = {
   transform: 'transform_config',
 };
 
-/** What the engine says of the mapping, in the API's names. */
-function engineFaults(kept: KeptMapping & { id: string }): FieldError[] {
+/** Errors that the engine finds, with the API's names of fields. */
+function engineErrors(settings: MappingSettings & { id: string }): FieldError[] {
   const { mapping } = engineMapping({
-    ...kept,
+    ...settings,
     connection_id: '',
     schedule_key: null,
     dictionary: null,
@@ -67,7 +67,7 @@ function engineFaults(kept: KeptMapping & { id: string }): FieldError[] {
     created_by: null,
   });
   return checkMapping(mapping)
-    .filter(({ field }) => !(field === 'fields' && kept.fields.length === 0))
+    .filter(({ field }) => !(field === 'fields' && settings.fields.length === 0))
     .map(({ field, message }) => ({
       field: field
         .split('.')
@@ -78,7 +78,7 @@ function engineFaults(kept: KeptMapping & { id: string }): FieldError[] {
     }));
 }
 
-function relationsTwice({ relations }: KeptMapping): FieldError[] {
+function relationsTwice({ relations }: MappingSettings): FieldError[] {
   return relations.flatMap((row, at) => {
     const earlier = relations.slice(0, at);
     const same = earlier.some(
@@ -92,7 +92,7 @@ function relationsTwice({ relations }: KeptMapping): FieldError[] {
   });
 }
 
-function defaultsMapped({ fields, record_defaults }: KeptMapping): FieldError[] {
+function defaultsMapped({ fields, record_defaults }: MappingSettings): FieldError[] {
   const mapped = new Set(fields.map(({ remote_field }) => remote_field));
   return Object.keys(record_defaults)
     .filter((column) => mapped.has(column))
@@ -103,7 +103,7 @@ function defaultsMapped({ fields, record_defaults }: KeptMapping): FieldError[] 
     }));
 }
 
-async function filterFaults(ctx: Ctx, filter: string | null): Promise<FieldError[]> {
+async function filterErrors(ctx: Ctx, filter: string | null): Promise<FieldError[]> {
   if (filter === null) return [];
   try {
     await prepareFilter(ctx, filter);

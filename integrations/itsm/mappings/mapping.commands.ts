@@ -14,19 +14,19 @@ import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { checkKept, requireDirection } from './mapping.check.ts';
-import { type KeptMapping, keepMapping } from './mapping.keep.ts';
+import { checkSettings, requireDirection } from './mapping.check.ts';
+import { applyInput, type MappingSettings } from './mapping.settings.ts';
 import {
   columnsOf,
-  forgetAgreements,
-  readAllNext,
-  tellMapping,
+  deleteChangedBases,
+  readMappingData,
+  requireFullRead,
   writeRows,
   writeSchedule,
 } from './mapping.store.ts';
 
 /**
- * Ties a card type to a table of a connection's remote; nothing is called.
+ * Maps a card type to a table of a connection's remote, without calling it.
  * @throws EstateError `forbidden`, `mapping_exists`, `validation_failed`.
  */
 export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<JsonText> {
@@ -39,29 +39,34 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
     ]);
     if (!rows[0]) throw invalidField('connection_id', 'unknown_value', 'is no connection');
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
-    const kept = keepMapping(metamodel, rest);
-    requireReach(ctx.caller, metamodel, kept);
-    requireDirection(rows[0].kind, kept);
-    await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, connection_id));
+    const settings = applyInput(metamodel, rest);
+    requireReach(ctx.caller, metamodel, settings);
+    requireDirection(rows[0].kind, settings);
+    await checkSettings(ctx, metamodel, { ...settings, id }, await loadMappedTypes(sql, connection_id));
     await alone(
-      sql('itsm_mappings').insert({ id, connection_id, ...columnsOf(kept), created_by: ctx.caller.userId }),
+      sql('itsm_mappings').insert({
+        id,
+        connection_id,
+        ...columnsOf(settings),
+        created_by: ctx.caller.userId,
+      }),
     );
-    await writeRows(sql, id, kept);
+    await writeRows(sql, id, settings);
     if (input.schedule) await writeSchedule(sql, id, input.schedule);
     work.emit({
       event_type: 'itsm_mapping.created',
-      data: { id, connection_id, changes: rowChanges(null, await tellMapping(sql, id)) },
+      data: { id, connection_id, changes: rowChanges(null, await readMappingData(sql, id)) },
     });
     return await mappingText(sql, metamodel, id);
   });
 }
 
-/** What may be changed while a run is not over. */
-const harmless: readonly (keyof KeptMapping)[] = ['is_active', 'complete_every_hours', 'follows_changes'];
+/** Members that may be changed while a run is open. */
+const harmless: readonly (keyof MappingSettings)[] = ['is_active', 'complete_every_hours', 'follows_changes'];
 
 /**
- * Changes a mapping; rows of fields and of relations are replaced. Whoever changes what it does becomes answerable for
- * it and is told of its runs. Whoever changes the direction becomes the owner of the connection.
+ * Changes a mapping; rows of fields and of relations are replaced. Who changes what it does becomes responsible for it
+ * and is notified of its runs. Who changes the direction becomes the owner of the connection.
  * @throws EstateError `forbidden`, `itsm_run_open`, `mapping_exists`, `not_found`, `precondition_failed`,
  * `validation_failed`, `wrong_state` when the type or the table is changed of a mapping that has pairs.
  */
@@ -70,29 +75,39 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
   return await command(ctx, async (work) => {
     const { sql, metamodel } = work;
     const before = await lockMapping(ctx, work, id);
-    const told = await tellMapping(sql, id);
-    const kept = keepMapping(metamodel, patch, keptOf(before));
-    const changed = changedMembers(keptOf(before), kept);
+    const old = await readMappingData(sql, id);
+    const settings = applyInput(metamodel, patch, settingsOf(before));
+    const changed = changedMembers(settingsOf(before), settings);
     const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
-    if (!pauses || patch.schedule) requireReach(ctx.caller, metamodel, kept);
+    if (!pauses || patch.schedule) requireReach(ctx.caller, metamodel, settings);
     const content = changed.filter((member) => !harmless.includes(member));
     if (content.includes('sync_direction')) {
       const { kind } = await sql('itsm_connections').where({ id: before.connection_id }).first('kind');
-      requireDirection(kind, kept);
+      requireDirection(kind, settings);
     }
     if (content.length > 0) {
-      await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, before.connection_id));
+      await checkSettings(
+        ctx,
+        metamodel,
+        { ...settings, id },
+        await loadMappedTypes(sql, before.connection_id),
+      );
       await requireNoRun(work, id);
       if (content.includes('card_type_key') || content.includes('remote_table'))
         await requireNoPairs(work, id);
-      await rewrite(work, ctx, before, kept);
+      await rewrite(work, ctx, before, settings);
       if (content.includes('sync_direction')) await takeOverConnection(ctx, work, before.connection_id);
     } else if (changed.length > 0) {
-      await checkKept(ctx, metamodel, { ...kept, id }, await loadMappedTypes(sql, before.connection_id));
-      await sql('itsm_mappings').where({ id }).update(columnsOf(kept));
+      await checkSettings(
+        ctx,
+        metamodel,
+        { ...settings, id },
+        await loadMappedTypes(sql, before.connection_id),
+      );
+      await sql('itsm_mappings').where({ id }).update(columnsOf(settings));
     }
     if (patch.schedule !== undefined) await writeSchedule(sql, id, patch.schedule);
-    const changes = rowChanges(told, await tellMapping(sql, id));
+    const changes = rowChanges(old, await readMappingData(sql, id));
     if (Object.keys(changes).length > 0) {
       if (changed.length > 0) await sql('itsm_mappings').where({ id }).update({ updated_at: sql.fn.now() });
       work.emit({
@@ -104,8 +119,8 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
   });
 }
 
-/** Members that say nothing of what is told, and how. */
-const thresholds: readonly (keyof KeptMapping)[] = [
+/** Members that do not affect which values are synchronised. */
+const thresholds: readonly (keyof MappingSettings)[] = [
   'auto_apply',
   'auto_apply_max_changes',
   'auto_apply_max_ratio',
@@ -114,8 +129,8 @@ const thresholds: readonly (keyof KeptMapping)[] = [
   'quarantine_minutes',
 ];
 
-/** Members that say which records and cards are kept in step: what has not changed may come under them now. */
-const reaching: readonly (keyof KeptMapping)[] = [
+/** Members that decide which records and cards are synchronised: unchanged ones may be included now. */
+const reaching: readonly (keyof MappingSettings)[] = [
   'card_type_key',
   'remote_table',
   'sync_direction',
@@ -123,41 +138,41 @@ const reaching: readonly (keyof KeptMapping)[] = [
   'card_filter',
 ];
 
-/** Whether fields are told in another way, or tell records apart in another way: more than who wins conflicts. */
-const tellsOtherwise = (before: KeptMapping, after: KeptMapping): boolean => {
-  const told = ({ fields }: KeptMapping) => fields.map(({ direction: _, ...row }) => row);
-  return !isDeepStrictEqual(told(before), told(after));
+/** Whether fields are mapped or identify records differently, beyond who wins conflicts. */
+const mapsDifferently = (before: MappingSettings, after: MappingSettings): boolean => {
+  const mapped = ({ fields }: MappingSettings) => fields.map(({ direction: _, ...row }) => row);
+  return !isDeepStrictEqual(mapped(before), mapped(after));
 };
 
-async function rewrite(work: Work, ctx: Ctx, before: MappingRow, kept: KeptMapping): Promise<void> {
+async function rewrite(work: Work, ctx: Ctx, before: MappingRow, settings: MappingSettings): Promise<void> {
   const { sql } = work;
   const { id } = before;
-  const changed = changedMembers(keptOf(before), kept);
+  const changed = changedMembers(settingsOf(before), settings);
   const anew = changed.some((member) => !thresholds.includes(member));
   await alone(
     sql('itsm_mappings')
       .where({ id })
       .update({
-        ...columnsOf(kept),
+        ...columnsOf(settings),
         created_by: ctx.caller.userId,
-        // the next run looks at the dictionary again
+        // the next run reads the dictionary again
         ...(anew ? { drift: null, drift_checked_at: null } : {}),
-        ...(kept.remote_table === before.remote_table ? {} : { dictionary: null, dictionary_at: null }),
+        ...(settings.remote_table === before.remote_table ? {} : { dictionary: null, dictionary_at: null }),
       }),
   );
-  await writeRows(sql, id, kept);
-  await forgetAgreements(sql, id, keptOf(before), kept);
-  if (changed.some((member) => reaching.includes(member)) || tellsOtherwise(keptOf(before), kept))
-    await readAllNext(sql, id);
-  // what else there is of relations outside is not known: they are read completely, records are not
+  await writeRows(sql, id, settings);
+  await deleteChangedBases(sql, id, settingsOf(before), settings);
+  if (changed.some((member) => reaching.includes(member)) || mapsDifferently(settingsOf(before), settings))
+    await requireFullRead(sql, id);
+  // other relations of the remote are unknown: relations are read completely, records are not
   if (changed.includes('relations')) {
     await sql('itsm_books').where({ mapping_id: id }).update({ links_watermark: null });
   }
 }
 
 /**
- * Ends a mapping: what is paired and what its runs have planned is forgotten; cards and records stay, and so does the
- * list of its runs.
+ * Ends a mapping: its pairs and the plans of its runs are deleted; cards, records and the list of its
+ * runs remain.
  * @throws EstateError `forbidden`, `itsm_run_open`, `mapping_in_use`, `not_found`, `precondition_failed`.
  */
 export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
@@ -165,7 +180,7 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const { sql } = work;
     const before = await lockMapping(ctx, work, id);
-    const told = await tellMapping(sql, id);
+    const old = await readMappingData(sql, id);
     await requireNoRun(work, id);
     await requireUnused(work, before);
     await sql.raw(
@@ -178,7 +193,7 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
     if (before.schedule_key !== null) await sql('job_schedules').where({ key: before.schedule_key }).delete();
     work.emit({
       event_type: 'itsm_mapping.deleted',
-      data: { id, connection_id: before.connection_id, changes: rowChanges(told, null) },
+      data: { id, connection_id: before.connection_id, changes: rowChanges(old, null) },
     });
   });
 }
@@ -191,18 +206,18 @@ async function lockMapping(ctx: Ctx, { sql, metamodel }: Work, id: string): Prom
   return row;
 }
 
-const keptOf = ({
+const settingsOf = ({
   id: _,
   connection_id: __,
   schedule_key: ___,
   dictionary: ____,
   drift: _____,
   created_by: ______,
-  ...kept
-}: MappingRow): KeptMapping => kept;
+  ...settings
+}: MappingRow): MappingSettings => settings;
 
-function changedMembers(before: KeptMapping, after: KeptMapping): (keyof KeptMapping)[] {
-  return (Object.keys(after) as (keyof KeptMapping)[]).filter(
+function changedMembers(before: MappingSettings, after: MappingSettings): (keyof MappingSettings)[] {
+  return (Object.keys(after) as (keyof MappingSettings)[]).filter(
     (member) => !isDeepStrictEqual(before[member], after[member]),
   );
 }

@@ -10,18 +10,18 @@ import type { Connector, RemoteColumn } from '../connectors/connector.ts';
 import { unless } from '../remote.errors.ts';
 
 import { dictionaryOf, driftOf, tableGone } from './mapping.drift.ts';
-import { readAllNext } from './mapping.store.ts';
+import { requireFullRead } from './mapping.store.ts';
 
-/** A table is looked at no more often than that, unless something is stopped. */
+/** How often a dictionary is read at most, unless a field is stopped. */
 const PAUSE_MS = 3_600_000;
-/** How long is waited before a dictionary that would stop something is asked for again. */
+/** Pauses before a dictionary that would stop a field is read again. */
 const AGAIN_MS = [1_000, 3_000];
 
 /**
- * Compares the remote's dictionary with what the mapping remembers of it before a run reads: once an hour at most, and before
- * each run while something is stopped. A mapped column that has vanished or become something else is left alone from then on, and
- * the mapping's owner is told once; when it is back, so is its field. A table that was never looked at is remembered as it is.
- * What would stop something is only kept when all of several answers in a row say the same.
+ * Compares the remote's dictionary with the stored one before a run reads: once an hour at most, and before each run while a
+ * field is stopped. A field whose column has vanished or changed its kind is stopped, and the mapping's owner is notified once;
+ * when the column is back, the field is mapped again. The first dictionary is stored as it is. Drift that would stop a field
+ * is only stored when several responses in a row agree.
  * @returns what has drifted. @throws RemoteError
  */
 export async function checkDrift(
@@ -38,10 +38,10 @@ export async function checkDrift(
     .first('drift_checked_at');
   const recent = at !== null && Date.now() - at.getTime() < PAUSE_MS && stops(known) === 0;
   if (recent && mapping.dictionary !== null) return known;
-  const looked = await lookAgain(mapping, connector, clock);
+  const looked = await readDictionary(mapping, connector, clock);
   if (looked === null) return known;
   const { drift, columns } = looked;
-  await keepDrift(ctx, mapping, drift, columns);
+  await storeDrift(ctx, mapping, drift, columns);
   return drift;
 }
 
@@ -52,11 +52,11 @@ interface Look {
 }
 
 /**
- * Asks for the dictionary, and again while it would stop what is not stopped yet: a node of the remote that is just starting, or
- * a rule of access for a moment, hides columns that are there.
- * @returns null where the answers differ, or there is no column at all: nothing follows from that.
+ * Reads the dictionary, and again while it would stop a field that is not stopped yet: a node that is starting, or a
+ * temporary access rule, can hide columns.
+ * @returns null if the responses differ, or there is no column at all.
  */
-async function lookAgain(
+async function readDictionary(
   mapping: MappingRow,
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'>,
@@ -75,14 +75,14 @@ async function lookAgain(
   }
 }
 
-/** What stops something that was not stopped before. */
+/** Entries that stop a field that was not stopped before. */
 const worseThan = (known: readonly DriftEntry[] | null, drift: readonly DriftEntry[]): DriftEntry[] =>
   drift.filter((entry) => entry.stops && !known?.some((old) => isDeepStrictEqual(old, entry)));
 
-/** How many fields are left alone. */
+/** How many columns are stopped. */
 const stops = (drift: readonly DriftEntry[] | null): number => stoppedColumns(drift).size;
 
-async function keepDrift(
+async function storeDrift(
   ctx: Ctx,
   seen: MappingRow,
   drift: DriftEntry[],
@@ -108,7 +108,7 @@ async function keepDrift(
       ] as never,
     );
     if (!changed) return;
-    if (stops(now.drift) > stops(drift)) await readAllNext(sql, seen.id);
+    if (stops(now.drift) > stops(drift)) await requireFullRead(sql, seen.id);
     const worse = worseThan(now.drift, drift).length > 0;
     emit({
       event_type: 'itsm_mapping.drifted',

@@ -1,8 +1,9 @@
-import type { LocalField, LocalKind } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import { type LocalField, type LocalKind, localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
 import { mappedField } from '../../../domain/exchange/itsm/mappings.related.ts';
 import type { FieldRow, MappingRow, SyncValue } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import type { RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
+import type { Connector, RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
 
 /** What does not fit the remote; only errors keep the mapping from working. */
 export interface RemoteProblem {
@@ -213,4 +214,82 @@ export function relationProblems(
       : 'is the key of no kind of relation at the remote';
     return [problem('error', `relation_mappings.${index}.remote_type`, 'unknown_value', message)];
   });
+}
+
+/** Columns that are shorter than texts that cards hold: the remote would cut them, and they would never agree. */
+export async function longTexts(
+  { db, metamodel }: Ctx,
+  { card_type_key, fields, sync_direction }: MappingRow,
+  columns: readonly RemoteColumn[],
+): Promise<RemoteProblem[]> {
+  const type = metamodel.cardTypes.get(card_type_key);
+  if (!type || sync_direction === 'pull') return [];
+  const bounded = fields.flatMap((row, index) => {
+    const max = columnOf(columns, row.remote_field)?.maxLength ?? null;
+    const isText = localField(type, row.card_field)?.kind === 'text' && row.transform_type === 'direct';
+    return isText && max !== null ? [{ index, path: row.card_field, max }] : [];
+  });
+  if (bounded.length === 0) return [];
+  const { rows } = await db.raw(
+    `select b.index, count(*) as count from jsonb_to_recordset(?::jsonb) as b(index int, path text, max int)
+     join cards c on c.type = ? and c.status = 'ACTIVE' and length(case b.path when 'name' then c.name
+       when 'alias' then c.alias when 'description' then c.description when 'external_id' then c.external_id
+       else c.attributes ->> substr(b.path, length('attributes.') + 1) end) > b.max
+     group by b.index order by b.index`,
+    [JSON.stringify(bounded), card_type_key],
+  );
+  return rows.map(({ index, count }: { index: number; count: number }) => ({
+    level: 'warning',
+    field: `field_mappings.${index}.remote_field`,
+    code: 'too_short',
+    message: `takes ${bounded.find((one) => one.index === index)!.max} characters; the texts of ${count} cards are longer and would be cut`,
+  }));
+}
+
+/** How many levels of tables that extend each other are followed. */
+const DEPTH = 20;
+
+/**
+ * Checks that reference columns refer to the table of the mapping whose cards they hold, to one that it extends, or to one
+ * that extends it. @param tables of the connection's mappings, by id.
+ */
+export async function referenceProblems(
+  remote: Pick<Connector, 'describeTables'>,
+  { id, fields }: Pick<MappingRow, 'id' | 'fields'>,
+  columns: readonly RemoteColumn[],
+  tables: ReadonlyMap<string, string>,
+): Promise<RemoteProblem[]> {
+  const problems: RemoteProblem[] = [];
+  const lineages = new Map<string, string[]>();
+  const lineageOf = async (table: string): Promise<string[]> => {
+    const known = lineages.get(table);
+    if (known) return known;
+    const lineage = [table];
+    while (lineage.length < DEPTH) {
+      const name = lineage.at(-1)!;
+      const found = await remote.describeTables(name);
+      const parent = found.find((one) => one.name === name)?.parent;
+      if (parent === undefined || parent === null) break;
+      lineage.push(parent);
+    }
+    lineages.set(table, lineage);
+    return lineage;
+  };
+  for (const [index, row] of fields.entries()) {
+    if (row.transform_type !== 'reference') continue;
+    const target = columnOf(columns, row.remote_field)?.reference;
+    const expected = tables.get(row.transform_config.mapping_id ?? id);
+    // not every remote tells which table a column refers to
+    if (!target || expected === undefined || target === expected) continue;
+    const above = await lineageOf(target);
+    const below = await lineageOf(expected);
+    if (above.includes(expected) || below.includes(target)) continue;
+    problems.push({
+      level: 'error',
+      field: `field_mappings.${index}.transform_config.mapping_id`,
+      code: 'wrong_table',
+      message: `the column leads to ${target}, and the mapping is of ${expected}`,
+    });
+  }
+  return problems;
 }

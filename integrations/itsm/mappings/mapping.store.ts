@@ -4,10 +4,10 @@ import type { StoredRow } from '../../../domain/kernel/events/row-changes.ts';
 import { SCHEDULES_CHANNEL, scheduleFaults } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidFields } from '../../../platform/errors.ts';
-import type { KeptMapping } from './mapping.keep.ts';
+import type { MappingSettings } from './mapping.settings.ts';
 
 /** The columns of a mapping's own row that a user sets. */
-export function columnsOf(kept: KeptMapping): Record<string, unknown> {
+export function columnsOf(kept: MappingSettings): Record<string, unknown> {
   const { fields: _, relations: __, card_defaults, record_defaults, ...plain } = kept;
   return {
     ...plain,
@@ -17,7 +17,7 @@ export function columnsOf(kept: KeptMapping): Record<string, unknown> {
 }
 
 /** Replaces the rows of fields and relations. */
-export async function writeRows(sql: Sql, id: string, { fields, relations }: KeptMapping): Promise<void> {
+export async function writeRows(sql: Sql, id: string, { fields, relations }: MappingSettings): Promise<void> {
   await sql.raw('delete from itsm_field_mappings where mapping_id = ?', [id]);
   await sql.raw('delete from itsm_relation_mappings where mapping_id = ?', [id]);
   await sql.raw(
@@ -40,7 +40,7 @@ export async function writeRows(sql: Sql, id: string, { fields, relations }: Kep
 
 const keyOf = (id: string): string => `itsm:${id}`;
 
-/** Sets, changes or ends when a mapping runs by itself. @throws EstateError `validation_failed`. */
+/** Sets, changes or deletes the schedule of a mapping. @throws EstateError `validation_failed`. */
 export async function writeSchedule(sql: Sql, id: string, input: MappingSchedule | null): Promise<void> {
   const key = keyOf(id);
   if (input === null) {
@@ -75,8 +75,8 @@ export async function writeSchedule(sql: Sql, id: string, input: MappingSchedule
   await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
 }
 
-/** A mapping as its events tell it. */
-export async function tellMapping(sql: Sql, id: string): Promise<StoredRow> {
+/** A mapping with its fields, relations and schedule, as events record it. */
+export async function readMappingData(sql: Sql, id: string): Promise<StoredRow> {
   const { rows } = await sql.raw(
     `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode, m.filter_query,
        m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio, m.quarantine_minutes,
@@ -94,36 +94,37 @@ export async function tellMapping(sql: Sql, id: string): Promise<StoredRow> {
   return rows[0];
 }
 
-/** Has the next run of the mapping read everything. */
-export async function readAllNext(sql: Sql, id: string): Promise<void> {
+/** Makes the next run of the mapping read everything. */
+export async function requireFullRead(sql: Sql, id: string): Promise<void> {
   await sql('itsm_books')
     .where({ mapping_id: id })
     .update({ complete_read_at: null, pulled_read_at: null, pushed_read_at: null });
 }
 
-/** Nothing counts as agreed on any more that is now told in another way. */
-export async function forgetAgreements(
+/** Deletes the bases of fields and the links of relations that are now mapped differently. */
+export async function deleteChangedBases(
   sql: Sql,
   id: string,
-  before: KeptMapping,
-  after: KeptMapping,
+  before: MappingSettings,
+  after: MappingSettings,
 ): Promise<void> {
-  const told = (kept: KeptMapping) =>
+  const mappedAs = (settings: MappingSettings) =>
     new Map(
-      kept.fields.map((row) => [
+      settings.fields.map((row) => [
         row.card_field,
         JSON.stringify([row.remote_field, row.transform_type, row.transform_config]),
       ]),
     );
-  const now = told(after);
-  const paths = [...told(before)].filter(([path, how]) => now.get(path) !== how).map(([path]) => path);
+  const now = mappedAs(after);
+  const paths = [...mappedAs(before)].filter(([path, how]) => now.get(path) !== how).map(([path]) => path);
   if (paths.length > 0) {
     await sql.raw(
       `update itsm_pairs set base = base - ?::text[] where mapping_id = ? and jsonb_exists_any(base, ?::text[])`,
       [paths, id, paths] as never,
     );
   }
-  const related = (kept: KeptMapping) => new Set(kept.relations.map((row) => JSON.stringify(row)));
+  const related = (settings: MappingSettings) =>
+    new Set(settings.relations.map((row) => JSON.stringify(row)));
   const still = related(after);
   const types = before.relations.filter((row) => !still.has(JSON.stringify(row)));
   if (types.length > 0) {

@@ -17,10 +17,14 @@ import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts'
 import { unless } from '../remote.errors.ts';
 
 import { dictionaryOf } from './mapping.drift.ts';
-import { longTexts } from './mapping.lengths.ts';
-import { referenceProblems } from './mapping.references.ts';
-import { columnProblems, type RemoteProblem, relationProblems } from './mapping.remote.ts';
-import { readAllNext } from './mapping.store.ts';
+import {
+  columnProblems,
+  longTexts,
+  type RemoteProblem,
+  referenceProblems,
+  relationProblems,
+} from './mapping.remote.ts';
+import { requireFullRead } from './mapping.store.ts';
 
 /** What looking at a mapping's remote has shown. */
 export interface MappingValidation {
@@ -47,7 +51,7 @@ export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string):
   const seen = await callRemote(tools, connection, (remote) => look(ctx, remote, mapping));
   const problems = [...local, ...seen.problems];
   const valid = !problems.some(({ level }) => level === 'error');
-  if (valid) await keepDictionary(ctx, id, version, dictionaryOf(seen.columns));
+  if (valid) await storeDictionary(ctx, id, version, dictionaryOf(seen.columns));
   return { valid, problems };
 }
 
@@ -104,7 +108,7 @@ async function versionOf({ db }: Ctx, id: string): Promise<string | undefined> {
   return rows[0]?.version;
 }
 
-async function keepDictionary(
+async function storeDictionary(
   ctx: Ctx,
   id: string,
   version: string | undefined,
@@ -126,7 +130,7 @@ async function keepDictionary(
       [JSON.stringify(dictionary), id],
     );
     // fields that were left alone are told again: what they have missed is not among what changes
-    if (stoppedColumns(before.drift).size > 0) await readAllNext(sql, id);
+    if (stoppedColumns(before.drift).size > 0) await requireFullRead(sql, id);
     emit({
       event_type: 'itsm_mapping.validated',
       data: {

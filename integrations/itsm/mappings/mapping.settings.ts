@@ -16,13 +16,13 @@ import type {
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 
-/** What a user sets of a mapping, but for its schedule. */
-export type KeptMapping = Omit<
+/** The members of a mapping that users set, except the schedule. */
+export type MappingSettings = Omit<
   MappingRow,
   'id' | 'connection_id' | 'schedule_key' | 'dictionary' | 'drift' | 'created_by'
 >;
 
-const fresh: KeptMapping = {
+const defaults: MappingSettings = {
   card_type_key: '',
   remote_table: '',
   sync_direction: 'pull',
@@ -46,54 +46,58 @@ const fresh: KeptMapping = {
 };
 
 /**
- * A mapping as it is with the input.
- * @throws EstateError `validation_failed` for members of a transform that it does not have, or lacks.
+ * The settings after an input.
+ * @throws EstateError `validation_failed` for unknown or missing members of a transform.
  */
-export function keepMapping(
+export function applyInput(
   metamodel: Metamodel,
   input: Omit<MappingCreate, 'connection_id'> | MappingPatch,
-  before: KeptMapping = fresh,
-): KeptMapping {
+  before: MappingSettings = defaults,
+): MappingSettings {
   const { auto_apply, skip_staging, field_mappings, relation_mappings, schedule: _, ...plain } = input;
   const sent = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
-  const kept: KeptMapping = { ...before, ...sent };
+  const settings: MappingSettings = { ...before, ...sent };
   if (auto_apply !== undefined && skip_staging !== undefined && auto_apply !== skip_staging) {
-    throw invalidField('skip_staging', 'contradiction', 'is another name of auto_apply, and says otherwise');
+    throw invalidField(
+      'skip_staging',
+      'contradiction',
+      'is another name of auto_apply, and has another value',
+    );
   }
-  kept.auto_apply = auto_apply ?? skip_staging ?? before.auto_apply;
-  kept.filter_query = kept.filter_query?.trim() || null;
-  kept.card_filter = kept.card_filter?.trim() || null;
-  if (relation_mappings) kept.relations = relation_mappings.map(keepRelation);
+  settings.auto_apply = auto_apply ?? skip_staging ?? before.auto_apply;
+  settings.filter_query = settings.filter_query?.trim() || null;
+  settings.card_filter = settings.card_filter?.trim() || null;
+  if (relation_mappings) settings.relations = relation_mappings.map(relationRow);
   if (field_mappings) {
-    const faults: FieldError[] = [];
-    kept.fields = field_mappings.map((row, index) => {
-      const fault = (member: string, code: string, message: string) =>
-        faults.push({
+    const errors: FieldError[] = [];
+    settings.fields = field_mappings.map((row, index) => {
+      const noteError = (member: string, code: string, message: string) =>
+        errors.push({
           field: `field_mappings.${index}.transform_config.${member}`,
           code,
           message,
         });
-      return keepField(metamodel, kept.card_type_key, row, fault);
+      return fieldRow(metamodel, settings.card_type_key, row, noteError);
     });
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
   }
-  return kept;
+  return settings;
 }
 
-const keepRelation = (row: RelationMappingInput): RelationRow => ({
+const relationRow = (row: RelationMappingInput): RelationRow => ({
   relation_type_key: row.relation_type_key,
   remote_type: row.remote_type.trim(),
   target_mapping_id: row.target_mapping_id?.toLowerCase() ?? null,
   reversed: row.reversed ?? false,
 });
 
-type NoteFault = (member: string, code: string, message: string) => void;
+type NoteError = (member: string, code: string, message: string) => void;
 
-function keepField(
+function fieldRow(
   metamodel: Metamodel,
   typeKey: string,
   row: FieldMappingInput,
-  fault: NoteFault,
+  noteError: NoteError,
 ): FieldRow {
   const path = row.card_field.trim();
   const type = metamodel.cardTypes.get(typeKey);
@@ -102,7 +106,7 @@ function keepField(
   const config = row.transform_config ?? {};
   for (const member of Object.keys(config)) {
     if (!members[transform].includes(member as keyof TransformConfig)) {
-      fault(member, 'unknown_field', `is not used by ${transform}`);
+      noteError(member, 'unknown_field', `is not used by ${transform}`);
     }
   }
   return {
@@ -110,7 +114,7 @@ function keepField(
     remote_field: row.remote_field.trim(),
     direction: row.direction ?? 'remote_leads',
     transform_type: transform,
-    transform_config: keepConfig(transform, config, kind, fault),
+    transform_config: transformConfig(transform, config, kind, noteError),
     is_identity: row.is_identity ?? false,
   } as FieldRow;
 }
@@ -124,17 +128,17 @@ const members: Record<TransformType, (keyof TransformConfig)[]> = {
   expression: ['to_local', 'to_remote'],
 };
 
-function keepConfig(
+function transformConfig(
   transform: TransformType,
   config: TransformConfig,
   kind: string | undefined,
-  fault: NoteFault,
+  noteError: NoteError,
 ): TransformConfigs[TransformType] {
   switch (transform) {
     case 'direct':
       return config.as || kind === 'number' ? { as: 'number' } : {};
     case 'value_map':
-      if (!config.pairs) fault('pairs', 'required', 'is needed for value_map');
+      if (!config.pairs) noteError('pairs', 'required', 'is needed for value_map');
       return { pairs: config.pairs ?? [] };
     case 'date_format':
       return { remote: config.remote ?? 'date' };
@@ -143,7 +147,7 @@ function keepConfig(
     case 'reference':
       return { mapping_id: config.mapping_id?.toLowerCase() ?? null };
     case 'expression':
-      if (!config.to_local) fault('to_local', 'required', 'is needed for expression');
+      if (!config.to_local) noteError('to_local', 'required', 'is needed for expression');
       return { to_local: config.to_local ?? '', to_remote: config.to_remote ?? null };
   }
 }
