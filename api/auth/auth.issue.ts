@@ -8,7 +8,7 @@ import type { App } from '../types.ts';
 /** Life in seconds of a token that only serves to set up the second factor. */
 const SETUP_SECONDS = 15 * 60;
 
-/** Makes the access token of a login, with what clients are told of it. */
+/** Creates the access token of a login, with what clients get to know about it. */
 export function tokenIssuer(app: App) {
   return async (subject: TokenSubject) => {
     const now = Math.floor(Date.now() / 1000);

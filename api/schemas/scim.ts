@@ -15,7 +15,7 @@ const Meta = Type.Object({
   version: Type.String({ examples: ['W/"4JpWkUUzWSMOqWnQVGOsF3dnL2E"'] }),
 });
 
-/** RFC 7643, 4.1, as far as it is kept; all but `schemas` and `id` may be left out by the query. */
+/** RFC 7643, 4.1, as far as it is stored; all but `schemas` and `id` may be left out by the query. */
 export const ScimUserSchema = Type.Object(
   {
     schemas: Type.Array(Type.String(), { examples: [['urn:ietf:params:scim:schemas:core:2.0:User']] }),
@@ -162,7 +162,7 @@ export const ScimSearchBody = Type.Object(
   open,
 );
 
-/** A resource as clients send it: names in any case, and more than is kept. */
+/** A resource as clients send it: names in any case, and more than is stored. */
 export const ScimBody = Type.Object({}, open);
 
 /** The id of a resource: what can be no id is of none. */

@@ -123,7 +123,7 @@ export function registerUserRoutes(app: App): void {
     url: '/api/v1/accounts/:id/personal-data',
     id: 'readPersonalData',
     tag,
-    summary: 'Read all that is kept of a person, the own data or with admin.users',
+    summary: 'Read all that is stored about a person, the own data or with admin.users',
     description:
       'The account, the roles on cards, tokens, comments, to-dos, answers to surveys, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
     permission: 'login',

@@ -146,7 +146,7 @@ function count(sql: Sql, before: number) {
   };
 }
 
-/** Where the workspace demands a second factor, whoever has none may only set one up. */
+/** If the workspace requires a second factor, a user without one may only set one up. */
 export async function limited(sql: Sql, subject: TokenSubject): Promise<TokenSubject> {
   return (await readSetting(sql, 'two_factor_required')) ? { ...subject, setupOnly: true } : subject;
 }

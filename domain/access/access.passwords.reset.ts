@@ -15,7 +15,7 @@ import { lockUsers, type UserRow } from './users.store.ts';
 
 /**
  * Asks for a mail with which a forgotten password is replaced. Whether there is such an account is only looked up by
- * the job, so neither the answer nor its time tells.
+ * the job, so neither the response nor its time shows it.
  * @throws EstateError `sso_required`, `too_many_requests`.
  */
 export async function requestPasswordReset(

@@ -9,7 +9,7 @@ const MAX = 200;
  * What is wrong with a new password, if anything: 12 to 200 characters, none of the common ones, more than a
  * few different characters, and not the account's own name.
  */
-function passwordFault(password: string, email: string): FieldError | undefined {
+function passwordError(password: string, email: string): FieldError | undefined {
   const field = 'password';
   const length = [...password].length;
   if (length < MIN)
@@ -30,6 +30,6 @@ function passwordFault(password: string, email: string): FieldError | undefined 
 
 /** @throws EstateError `validation_failed` naming `password`. */
 export function requireGoodPassword(password: string, email: string): void {
-  const fault = passwordFault(password, email);
-  if (fault) throw invalidField(fault.field, fault.code, fault.message);
+  const error = passwordError(password, email);
+  if (error) throw invalidField(error.field, error.code, error.message);
 }

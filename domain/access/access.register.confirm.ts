@@ -12,15 +12,15 @@ import { unknownToken } from './one-time-tokens.ts';
 import type { RegistrationPayload } from './registration.job.ts';
 import {
   findMailed,
-  keepMailed,
   requireOpenRegistration,
+  storeMailed,
   takeMailed,
   takeRequested,
 } from './registrations.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 
 /**
- * Mails the token that confirms the address of a registration. Somebody who has an account already is told so by mail.
+ * Mails the token that confirms the address of a registration. Users who already have an account get a mail that says so.
  */
 export async function sendRegistration(job: RunningJob<RegistrationPayload>): Promise<void> {
   await command(job.ctx, async (work) => {
@@ -32,7 +32,7 @@ export async function sendRegistration(job: RunningJob<RegistrationPayload>): Pr
         .first('email', 'display_name', 'is_active', 'kind');
       if (!known) {
         const token = randomSecret();
-        await keepMailed(sql, sha256(token), registration);
+        await storeMailed(sql, sha256(token), registration);
         await enqueueMails(sql, job.ctx, [await registrationMail(sql, registration, token)]);
       } else if (known.is_active && known.kind === 'person') {
         await enqueueMails(sql, job.ctx, [await knownAddressMail(sql, known)]);

@@ -9,7 +9,7 @@ import { limited, type TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { registrationJob } from './registration.job.ts';
-import { keepRegistration, requireOpenRegistration } from './registrations.ts';
+import { requireOpenRegistration, storeRegistration } from './registrations.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 
 export interface RegisterInput {
@@ -47,7 +47,7 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
         throw invalidField('email', 'domain_not_allowed', 'is of a domain that may not register');
       }
       const request = randomUUID();
-      await keepRegistration(sql, request, {
+      await storeRegistration(sql, request, {
         email: input.email,
         display_name: displayName,
         password_hash: passwordHash,

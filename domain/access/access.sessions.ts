@@ -106,7 +106,7 @@ function bindingsOf(credentials: Credential[]): unknown[] {
  * One query serves all requests that arrive while the one before is under way; nothing is decided by what an earlier
  * one said, so a logout, a role change or a write counts for every request sent after its answer. Where the database
  * says that nothing whatever was committed since it answered about the same credentials, that answer holds. Versions
- * only grow, so an unchanged sum tells that none has changed: then they are not sent again, and readers are given the
+ * only grow, so an unchanged sum means that none has changed: then they are not sent again, and readers are given the
  * very same map. What is read of a user is compared with what was read before, letter by letter: where nothing has
  * changed, requests with the same credential are given the very same caller.
  */
@@ -119,14 +119,14 @@ export function createSessionReader(db: Db): SessionReader {
 
   const read = coalesce<Credential | null, Round>(async (keys) => {
     const shown = keys.filter((key) => key !== null);
-    const told = last;
+    const known = last;
     // taken now: what another read puts in their place meanwhile may be older than what is asked about here
-    const held = told && heldOf(shown, told);
+    const cached = known && cachedFor(shown, known);
     const asked = performance.now();
     const { rows } = await prepared(
       db,
       STATE,
-      [told?.server ?? null, held ? told.snapshot : null, told?.sum ?? null, ...bindingsOf(shown)],
+      [known?.server ?? null, cached ? known.snapshot : null, known?.sum ?? null, ...bindingsOf(shown)],
       // every request waits for it, so none hangs with a server that does
       { timeoutMs: LIMIT_MS },
     ).catch((error: unknown) => {
@@ -134,28 +134,28 @@ export function createSessionReader(db: Db): SessionReader {
       last = undefined;
       throw error;
     });
-    if (rows[0].answer === null && held) return { topics: told.topics, answers: held };
-    const answer = await answerOf(told, JSON.parse(rows[0].answer), asked);
+    if (rows[0].answer === null && cached) return { topics: known.topics, answers: cached };
+    const answer = await answerOf(known, JSON.parse(rows[0].answer), asked);
     for (const credential of shown) answers.set(credential, answer);
     return { topics: answer.seen.topics, answers: new Map(shown.map((credential) => [credential, answer])) };
   });
 
   /** What was answered about these credentials, if all of it is of what was seen last. */
-  function heldOf(credentials: Credential[], seen: Seen): Round['answers'] | undefined {
-    const held = new Map<Credential, Answer>();
+  function cachedFor(credentials: Credential[], seen: Seen): Round['answers'] | undefined {
+    const cached = new Map<Credential, Answer>();
     const now = performance.now();
     for (const credential of credentials) {
       const answer = answers.get(credential);
       if (answer?.seen !== seen || answer.goodUntil <= now) return undefined;
-      held.set(credential, answer);
+      cached.set(credential, answer);
     }
-    return held;
+    return cached;
   }
 
-  async function answerOf(told: Seen | undefined, said: Read, asked: number): Promise<Answer> {
+  async function answerOf(known: Seen | undefined, said: Read, asked: number): Promise<Answer> {
     if (said.unnoted) await prepared(db, NOTE_USE, [said.unnoted], { timeoutMs: LIMIT_MS });
     return {
-      seen: seenOf(told, said),
+      seen: seenOf(known, said),
       users: usersOf(said.users ?? {}),
       revoked: new Set(said.revoked),
       tokens: tokensOf(said.tokens ?? {}),
@@ -166,15 +166,15 @@ export function createSessionReader(db: Db): SessionReader {
     };
   }
 
-  /** @param told what was known when this was asked; another read may have ended since and seen something newer. */
-  function seenOf(told: Seen | undefined, { server, snapshot, sum, topics: sent }: Read): Seen {
+  /** @param known the state when this was read; another read may have ended since with a newer one. */
+  function seenOf(known: Seen | undefined, { server, snapshot, sum, topics: sent }: Read): Seen {
     if (last?.server === server && last.snapshot === snapshot) return last;
     // none are sent where they are those that were told
-    let topics = sent === null ? told!.topics : new Map(Object.entries(sent));
+    let topics = sent === null ? known!.topics : new Map(Object.entries(sent));
     if (last?.server === server && last.sum === sum) topics = last.topics;
     const seen = { server, snapshot, sum, topics };
     // where another read has ended meanwhile, the later one counts; where a failure has, the next one does
-    if (told === last || (last && sum > last.sum)) last = seen;
+    if (known === last || (last && sum > last.sum)) last = seen;
     return seen;
   }
 

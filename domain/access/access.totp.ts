@@ -18,7 +18,7 @@ export function totpUri(secret: string, email: string, issuer: string): string {
   return totpOf(secret, email, issuer).toString();
 }
 
-/** The code of a secret at a moment, for whoever has to show one. */
+/** The code of a secret at a time. */
 export function totpCode(secret: string, at: number = Date.now()): string {
   return totpOf(secret).generate({ timestamp: at });
 }

@@ -31,7 +31,7 @@ export async function resetAdministrator(
           : 'There is no administrator yet: start the service first.',
       );
     }
-    // whoever may start programs here has lost the second factor together with the password
+    // who may start programs here has lost the second factor together with the password
     await sql('two_factor').where({ user_id: user.id }).delete();
     await sql('recovery_codes').where({ user_id: user.id }).delete();
     if (!user.is_active) {

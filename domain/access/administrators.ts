@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
-// Whoever may take away an administrator does so one at a time, so that two cannot take away each other.
+// Commands that may remove an administrator run one at a time, so that two cannot remove each other.
 const ADMINISTRATORS_LOCK = 7203013;
 
 /** Taken before the users are locked, by every command that may deactivate, demote or remove one. */
@@ -23,7 +23,7 @@ export async function administratorLeft(sql: Sql, without: string[]): Promise<bo
 }
 
 /** @throws EstateError `conflict` when nobody but the given users is an active administrator. */
-export async function keepAnAdministrator(sql: Sql, without: string[]): Promise<void> {
+export async function requireAnotherAdministrator(sql: Sql, without: string[]): Promise<void> {
   if (await administratorLeft(sql, without)) return;
   throw new EstateError('conflict', 'The last active administrator cannot be removed.');
 }

@@ -14,8 +14,8 @@ import { lockUsers } from './users.store.ts';
 const MAX_TOKENS = 100;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CLOCK_MS = 60 * 1000;
-/** Nobody is told of hashes, and the last use is no change. */
-const UNTOLD = ['hash', 'last_used_at'];
+/** Columns that no event contains: hashes are secret, and the last use is no change. */
+const NOT_IN_EVENTS = ['hash', 'last_used_at'];
 
 export interface ApiTokenInput {
   name: string;
@@ -128,6 +128,6 @@ function tokenData(row: StoredRow, before: StoredRow | null, after: StoredRow | 
     id: row.id,
     user_id: row.user_id,
     name: row.name,
-    changes: rowChanges(before, after, UNTOLD),
+    changes: rowChanges(before, after, NOT_IN_EVENTS),
   };
 }

@@ -4,11 +4,11 @@ import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 
-/** The newest so many of each kind are told. */
+/** How many of the newest rows of each kind are returned. */
 const NEWEST = 10_000;
 
-/** What is kept of a person besides the account: queries that yield one JSON object a row, for the user's id. */
-const kept: Record<string, string> = {
+/** What is stored about a person besides the account: queries by the user's id that return one JSON object per row. */
+const queries: Record<string, string> = {
   card_roles: `select json_build_object('card_id', s.card_id, 'card_name', c.name, 'role', s.role,
       'since', utc(s.created_at)) as item
     from stakeholders s join cards c on c.id = s.card_id where s.user_id = ?::uuid order by s.id desc`,
@@ -86,13 +86,13 @@ const kept: Record<string, string> = {
     order by e.position desc`,
 };
 
-const parts = Object.entries(kept).map(
+const parts = Object.entries(queries).map(
   ([name, query]) =>
     `'${name}', (select coalesce(json_agg(item), '[]') from (${query} limit ${NEWEST}) part)`,
 );
 
 /**
- * All that is kept of a person: the account, and what belongs to it or shows its use. For the own account, or with
+ * All that is stored about a person: the account, and what belongs to it or shows its use. For the own account, or with
  * `admin.users` and all that the account holds.
  * @throws EstateError `forbidden`, `session_required`, `not_found`.
  */

@@ -3,7 +3,7 @@ import { EstateError } from '../../platform/errors.ts';
 import { loadSettings } from '../kernel/settings/settings.state.ts';
 import { registrationOpen } from '../kernel/settings/settings.views.ts';
 
-/** What somebody registers with; kept until the address is confirmed, one day at most. */
+/** A registration, stored until the address is confirmed, for one day at most. */
 export interface Registration {
   email: string;
   display_name: string;
@@ -61,15 +61,15 @@ async function take(sql: Sql, purpose: string, hash: string): Promise<Registrati
 }
 
 /** Keeps a registration for the job that mails its token. */
-export const keepRegistration = (sql: Sql, request: string, registration: Registration): Promise<void> =>
+export const storeRegistration = (sql: Sql, request: string, registration: Registration): Promise<void> =>
   insert(sql, REQUESTED, request, registration);
 
-/** Takes what was kept for the job, once. */
+/** Takes a stored registration, once. */
 export const takeRequested = (sql: Sql, request: string): Promise<Registration | undefined> =>
   take(sql, REQUESTED, request);
 
 /** Keeps a registration under the hash of the token that is mailed. */
-export const keepMailed = (sql: Sql, hash: string, registration: Registration): Promise<void> =>
+export const storeMailed = (sql: Sql, hash: string, registration: Registration): Promise<void> =>
   insert(sql, MAILED, hash, registration);
 
 /** The registration of a mailed token; undefined when the token is unknown, was used or has expired. */

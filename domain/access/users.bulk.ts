@@ -4,7 +4,7 @@ import { permissionsOfRole, requireGrantable, requireReopening } from '../kernel
 import { requirePermission } from '../kernel/permissions/policy.ts';
 import { administratorLeft, lockAdministrators } from './administrators.ts';
 import { isAdministrator, type Skipped } from './users.delete.ts';
-import { lockUsers, tellUpdate, type UserRow } from './users.store.ts';
+import { emitUpdate, lockUsers, type UserRow } from './users.store.ts';
 
 export interface UserUpdates {
   role?: string;
@@ -60,7 +60,7 @@ export async function updateUsersInBulk(
       [updates.role ?? null, updates.is_active ?? null, changing.map(({ id }) => id)],
     );
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
-    for (const before of changing) tellUpdate(work, before, after.get(before.id) as UserRow);
+    for (const before of changing) emitUpdate(work, before, after.get(before.id) as UserRow);
     await work.extensions.userRightsChanged(work, ctx, [...after.keys()] as string[]);
     work.raise('users');
     return { updated: changing.length, skipped };

@@ -2,7 +2,7 @@ import { EstateError, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
-import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
+import { lockAdministrators, requireAnotherAdministrator } from './administrators.ts';
 import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<void> {
     const user = (await lockUsers(work.sql, [id])).get(id);
     if (!user) throw notFound('user', id);
     if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody deletes himself.');
-    if (isAdministrator(user)) await keepAnAdministrator(work.sql, [id]);
+    if (isAdministrator(user)) await requireAnotherAdministrator(work.sql, [id]);
     await deleteUserRows(work, ctx, [user]);
   });
 }
@@ -54,7 +54,7 @@ export async function deleteUsers(ctx: Ctx, ids: string[]): Promise<{ deleted: n
   });
 }
 
-/** Removes locked users, and first what their cards and caches have to hear of. */
+/** Deletes locked users, after the events and topics of their cards. */
 export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Promise<void> {
   if (users.length === 0) return;
   const ids = users.map(({ id }) => id);

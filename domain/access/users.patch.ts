@@ -15,7 +15,7 @@ import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
-import { keepAnAdministrator, lockAdministrators } from './administrators.ts';
+import { lockAdministrators, requireAnotherAdministrator } from './administrators.ts';
 import { checkPresentPassword, type OwnProof, requireOwnProof } from './own-proof.ts';
 import { storePassword } from './passwords.store.ts';
 import { onlyForPeople } from './users.create.ts';
@@ -36,7 +36,7 @@ export interface UserPatch extends OwnProof {
 const plainFields = ['display_name', 'locale', 'email', 'role', 'is_active', 'auth_provider'] as const;
 
 /**
- * Changes a user. One's own name, language and password need only a login, all else `admin.users`; whoever sets the
+ * Changes a user. One's own name, language and password need only a login, all else `admin.users`; who sets the
  * password, address or provider of an account holds what it holds. The own password, address and provider need a proof
  * besides. A new password, address, provider, role or state ends the user's logins at once.
  * @returns what a token is made from that goes on with the present login, after a change of the own password, address or provider.
@@ -82,7 +82,7 @@ export async function patchUser(
       requireGrantable(ctx.caller, await permissionsOfRole(sql, values.role));
     }
     if (isAdministrator(user) && !isAdministrator({ ...user, ...values })) {
-      await keepAnAdministrator(sql, [id]);
+      await requireAnotherAdministrator(sql, [id]);
     }
     const local = (values.auth_provider ?? user.auth_provider) === 'local';
     if (passwordHash !== undefined && !local) {
@@ -117,7 +117,7 @@ interface Passwords {
 async function checkedPasswords(ctx: Ctx, id: string, patch: UserPatch, own: boolean): Promise<Passwords> {
   const guarded = [patch.password, patch.current_password, patch.code, patch.email, patch.auth_provider];
   if (guarded.every((value) => value === undefined)) return { hash: null };
-  // a token is not told whether a password is right either
+  // neither does a token learn whether a password is right
   if (patch.password !== undefined || (own && patch.current_password !== undefined)) {
     requireSession(ctx.caller);
   }

@@ -20,7 +20,7 @@ export interface UserRow extends StoredRow {
   erased_at: string | null;
 }
 
-/** Columns of users that no event tells: secrets, and what changes with every login. */
+/** Columns of users that no event contains: secrets, and what changes with every login. */
 const UNTOLD = [
   'updated_at',
   'password_hash',
@@ -44,7 +44,7 @@ export async function lockUsers(sql: Sql, ids: string[]): Promise<Map<string, Us
   return new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
 }
 
-/** How an event of a user's row is told. */
+/** The type and data of an event of a user's row. */
 export interface UserEvent {
   event_type: EventType;
   /** Further members of its data. */
@@ -77,7 +77,7 @@ export async function insertUsers(
 }
 
 /**
- * Changes a locked user; its event tells what differs.
+ * Changes a locked user; its event contains the differences.
  * @param options.revokes whether the access tokens of all logins end with it.
  * @throws EstateError `email_taken`.
  */
@@ -98,12 +98,12 @@ export async function updateUser(
       })
       .returning(work.sql.raw('to_jsonb(users) as row')),
   );
-  tellUpdate(work, before, rows[0]!.row as UserRow, options.event);
+  emitUpdate(work, before, rows[0]!.row as UserRow, options.event);
   work.raise('users');
 }
 
-/** Notes the event of a change to a user's row; none where nothing that is told has changed. */
-export function tellUpdate(
+/** Emits the event of a change to a user's row, if a column that events contain has changed. */
+export function emitUpdate(
   work: Work,
   before: UserRow,
   after: UserRow,

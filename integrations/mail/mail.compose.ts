@@ -12,7 +12,7 @@ export interface MailAttachment {
 /**
  * The mail as it goes over the wire. Every header is encoded by the library; nothing is ever read from files or
  * addresses that a text names.
- * @param id names the mail for good: the same for every attempt, so that whoever gets it twice can tell.
+ * @param id identifies the mail: the same for every attempt, so that a duplicate can be recognised.
  */
 export async function composeMail(
   mail: Mail,

@@ -34,7 +34,7 @@ export function noteFailure({ log }: Pick<Services, 'log'>, error: unknown): voi
   log.info({ kind: error.kind, code, cause: message }, 'a mail was not taken');
 }
 
-/** What the job or the request tells of a failure. */
+/** The error of the job or the request. */
 export function publicFailure(error: unknown): unknown {
   if (!(error instanceof SmtpFailure)) return error;
   const code = (

@@ -1,7 +1,7 @@
 import type { IDToken } from 'openid-client';
 import type { TokenSubject } from '../../domain/access/access.login.ts';
 import { byAddress, throttle } from '../../domain/access/access.throttle.ts';
-import { HANDSHAKE_SECONDS, keepHandshake, takeHandshake } from '../../domain/access/sso/sso.handshakes.ts';
+import { HANDSHAKE_SECONDS, storeHandshake, takeHandshake } from '../../domain/access/sso/sso.handshakes.ts';
 import { loginByProvider, type ProviderIdentity } from '../../domain/access/sso/sso.login.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Services } from '../../domain/kernel/services.ts';
@@ -42,7 +42,7 @@ export async function startSso(
   const access = await providerAccess(services);
   await requireOwnAddress(ctx, access.sso, input.redirect_uri);
   const { url, state, handshake } = await beginAtProvider(access, input.redirect_uri);
-  await keepHandshake(ctx.db, services.secrets, state, handshake);
+  await storeHandshake(ctx.db, services.secrets, state, handshake);
   return { authorization_url: url, state, expires_in: HANDSHAKE_SECONDS };
 }
 

@@ -180,7 +180,7 @@ const BROKEN_LOGINS = [
 
 function isRefusal(error: unknown): boolean {
   if (error instanceof oidc.AuthorizationResponseError) return true;
-  // the client's own credentials are the settings' fault, not that of who logs in
+  // wrong client credentials are an error of the settings, not of the user
   if (error instanceof oidc.ResponseBodyError) return error.status < 500 && error.error === 'invalid_grant';
   return error instanceof oidc.ClientError && BROKEN_LOGINS.includes(error.code ?? '');
 }

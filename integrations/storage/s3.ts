@@ -146,7 +146,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 
 /**
  * What a user may know of a failure. An answer can repeat the credentials and signatures that were sent, in the code of the
- * error too: nothing of its text is kept, not even as the cause, and only codes of `ADVICE` are repeated.
+ * error too: nothing of its text is stored, not even as the cause, and only codes of `ADVICE` are repeated.
  */
 function publicFailure(error: unknown): unknown {
   if (error instanceof FileFailure) return error.cause;

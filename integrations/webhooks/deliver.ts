@@ -36,7 +36,7 @@ export async function deliver(
     }
   }
   if (!event) {
-    await giveUp(services, delivery, 'the event is no longer kept, or the owner no longer sees it');
+    await giveUp(services, delivery, 'the event is no longer stored, or the owner no longer sees it');
     return;
   }
   const body = JSON.stringify({ id: delivery.id, webhook_id: delivery.webhook_id, ...event });

@@ -21,14 +21,14 @@ interface Person extends Erased {
 
 /**
  * Replaces a person's names and addresses, in two passes: one over everything, then the account, which nobody changes
- * afterwards, then one over what was written meanwhile by whoever still knew the old name. What tells the names is
+ * afterwards, then one over what others wrote meanwhile with the old name. What contains the names is
  * rewritten last, so that a run which was killed begins anew and finds all of them again.
  */
 export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void> {
   const { ctx } = job;
   const id = job.payload.user_id;
   const first = await personOf(ctx.db, id);
-  // whoever is called by the pseudonym already leaves nothing to replace
+  // a user who already has the pseudonym needs no replacement
   if (!first) return;
   const { purgedThrough, newest } = await feedEnds(ctx.db);
   const counts: Record<string, number> = {};
@@ -38,7 +38,7 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
   const person = await command(ctx, async (work) => {
     await job.hold(work);
     const user = (await lockUsers(work.sql, [id])).get(id);
-    // whoever renamed the user meanwhile has ended, or waits and will find him erased
+    // a concurrent rename has ended, or waits and will find the user erased
     const known = (await personOf(work.sql, id)) ?? first;
     await replaceAccount(work, known, user);
     work.raise('users');

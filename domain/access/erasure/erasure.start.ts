@@ -3,7 +3,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
+import { lockAdministrators, requireAnotherAdministrator } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, updateUser } from '../users.store.ts';
 import { knownAs } from './erasure.identity.ts';
@@ -25,7 +25,7 @@ export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
     if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody erases himself.');
     if (user) {
       if (user.erased_at !== null) throw new EstateError('wrong_state', 'The user was erased already.');
-      if (isAdministrator(user)) await keepAnAdministrator(sql, [id]);
+      if (isAdministrator(user)) await requireAnotherAdministrator(sql, [id]);
       if (user.is_active) {
         await updateUser(work, user, { is_active: false }, { revokes: true });
         await work.extensions.userRightsChanged(work, ctx, [id]);

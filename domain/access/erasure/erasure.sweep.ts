@@ -83,7 +83,7 @@ interface EventRow {
 
 function erasedData(row: EventRow, { id, eraser }: Erased): unknown {
   const about = row.about || row.user_id === id;
-  // what tells a user of something is written by the service; the other events hold what people have written, too
+  // the service writes the texts of notifications; other events also contain texts of people
   const replace = row.scope === 'user' ? eraser.texts : eraser.members;
   const data = replace(row.data, about) as EventRow['data'];
   const own = row.user_id === id && row.event_type.startsWith('auth.') && 'address' in data;

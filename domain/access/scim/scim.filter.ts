@@ -8,7 +8,7 @@ interface FilterColumn {
   type: 'text' | 'exact' | 'boolean' | 'time';
 }
 
-/** A multi-valued attribute, kept in rows of its own. */
+/** A multi-valued attribute, stored in a table of its own. */
 interface FilterRows {
   /** What stands between `exists (select` and `)`, without what is asked of the row. */
   rows: string;

@@ -3,7 +3,7 @@ import { OPEN_ROLES, permissionsOfRole, requireGrantable } from '../../kernel/pe
 import { administratorLeft } from '../administrators.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
 import { isAdministrator } from '../users.delete.ts';
-import { lockUsers, tellUpdate, type UserRow } from '../users.store.ts';
+import { emitUpdate, lockUsers, type UserRow } from '../users.store.ts';
 
 /** Gives everybody in a group the role that the settings now tie to it. @throws EstateError `forbidden`. */
 export async function followGroupSettings(work: Work, ctx: Ctx): Promise<void> {
@@ -51,7 +51,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
       [role, members.map(({ id }) => id)],
     );
     const now = new Map(after.map(({ row }: { row: UserRow }) => [row.id, row]));
-    for (const user of members) tellUpdate(work, user, now.get(user.id) as UserRow);
+    for (const user of members) emitUpdate(work, user, now.get(user.id) as UserRow);
     work.raise('users');
   }
   await work.extensions.userRightsChanged(

@@ -4,14 +4,14 @@ import { attributesOf, idsOf, member, type PatchOperation, patchOperations } fro
 import { GROUP_SCHEMA } from './scim.resources.ts';
 import { textOf } from './scim.users.input.ts';
 
-/** What a request says of a group; what it leaves out is undefined. */
+/** The values of a group in a request; omitted ones are undefined. */
 export interface ScimGroupValues {
   displayName?: string;
   externalId?: string | null;
   members: MemberChange;
 }
 
-/** What becomes of the members: first all go if `replace`, then some come and some go. */
+/** Changes of the members: first all are removed if `replace`, then some are added and some removed. */
 export interface MemberChange {
   replace: boolean;
   add: Set<string>;
@@ -95,7 +95,7 @@ function applyMembers(change: MemberChange, { op, path, value }: PatchOperation)
     }
     for (const id of ids) {
       change.add.delete(id);
-      // whoever can be no member is none
+      // an id that is no UUID cannot be a member
       if (isUuid(id)) change.remove.add(id);
     }
     return;

@@ -11,7 +11,7 @@ import {
   requireReopening,
 } from '../../kernel/permissions/grants.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { keepAnAdministrator, lockAdministrators } from '../administrators.ts';
+import { lockAdministrators, requireAnotherAdministrator } from '../administrators.ts';
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
 import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';
@@ -45,7 +45,7 @@ export async function createScimUser(ctx: Ctx, body: unknown): Promise<string> {
         is_active: values.active ?? true,
       },
     ]);
-    await keepIdentity(work, user!, null, {
+    await storeIdentity(work, user!, null, {
       user_name: userName,
       external_id: values.externalId ?? null,
       given_name: values.givenName ?? null,
@@ -56,7 +56,7 @@ export async function createScimUser(ctx: Ctx, body: unknown): Promise<string> {
 }
 
 /**
- * Replaces what is kept of an account; a state or address that is not sent stays.
+ * Replaces the values of an account; an omitted state or address is unchanged.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `scim_invalid_value`, `scim_uniqueness`, or
  * `conflict` for the last administrator.
  */
@@ -123,13 +123,13 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     if (changes.email !== undefined) await sql('one_time_tokens').where({ user_id: user.id }).delete();
     if (changes.is_active) await requireReopening(ctx, sql, user);
     if (isAdministrator(user) && !isAdministrator({ ...user, ...changes })) {
-      await keepAnAdministrator(sql, [user.id]);
+      await requireAnotherAdministrator(sql, [user.id]);
     }
     if (Object.keys(changes).length > 0) {
       await updateUser(work, user, changes, { revokes: 'is_active' in changes || 'email' in changes });
       if ('is_active' in changes) await work.extensions.userRightsChanged(work, ctx, [user.id]);
     }
-    await keepIdentity(work, { ...user, ...changes }, before ?? null, names);
+    await storeIdentity(work, { ...user, ...changes }, before ?? null, names);
   });
 }
 
@@ -144,7 +144,7 @@ export async function deleteScimUser(ctx: Ctx, id: string): Promise<void> {
     await lockAdministrators(work.sql);
     const [user] = await lockedPerson(work, ctx, id);
     if (user.id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody deletes himself.');
-    if (isAdministrator(user)) await keepAnAdministrator(work.sql, [user.id]);
+    if (isAdministrator(user)) await requireAnotherAdministrator(work.sql, [user.id]);
     await deleteUserRows(work, ctx, [user]);
   });
 }
@@ -184,8 +184,8 @@ async function requireFree(
   if (rows[0].email) throw scimError('uniqueness', 'There is an account with this e-mail address.');
 }
 
-/** Keeps what the agent calls the account; the event tells what has changed, and not the names of a person. */
-async function keepIdentity(
+/** Stores the client's names of the account; the event lists the changed members, without a person's names. */
+async function storeIdentity(
   work: Work,
   user: UserRow,
   before: IdentityRow | null,

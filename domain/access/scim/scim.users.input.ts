@@ -2,7 +2,7 @@ import { scimError } from './scim.errors.ts';
 import { attributesOf, meets, member, type PatchOperation, patchOperations } from './scim.patch.ts';
 import { USER_SCHEMA } from './scim.resources.ts';
 
-/** What a request says of an account; what it leaves out is undefined. */
+/** The values of an account in a request; omitted ones are undefined. */
 export interface ScimUserValues {
   userName?: string;
   externalId?: string | null;
@@ -29,8 +29,8 @@ const names = {
 
 const readOnly = new Set(['id', 'meta', 'groups', 'roles']);
 
-/** Attributes of RFC 7643 that are taken and not kept: agents send them unless they are told not to. */
-const notKept = new Set([
+/** Attributes of RFC 7643 that are accepted but not stored: clients send them by default. */
+const notStored = new Set([
   'schemas',
   'password',
   'nickname',
@@ -111,7 +111,7 @@ function apply(values: ScimUserValues, operation: PatchOperation, present: Prese
     return;
   }
   if (readOnly.has(attribute)) throw scimError('mutability', `${attribute} cannot be changed here.`);
-  if (notKept.has(attribute) || attribute.startsWith('urn:')) return;
+  if (notStored.has(attribute) || attribute.startsWith('urn:')) return;
   if (strict) throw scimError('invalidPath', `There is no attribute ${attribute}.`);
 }
 
@@ -124,7 +124,7 @@ function applyName(values: ScimUserValues, { op, path, value }: PatchOperation):
         })
       : [[path.member, op === 'remove' ? null : value] as const];
   for (const [name, part] of parts) {
-    // middle names and titles are not kept
+    // middle names and titles are not stored
     if (!Object.hasOwn(names, name)) continue;
     const known = names[name as keyof typeof names];
     const text = textOf(part, `name.${known.key}`, known.max);
@@ -139,7 +139,7 @@ function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation
   if (filter && !meets({ value: values.email ?? email, type: 'work', primary: true }, filter)) {
     // RFC 7644, 3.5.2.3
     if (op === 'replace') throw scimError('noTarget', 'No e-mail address of the account fits the path.');
-    // an address for another purpose is not kept
+    // an address for another purpose is not stored
     return;
   }
   if (path.member !== undefined && path.member !== 'value') return;
@@ -155,7 +155,7 @@ function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation
   values.email = text;
 }
 
-/** The address that is kept of several: the primary one, else that for work, else the first. */
+/** The stored one of several addresses: the primary one, else that for work, else the first. */
 function chosen(list: unknown[]): unknown {
   const entries = list.map((item) => ({
     value: typeof item === 'string' ? item : member(item, 'value'),

@@ -6,7 +6,7 @@ const PURPOSE = 'sso-login';
 export const HANDSHAKE_SECONDS = 600;
 
 /** Keeps what a login that was begun is checked against, sealed, under the hash of its state. */
-export async function keepHandshake(
+export async function storeHandshake(
   sql: Sql,
   secrets: SecretBox,
   state: string,
@@ -20,7 +20,7 @@ export async function keepHandshake(
   });
 }
 
-/** Takes what was kept under the state, so that it serves once; undefined when it is unknown, was used or is too old. */
+/** Takes the handshake of a state, once; undefined if it is unknown, used or expired. */
 export async function takeHandshake<T>(sql: Sql, secrets: SecretBox, state: string): Promise<T | undefined> {
   const [row] = await sql('one_time_tokens')
     .where({ hash: sha256(state), purpose: PURPOSE })

@@ -8,14 +8,14 @@ import { isAdministrator } from '../users.delete.ts';
 import { insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { roleOfGroups } from './sso.roles.ts';
 
-/** Who has logged in at the provider, as its checked answer tells. */
+/** Who has logged in at the provider, by its verified response. */
 export interface ProviderIdentity {
   issuer: string;
   subject: string;
   /** Undefined where the provider does not vouch for it. */
   email: string | undefined;
   displayName: string | undefined;
-  /** Undefined where the provider tells none. */
+  /** Undefined if the provider sends none. */
   groups: string[] | undefined;
   /** Whether somebody whom nobody has invited gets an account. */
   mayJoin: boolean;

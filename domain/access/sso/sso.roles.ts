@@ -4,7 +4,7 @@ import { readSetting } from '../../kernel/settings/settings.read.ts';
 /**
  * The role that a person's groups give by the settings: that of the first group in their list, the default role for who
  * is in none of them.
- * @returns undefined where the settings name no groups or the provider tells none: then roles are given by hand.
+ * @returns undefined where the settings name no groups or the provider sends none: then roles are assigned manually.
  */
 export async function roleOfGroups(sql: Sql, groups: string[] | undefined): Promise<string | undefined> {
   return groups && (await rolesByGroups(sql))?.(groups);

@@ -26,7 +26,7 @@ const direct: Partial<Record<LocalKind, readonly Kind[]>> = {
 };
 
 /** A column by its name; a path over references (`company.name`) is known by its first part alone. */
-export function columnOf(columns: readonly RemoteColumn[], name: string): RemoteColumn | undefined {
+function columnOf(columns: readonly RemoteColumn[], name: string): RemoteColumn | undefined {
   return columns.find((column) => column.name === name);
 }
 
