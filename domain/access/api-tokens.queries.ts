@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { readItem, runList } from '../kernel/lists/lists.run.ts';
+import { findItem, runList } from '../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
 
@@ -44,5 +44,5 @@ export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams
 
 /** One token without its secret. */
 export async function readApiToken(sql: Sql, id: string): Promise<JsonText | undefined> {
-  return await readItem(sql, apiTokenList, { sql: 't.id = ?::uuid', bindings: [id] });
+  return await findItem(sql, apiTokenList, id);
 }

@@ -1,5 +1,4 @@
 import type { Sql } from '../../platform/database.ts';
-import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { columnMembers } from '../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../kernel/lists/lists.run.ts';
@@ -41,9 +40,7 @@ export async function listRoles(
 
 /** One role; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readRole(ctx: Ctx, key: string, sql: Sql = ctx.db): Promise<JsonText> {
-  const item = await readItem(sql, roleList, { sql: 'r.key = ?', bindings: [key] });
-  if (!item) throw notFound('role', key);
-  return item;
+  return await readItem(sql, { ...roleList, id: 'r.key', idType: 'text' }, 'role', key);
 }
 
 /** Every application permission by group. */

@@ -1,5 +1,4 @@
 import type { Sql } from '../../platform/database.ts';
-import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
@@ -121,9 +120,7 @@ export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Prom
 
 /** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  const text = await readItem(sql, userList(ctx), { sql: 'u.id = ?', bindings: [id] });
-  if (!text) throw notFound('user', id);
-  return text;
+  return await readItem(sql, userList(ctx), 'user', id);
 }
 
 /** The accounts of programs. @throws EstateError `forbidden`. */
@@ -139,10 +136,8 @@ export async function listServiceAccounts(
 
 /** One account of a program. @throws EstateError `not_found`. */
 export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText> {
-  const where = { sql: "u.id = ? and u.kind = 'service'", bindings: [id] };
-  const text = await readItem(ctx.db, serviceAccountList, where);
-  if (!text) throw notFound('service account', id);
-  return text;
+  const isService = [{ sql: "u.kind = 'service'", bindings: [] }];
+  return await readItem(ctx.db, serviceAccountList, 'service account', id, isService);
 }
 
 /** Who was invited and has no password yet. @throws EstateError `forbidden`. */

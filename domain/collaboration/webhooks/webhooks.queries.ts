@@ -87,9 +87,7 @@ export async function listWebhooks(
 /** One webhook as JSON. @throws EstateError `not_found`. */
 export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
-  const item = await readItem(sql, webhookList, { sql: 'w.id = ?', bindings: [id] });
-  if (!item) throw notFound('webhook', id);
-  return item;
+  return await readItem(sql, webhookList, 'webhook', id);
 }
 
 /** The deliveries of a webhook, newest first. @throws EstateError `not_found`. */

@@ -224,13 +224,3 @@ export async function itemsOf(
   const items = new Map<string, string>(rows.map((row: { id: string; item: string }) => [row.id, row.item]));
   return ids.flatMap((id) => items.get(id) ?? []);
 }
-
-/** One item of a list with all members, as JSON text; undefined if there is none. */
-export async function readItem(sql: Sql, spec: ListSpec, where: Condition): Promise<JsonText | undefined> {
-  const item = projection(spec.members, undefined);
-  const { rows } = await sql.raw(`select (${item.sql})::text as item from ${spec.from} where ${where.sql}`, [
-    ...item.bindings,
-    ...where.bindings,
-  ]);
-  return rows[0]?.item;
-}
