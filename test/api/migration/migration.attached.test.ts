@@ -107,7 +107,7 @@ describe('a full snapshot', () => {
       'Runbook again': 'skip: another row has the same content',
       '=cmd()': 'create',
       Farewell: 'skip: its card is left out',
-      'Wrong kind': 'conflict: card_type: “Widget” stands for no card type',
+      'Wrong kind': 'conflict: card_type: “Widget” is no card type',
     });
     const [runbook, , , , formula] = await records(admin, id, 'document');
     expect(runbook).toMatchObject({
