@@ -5,7 +5,7 @@ import { createFirstAdministrator, issueSetupToken } from './domain/access/acces
 import { createSessionReader } from './domain/access/access.sessions.ts';
 import { loadDemo } from './domain/app/demo/demo.load.ts';
 import { extensions } from './domain/app/extensions.ts';
-import { seedFacts } from './domain/governance/eol/eol.seed.ts';
+import { seedFacts } from './domain/governance/eol/eol.facts.ts';
 import { createMetamodelStore } from './domain/kernel/metamodel/metamodel.store.ts';
 import { type Services, systemContext } from './domain/kernel/services.ts';
 import { createSettingsStore } from './domain/kernel/settings/settings.state.ts';

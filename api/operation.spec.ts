@@ -30,11 +30,13 @@ export interface RawBody {
 }
 
 /** The parameters in a path, such as `card_id` in `/cards/:card_id`. */
-type PathParams<U extends string> = U extends `${string}:${infer Name}/${infer Rest}`
-  ? Record<Name, string> & PathParams<`/${Rest}`>
-  : U extends `${string}:${infer Name}`
-    ? Record<Name, string>
-    : unknown;
+type PathParams<U extends string> = string extends U
+  ? Record<string, string>
+  : U extends `${string}:${infer Name}/${infer Rest}`
+    ? Record<Name, string> & PathParams<`/${Rest}`>
+    : U extends `${string}:${infer Name}`
+      ? Record<Name, string>
+      : unknown;
 
 /** Everything about one operation: its route, schemas, permission and its place in the API's description. */
 export interface OperationSpec<

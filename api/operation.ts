@@ -122,7 +122,8 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       response: responses(app, spec.answers),
     } as never,
     handler: async (request, reply) => {
-      const { ctx, params, query, body } = request;
+      const { ctx, query, body } = request;
+      const params = request.params as Record<string, string>;
       return sendResult(spec, reply, await spec.handler({ ctx, params, query, body, request, reply }));
     },
   });

@@ -31,9 +31,8 @@ import { runApply as applyMigration } from '../domain/exchange/migration/apply.r
 import { recordFailure as recordMigrationFailure } from '../domain/exchange/migration/migration.events.ts';
 import { migrationApplyJob, migrationStageJob } from '../domain/exchange/migration/migration.jobs.ts';
 import { runStaging } from '../domain/exchange/migration/stage.run.ts';
-import { eolRefreshJob } from '../domain/governance/eol/eol.refresh.job.ts';
-import { mitigationsDueJob } from '../domain/governance/risks/mitigations.due.job.ts';
-import { openDueOccurrences } from '../domain/governance/risks/tasks.due.ts';
+import { eolRefreshJob } from '../domain/governance/eol/eol.facts.ts';
+import { mitigationsDueJob, openDueOccurrences } from '../domain/governance/risks/tasks.store.ts';
 import { recalculateJob, recalculateType } from '../domain/inventory/calculations/recalculate.type.ts';
 import { archivePurgeJob } from '../domain/inventory/cards/archive-purge.job.ts';
 import { purgeArchive } from '../domain/inventory/cards/cards.delete.ts';

@@ -7,8 +7,8 @@ import {
   MAX_FILES,
   type RecordFile,
   requireFiles,
-} from '../../domain/governance/adr/adr.import.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+} from '../../domain/governance/adr/adr.commands.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { readAdrFile } from '../../reports/governance/documents/document.adr.ts';
@@ -27,18 +27,15 @@ const formats = { ...paperMedia, md: MARKDOWN };
 
 /** Decisions as files: out as DOCX, PDF and Markdown, in as Markdown. */
 export async function registerAdrFileRoutes(app: App): Promise<void> {
-  app.addSchema(ImportedAdrsSchema);
-
   operation(app, {
     method: 'GET',
     url: '/api/v1/adr/:adr_id/export',
     id: 'exportAdr',
     tag,
-    summary: 'Hand a decision on as a file',
+    summary: 'Export a decision as a file',
     description:
-      '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which reads back as it was.',
+      '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which can be imported without loss.',
     permission: 'adr.view',
-    params: Type.Object({ adr_id: Uuid }, closed),
     query: Type.Object(
       {
         format: Type.Union([Type.Literal('docx'), Type.Literal('pdf'), Type.Literal('md')], {
@@ -77,7 +74,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
       id: 'importAdrs',
       tag,
       summary: 'Read decisions from Markdown files',
-      description: `MADR in its versions, Nygard's form, and whatever else has a title: one file as the body, or a form with up to ${MAX_FILES}, of at most 1 MiB each. All become drafts with the next numbers, or none does. \`notes\` tell what could not be taken over.`,
+      description: `MADR in its versions, Nygard's form, and other files with a title: one file as the body, or a form with up to ${MAX_FILES}, of at most 1 MiB each. All become drafts with the next numbers, or none does. \`notes\` contain what could not be imported.`,
       permission: 'adr.manage',
       consumes: {
         [MARKDOWN]: {
@@ -88,7 +85,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
       },
       bodyLimit: MAX_BYTES,
       ownIdempotency: true,
-      answers: { 201: { description: 'What the files have become', schema: Type.Ref('ImportedAdrs#') } },
+      answers: { 201: { description: 'The created drafts', schema: ImportedAdrsSchema } },
       handler: async ({ ctx, body, request, reply }) => {
         const files = Buffer.isBuffer(body) ? [{ name: '', content: body }] : await receiveRecords(request);
         requireFiles(files);

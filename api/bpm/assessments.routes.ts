@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import {
   type AssessmentInput,
   assessmentSorts,
@@ -8,10 +7,8 @@ import {
   listAssessments,
 } from '../../domain/modelling/bpm/assessments.ts';
 import { listTemplates, readTemplate } from '../../domain/modelling/bpm/templates.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bpm.assessments.ts';
-import { ProcessParams } from '../schemas/bpm.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
@@ -23,7 +20,7 @@ const assessing = {
   permissionNote: 'inventory.view to read',
 } as const;
 const base = '/api/v1/bpm/processes/:process_id/assessments';
-const assessment = Type.Ref('ProcessAssessment#');
+const assessment = schemas.AssessmentSchema;
 const idsOf = (params: { process_id: string; assessment_id: string }) => ({
   process: params.process_id,
   assessment: params.assessment_id,
@@ -31,30 +28,20 @@ const idsOf = (params: { process_id: string; assessment_id: string }) => ({
 
 /** Assessments of processes, and templates of models. */
 export function registerProcessAssessmentRoutes(app: App): void {
-  for (const schema of [
-    schemas.AssessmentSchema,
-    schemas.AssessmentItemSchema,
-    schemas.TemplateItemSchema,
-    schemas.TemplateSchema,
-  ])
-    app.addSchema(schema);
-
   operation(app, {
     ...assessing,
     method: 'GET',
     url: base,
     id: 'listProcessAssessments',
     summary: 'List the assessments of a process',
-    params: ProcessParams,
     query: listQuery(assessmentSorts, 'assessment_date', {}),
     answers: {
       200: {
         description: 'Assessments, the latest first',
-        schema: listAnswer(Type.Ref('ProcessAssessmentItem#')),
+        schema: listAnswer(schemas.AssessmentItemSchema),
       },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listAssessments(ctx, params.process_id, query)),
+    handler: ({ ctx, params, query }) => listAssessments(ctx, params.process_id, query),
   });
 
   operation(app, {
@@ -64,15 +51,11 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'createProcessAssessment',
     summary: 'Assess a process',
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
-    params: ProcessParams,
     body: schemas.AssessmentCreateBody,
     bodyExample: schemas.assessmentExample,
     answers: { 201: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) => {
-      const text = await createAssessment(ctx, params.process_id, body as AssessmentInput);
-      return sendResource(reply.code(201), text);
-    },
+    handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
   });
 
   operation(app, {
@@ -82,14 +65,12 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'changeProcessAssessment',
     summary: 'Change an assessment',
     description: 'Absent members stay unchanged. The date and the assessor never change.',
-    params: schemas.AssessmentParams,
     body: schemas.AssessmentUpdateBody,
     bodyExample: { overall_score: 4, notes: null },
     headers: ['If-Match'],
     answers: { 200: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await changeAssessment(ctx, idsOf(params), body as AssessmentInput)),
+    handler: ({ ctx, params, body }) => changeAssessment(ctx, idsOf(params), body as AssessmentInput),
   });
 
   operation(app, {
@@ -98,14 +79,10 @@ export function registerProcessAssessmentRoutes(app: App): void {
     url: `${base}/:assessment_id`,
     id: 'deleteProcessAssessment',
     summary: 'Delete an assessment',
-    params: schemas.AssessmentParams,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      await deleteAssessment(ctx, idsOf(params));
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteAssessment(ctx, idsOf(params)),
   });
 
   operation(app, {
@@ -117,8 +94,8 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'listProcessTemplates',
     summary: 'List templates of models',
     query: listQuery(schemas.templateSorts, 'place', {}),
-    answers: { 200: { description: 'Templates', schema: listAnswer(Type.Ref('ProcessTemplateItem#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listTemplates(ctx, query)),
+    answers: { 200: { description: 'Templates', schema: listAnswer(schemas.TemplateItemSchema) } },
+    handler: ({ ctx, query }) => listTemplates(ctx, query),
   });
 
   operation(app, {
@@ -130,7 +107,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'getProcessTemplate',
     summary: 'Read a template of a model',
     params: schemas.TemplateParams,
-    answers: { 200: { description: 'The template', schema: Type.Ref('ProcessTemplate#') } },
+    answers: { 200: { description: 'The template', schema: schemas.TemplateSchema } },
     handler: async ({ params }) => readTemplate(params.template_key),
   });
 }

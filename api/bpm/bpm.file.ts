@@ -1,12 +1,12 @@
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
-import { modelLimits } from '../../domain/modelling/bpm/bpmn.guard.ts';
+import { modelLimits } from '../../domain/modelling/bpm/bpmn.model.ts';
 import type { DiagramFile } from '../../domain/modelling/bpm/diagrams.queries.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 
-/** Sends a model or picture as an attachment that runs nothing, whatever stands in it. */
+/** Sends a model or picture as an attachment that cannot run scripts. */
 export function sendDiagramFile(
   request: FastifyRequest,
   reply: FastifyReply,

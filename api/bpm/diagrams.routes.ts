@@ -10,11 +10,10 @@ import {
   versionSorts,
 } from '../../domain/modelling/bpm/diagrams.queries.ts';
 import { deleteDiagram, saveDiagram } from '../../domain/modelling/bpm/diagrams.save.ts';
-import { linkElement } from '../../domain/modelling/bpm/elements.link.ts';
 import { elementFilters, elementSorts, listElements } from '../../domain/modelling/bpm/elements.list.ts';
-import type { LinkInput } from '../../domain/modelling/bpm/links.check.ts';
+import { type LinkInput, linkElement } from '../../domain/modelling/bpm/links.save.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { sendJson, sendResource } from '../json.ts';
+import { sendJson } from '../json.ts';
 import type { AnswerHeader } from '../openapi/headers.ts';
 import { operation } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
@@ -45,20 +44,10 @@ const relating = {
 const base = '/api/v1/bpm/processes/:process_id';
 const FORM_ROOM = 64 * 1024;
 const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
-const saved = { description: 'The result of the save', schema: Type.Ref('SavedProcessDiagram#') };
+const saved = { description: 'The result of the save', schema: schemas.SavedDiagramSchema };
 
 /** Diagrams of processes, and the elements in them. */
 export async function registerProcessDiagramRoutes(app: App): Promise<void> {
-  for (const schema of [
-    schemas.DiagramSchema,
-    schemas.VersionItemSchema,
-    schemas.SavedDiagramSchema,
-    schemas.DeletedDiagramSchema,
-    schemas.ElementSchema,
-    schemas.ElementItemSchema,
-  ])
-    app.addSchema(schema);
-
   operation(app, {
     ...reading,
     method: 'GET',
@@ -66,11 +55,9 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'getProcessDiagram',
     summary: 'Read the diagram of a process',
     description: 'Null for a process that has none.',
-    params: schemas.ProcessParams,
     query: schemas.VersionQuery,
-    answers: { 200: { description: 'The diagram', schema: Type.Ref('ProcessDiagram#') } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await readDiagram(ctx, params.process_id, query.version)),
+    answers: { 200: { description: 'The diagram', schema: schemas.DiagramSchema } },
+    handler: ({ ctx, params, query }) => readDiagram(ctx, params.process_id, query.version),
   });
 
   operation(app, {
@@ -81,7 +68,6 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     summary: 'Save the diagram of a process as its next version',
     description:
       'The model is stored unchanged. Elements keep their links by their ids. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
-    params: schemas.ProcessParams,
     body: schemas.DiagramSaveBody,
     bodyExample: { bpmn_xml: schemas.bpmnExample },
     bodyLimit: schemas.MODEL_BODY,
@@ -104,13 +90,12 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'deleteProcessDiagram',
     summary: 'Delete the diagram of a process with all its versions, elements and links',
     description: 'Flow versions stay. It can be undone as a batch.',
-    params: schemas.ProcessParams,
     headers: ['If-Match'],
     answers: {
-      200: { description: 'The result of the deletion', schema: Type.Ref('DeletedProcessDiagram#') },
+      200: { description: 'The result of the deletion', schema: schemas.DeletedDiagramSchema },
     },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params }) => await deleteDiagram(ctx, params.process_id),
+    handler: ({ ctx, params }) => deleteDiagram(ctx, params.process_id),
   });
 
   operation(app, {
@@ -119,13 +104,11 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     url: `${base}/diagram/versions`,
     id: 'listProcessDiagramVersions',
     summary: 'List the versions of a diagram',
-    params: schemas.ProcessParams,
     query: listQuery(versionSorts, 'version', {}),
     answers: {
-      200: { description: 'Versions, newest first', schema: listAnswer(Type.Ref('ProcessDiagramVersion#')) },
+      200: { description: 'Versions, newest first', schema: listAnswer(schemas.VersionItemSchema) },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listDiagramVersions(ctx, params.process_id, query)),
+    handler: ({ ctx, params, query }) => listDiagramVersions(ctx, params.process_id, query),
   });
 
   await registerProcessContentRoutes(app);
@@ -140,7 +123,6 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
     id: 'exportProcessModel',
     summary: 'Download the model',
     description: 'Byte for byte as it was sent, in the encoding that `charset` names.',
-    params: schemas.ProcessParams,
     query: schemas.VersionQuery,
     headers: ['If-None-Match'],
     answers: {
@@ -165,7 +147,6 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
     summary: 'Download the picture of a diagram',
     description:
       'The one that was sent with the model, or else one that is drawn from its diagram interchange. Always an attachment that cannot run scripts.',
-    params: schemas.ProcessParams,
     query: schemas.VersionQuery,
     headers: ['If-None-Match'],
     answers: {
@@ -182,22 +163,25 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
     },
   });
 
+  await registerElementRoutes(app);
+}
+
+/** Elements of diagrams, and the import of files. */
+async function registerElementRoutes(app: App): Promise<void> {
   operation(app, {
     ...reading,
     method: 'GET',
     url: `${base}/elements`,
     id: 'listProcessElements',
     summary: 'List the elements of a diagram with the cards to which they are linked',
-    params: schemas.ProcessParams,
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
     answers: {
       200: {
         description: 'Elements, in the order of the document',
-        schema: listAnswer(Type.Ref('ProcessElementItem#')),
+        schema: listAnswer(schemas.ElementItemSchema),
       },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listElements(ctx, params.process_id, query)),
+    handler: ({ ctx, params, query }) => listElements(ctx, params.process_id, query),
   });
 
   operation(app, {
@@ -208,14 +192,13 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
     summary: 'Link an element to an application, a data object and an IT component',
     description:
       'Replaces the links of the element; absent ones are removed. The first link to a card creates a relation of the process to it; removing the last one deletes that relation, unless somebody has changed it.',
-    params: schemas.ElementParams,
     body: schemas.LinkBody,
     bodyExample: { application_id: null, custom_fields: { minutes: 5 } },
     headers: ['If-Match'],
-    answers: { 200: { description: 'The element', schema: Type.Ref('ProcessElement#'), headers: ['ETag'] } },
+    answers: { 200: { description: 'The element', schema: schemas.ElementSchema, headers: ['ETag'] } },
     errors: ['wrong_state', 'cardinality_exceeded'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await linkElement(ctx, params.process_id, params.element_id, body as LinkInput)),
+    handler: ({ ctx, params, body }) =>
+      linkElement(ctx, params.process_id, params.element_id, body as LinkInput),
   });
 
   // a scope with its own body parser, and with the service's checks instead of the framework's
@@ -232,7 +215,6 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
       id: 'importProcessDiagram',
       summary: 'Save a BPMN file as the next version of a diagram',
       description: 'Like a save; the file is stored byte for byte, in the encoding that it declares.',
-      params: schemas.ProcessParams,
       query: schemas.DryRunQuery,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
       bodyLimit: schemas.MODEL_BODY + FORM_ROOM,

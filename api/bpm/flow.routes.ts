@@ -1,23 +1,28 @@
-import Type from 'typebox';
 import { requireWriter, rights } from '../../domain/modelling/bpm/bpm.access.ts';
 import { readModelText, readThumbnail } from '../../domain/modelling/bpm/bpmn.read.ts';
 import { elementFilters, elementSorts } from '../../domain/modelling/bpm/elements.list.ts';
-import { createDraft, deleteDraft, patchDraft } from '../../domain/modelling/bpm/flow.commands.ts';
-import { compareFlows } from '../../domain/modelling/bpm/flow.compare.ts';
-import { approveFlow, rejectFlow, submitFlow } from '../../domain/modelling/bpm/flow.decide.ts';
-import { listDraftElements, planLink } from '../../domain/modelling/bpm/flow.links.ts';
 import {
+  approveFlow,
+  createDraft,
+  deleteDraft,
+  patchDraft,
+  planLink,
+  rejectFlow,
+  submitFlow,
+} from '../../domain/modelling/bpm/flow.commands.ts';
+import { listDraftElements } from '../../domain/modelling/bpm/flow.links.ts';
+import {
+  compareFlows,
   flowSorts,
   listFlows,
   readFlow,
   readFlowPermissions,
   readPublished,
 } from '../../domain/modelling/bpm/flow.list.ts';
-import type { LinkInput } from '../../domain/modelling/bpm/links.check.ts';
-import { sendJson, sendResource } from '../json.ts';
+import type { LinkInput } from '../../domain/modelling/bpm/links.save.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/bpm.flow.ts';
-import { MODEL_BODY, ProcessParams } from '../schemas/bpm.ts';
+import { LinkBody, MODEL_BODY } from '../schemas/bpm.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
@@ -36,11 +41,10 @@ const approving = {
   permission: 'login',
   permissionNote: 'bpm.approve_flows or card.bpm_approve',
 } as const;
-const flow = Type.Ref('ProcessFlowVersion#');
-const listed = listAnswer(Type.Ref('ProcessFlowVersionItem#'));
+const flow = schemas.FlowSchema;
+const listed = listAnswer(schemas.FlowItemSchema);
 const written = { 200: { description: 'The version', schema: flow, headers: ['ETag' as const] } };
 const changing = {
-  params: schemas.VersionParams,
   headers: ['If-Match' as const],
   answers: written,
   errors: ['wrong_state' as const, 'query_too_heavy' as const],
@@ -54,17 +58,6 @@ const pictureOf = async (text: string | null | undefined) =>
 
 /** Versions of the flow of a process: drafted, submitted, approved. */
 export function registerProcessFlowRoutes(app: App): void {
-  for (const schema of [
-    schemas.FlowSchema,
-    schemas.FlowItemSchema,
-    schemas.PublishedSchema,
-    schemas.DraftElementSchema,
-    schemas.DraftElementItemSchema,
-    schemas.ComparisonSchema,
-    schemas.FlowPermissionsSchema,
-  ])
-    app.addSchema(schema);
-
   operation(app, {
     tag,
     module: 'bpm',
@@ -75,9 +68,8 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'getPublishedProcessFlow',
     summary: 'Read the published version of a flow',
     description: 'Null for a process whose flow was never approved.',
-    params: ProcessParams,
-    answers: { 200: { description: 'The version', schema: Type.Ref('PublishedProcessFlow#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readPublished(ctx, params.process_id)),
+    answers: { 200: { description: 'The version', schema: schemas.PublishedSchema } },
+    handler: ({ ctx, params }) => readPublished(ctx, params.process_id),
   });
 
   operation(app, {
@@ -87,11 +79,9 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'listProcessFlowDrafts',
     summary: 'List the drafts and pending versions of a flow',
     description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
-    params: ProcessParams,
     query: listQuery(flowSorts, 'revision', {}),
     answers: { 200: { description: 'Versions, newest first', schema: listed } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listFlows(ctx, params.process_id, ['draft', 'pending'], query)),
+    handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['draft', 'pending'], query),
   });
 
   operation(app, {
@@ -101,20 +91,18 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'createProcessFlowDraft',
     summary: 'Create a draft',
     description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
-    params: ProcessParams,
     body: schemas.FlowCreateBody,
     bodyExample: schemas.flowExample,
     bodyLimit: MODEL_BODY,
     answers: { 201: { description: 'The draft', schema: flow, headers: ['ETag'] } },
     errors: ['wrong_state', 'query_too_heavy'],
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
-      const text = await createDraft(ctx, params.process_id, {
+      return await createDraft(ctx, params.process_id, {
         model: await readModelText(body.bpmn_xml, 'bpmn_xml'),
         thumbnail: (await pictureOf(body.svg_thumbnail)) ?? null,
         based_on_id: body.based_on_id ?? null,
       });
-      return sendResource(reply.code(201), text);
     },
   });
 
@@ -124,11 +112,9 @@ export function registerProcessFlowRoutes(app: App): void {
     url: `${base}/archived`,
     id: 'listArchivedProcessFlows',
     summary: 'List the archived versions of a flow',
-    params: ProcessParams,
     query: listQuery(flowSorts, 'revision', {}),
     answers: { 200: { description: 'Versions, newest first', schema: listed } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listFlows(ctx, params.process_id, ['archived'], query)),
+    handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['archived'], query),
   });
 
   registerSingleFlowRoutes(app);
@@ -142,9 +128,8 @@ function registerSingleFlowRoutes(app: App): void {
     url: `${base}/permissions`,
     id: 'getProcessFlowPermissions',
     summary: 'Read what the caller may do with a flow',
-    params: ProcessParams,
-    answers: { 200: { description: 'What is allowed', schema: Type.Ref('ProcessFlowPermissions#') } },
-    handler: async ({ ctx, params }) => await readFlowPermissions(ctx, params.process_id),
+    answers: { 200: { description: 'What is allowed', schema: schemas.FlowPermissionsSchema } },
+    handler: ({ ctx, params }) => readFlowPermissions(ctx, params.process_id),
   });
 
   operation(app, {
@@ -154,25 +139,27 @@ function registerSingleFlowRoutes(app: App): void {
     id: 'compareProcessFlows',
     summary: 'Compare two versions of a flow, element by element',
     description: 'Elements are compared by their ids, with their planned links.',
-    params: ProcessParams,
     query: schemas.CompareQuery,
-    answers: { 200: { description: 'The differences', schema: Type.Ref('ProcessFlowComparison#') } },
-    handler: async ({ ctx, params, query, reply }) => {
+    answers: { 200: { description: 'The differences', schema: schemas.ComparisonSchema } },
+    handler: async ({ ctx, params, query }) => {
       const ids = { base: query.base_id, other: query.other_id };
-      return sendJson(reply, await compareFlows(ctx, params.process_id, ids));
+      return await compareFlows(ctx, params.process_id, ids);
     },
   });
 
+  registerFlowVersionRoutes(app);
+}
+
+/** Operations on one version of a flow. */
+function registerFlowVersionRoutes(app: App): void {
   operation(app, {
     ...viewing,
     method: 'GET',
     url: `${base}/versions/:version_id`,
     id: 'getProcessFlow',
     summary: 'Read one version of a flow',
-    params: schemas.VersionParams,
     answers: { 200: { description: 'The version', schema: flow } },
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply, await readFlow(ctx, params.process_id, params.version_id)),
+    handler: ({ ctx, params }) => readFlow(ctx, params.process_id, params.version_id),
   });
 
   operation(app, {
@@ -186,11 +173,11 @@ function registerSingleFlowRoutes(app: App): void {
     body: schemas.FlowPatchBody,
     bodyExample: schemas.flowExample,
     bodyLimit: MODEL_BODY,
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
       const model = body.bpmn_xml === undefined ? undefined : await readModelText(body.bpmn_xml, 'bpmn_xml');
       const patch = { model, thumbnail: await pictureOf(body.svg_thumbnail) };
-      return sendResource(reply, await patchDraft(ctx, idsOf(params), patch));
+      return await patchDraft(ctx, idsOf(params), patch);
     },
   });
 
@@ -202,10 +189,7 @@ function registerSingleFlowRoutes(app: App): void {
     id: 'deleteProcessFlow',
     summary: 'Delete a draft',
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deleteDraft(ctx, idsOf(params));
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteDraft(ctx, idsOf(params)),
   });
 
   registerFlowApprovalRoutes(app);
@@ -222,7 +206,7 @@ function registerFlowApprovalRoutes(app: App): void {
     summary: 'Submit a draft for approval',
     description:
       'Those whose stakeholder role on the process allows it, or else everybody who may approve flows, get a to-do and a notification.',
-    handler: async ({ ctx, params, reply }) => sendResource(reply, await submitFlow(ctx, idsOf(params))),
+    handler: ({ ctx, params }) => submitFlow(ctx, idsOf(params)),
   });
 
   operation(app, {
@@ -235,7 +219,7 @@ function registerFlowApprovalRoutes(app: App): void {
     description:
       'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Relations that these create or delete need relations.manage or card.manage_relations.',
     errors: ['wrong_state', 'cardinality_exceeded'],
-    handler: async ({ ctx, params, reply }) => sendResource(reply, await approveFlow(ctx, idsOf(params))),
+    handler: ({ ctx, params }) => approveFlow(ctx, idsOf(params)),
   });
 
   operation(app, {
@@ -245,7 +229,7 @@ function registerFlowApprovalRoutes(app: App): void {
     url: `${base}/versions/:version_id/reject`,
     id: 'rejectProcessFlow',
     summary: 'Reject a submitted version, which becomes a draft again',
-    handler: async ({ ctx, params, reply }) => sendResource(reply, await rejectFlow(ctx, idsOf(params))),
+    handler: ({ ctx, params }) => rejectFlow(ctx, idsOf(params)),
   });
 
   operation(app, {
@@ -254,16 +238,14 @@ function registerFlowApprovalRoutes(app: App): void {
     url: `${base}/versions/:version_id/draft-elements`,
     id: 'listProcessDraftElements',
     summary: 'List the elements of a version with the cards to which they are to be linked',
-    params: schemas.VersionParams,
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
     answers: {
       200: {
         description: 'Elements, in the order of the document',
-        schema: listAnswer(Type.Ref('ProcessDraftElementItem#')),
+        schema: listAnswer(schemas.DraftElementItemSchema),
       },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listDraftElements(ctx, idsOf(params), query)),
+    handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
   });
 
   operation(app, {
@@ -274,11 +256,11 @@ function registerFlowApprovalRoutes(app: App): void {
     summary: 'Plan what an element of a draft is linked to',
     description: 'Replaces what was planned; it comes into force with the approval.',
     params: schemas.DraftElementParams,
-    body: schemas.PlanBody,
+    body: LinkBody,
     bodyExample: { application_id: null },
-    answers: { 200: { description: 'The element', schema: Type.Ref('ProcessDraftElement#') } },
+    answers: { 200: { description: 'The element', schema: schemas.DraftElementSchema } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput)),
+    handler: ({ ctx, params, body }) =>
+      planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput),
   });
 }

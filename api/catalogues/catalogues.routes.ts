@@ -1,18 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import {
+  catalogueLanguages,
   createEntry,
   deleteEntry,
+  listEntries,
   patchEntry,
 } from '../../domain/governance/catalogues/catalogue.commands.ts';
-import { catalogueLanguages, listEntries } from '../../domain/governance/catalogues/catalogue.queries.ts';
-import type { Catalogue } from '../../domain/governance/catalogues/catalogue.types.ts';
-import { principles, regulations, resourceTypes } from '../../domain/governance/catalogues/catalogues.ts';
+import {
+  type Catalogue,
+  principles,
+  regulations,
+  resourceTypes,
+} from '../../domain/governance/catalogues/catalogues.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../domain/kernel/metamodel/languages.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/catalogues.ts';
@@ -31,15 +34,14 @@ interface CatalogueApi {
   parameter: string;
   singular: string;
   plural: string;
-  schema: TSchema & { $id: string };
+  schema: TSchema;
   filters: Record<string, TSchema>;
-  create: TSchema;
-  patch: TSchema;
+  bodies: { create: TSchema; patch: TSchema };
   createExample: object;
   patchExample: object;
 }
 
-const enabledOnly = Type.Boolean({ default: false, description: 'Without those that are disabled' });
+const enabledOnly = Type.Boolean({ default: false, description: 'Without disabled ones' });
 
 const catalogues: CatalogueApi[] = [
   {
@@ -50,10 +52,9 @@ const catalogues: CatalogueApi[] = [
     parameter: 'principle_id',
     singular: 'an architecture principle',
     plural: 'architecture principles',
-    schema: schemas.PrincipleSchema as never,
+    schema: schemas.PrincipleSchema,
     filters: {},
-    create: schemas.PrincipleCreateBody,
-    patch: schemas.PrinciplePatchBody,
+    bodies: schemas.principleBodies,
     createExample: { title: 'Buy before build', rationale: 'Commodities are cheaper bought.' },
     patchExample: { is_active: false },
   },
@@ -64,11 +65,10 @@ const catalogues: CatalogueApi[] = [
     names: 'ComplianceRegulations',
     parameter: 'regulation_id',
     singular: 'a regulation',
-    plural: 'regulations that compliance scans look at',
-    schema: schemas.RegulationSchema as never,
+    plural: 'regulations of compliance scans',
+    schema: schemas.RegulationSchema,
     filters: { enabled_only: enabledOnly },
-    create: schemas.RegulationCreateBody,
-    patch: schemas.RegulationPatchBody,
+    bodies: schemas.regulationBodies,
     createExample: { key: 'pci_dss', label: 'PCI DSS 4.0', sort_order: 70 },
     patchExample: { is_enabled: false },
   },
@@ -80,10 +80,9 @@ const catalogues: CatalogueApi[] = [
     parameter: 'resource_type_id',
     singular: 'a link type or file category',
     plural: 'link types and file categories',
-    schema: schemas.ResourceTypeSchema as never,
+    schema: schemas.ResourceTypeSchema,
     filters: { enabled_only: enabledOnly, kind: Type.Optional(schemas.KindFilter) },
-    create: schemas.ResourceTypeCreateBody,
-    patch: schemas.ResourceTypePatchBody,
+    bodies: schemas.resourceTypeBodies,
     createExample: { kind: 'link_type', key: 'runbook', label: 'Runbook', icon: 'menu_book' },
     patchExample: { label: 'Run book' },
   },
@@ -91,10 +90,7 @@ const catalogues: CatalogueApi[] = [
 
 /** Principles, regulations, link types and file categories. */
 export function registerCatalogueRoutes(app: App): void {
-  for (const api of catalogues) {
-    app.addSchema(api.schema);
-    registerCatalogue(app, api);
-  }
+  for (const api of catalogues) registerCatalogue(app, api);
 }
 
 function registerCatalogue(app: App, api: CatalogueApi): void {
@@ -102,16 +98,14 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
   const tag = 'Metamodel';
   const url = `/api/v1/metamodel/${api.path}`;
   const one = `${url}/:${parameter}`;
-  const item = Type.Ref(`${api.schema.$id}#`);
+  const item = api.schema;
   const administering = { permission: 'admin.metamodel' } as const;
-  const params = Type.Object({ [parameter]: Uuid }, closed);
   const localised = catalogue.translated ? { headers: ['Accept-Language'] as ['Accept-Language'] } : {};
-  const told = catalogue.translated ? (['Content-Language', 'Vary'] as const) : [];
+  const languageHeaders = catalogue.translated ? (['Content-Language', 'Vary'] as const) : [];
   const languageOf = async (ctx: Ctx, request: FastifyRequest, reply: FastifyReply) =>
     catalogue.translated
       ? negotiateLanguage(request, reply, await catalogueLanguages(ctx.db, catalogue))
       : 'en';
-  const idOf = (given: object) => (given as Record<string, string>)[parameter]!;
 
   operation(app, {
     method: 'GET',
@@ -122,11 +116,14 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     permission: 'login',
     ...localised,
     query: listQuery(catalogue.list(DEFAULT_LANGUAGE).sorts, 'sort_order', api.filters),
-    answers: { 200: { description: 'In order', schema: listAnswer(item), headers: [...told] } },
-    handler: async ({ ctx, query, request, reply }) => {
-      const language = await languageOf(ctx, request, reply);
-      return sendJson(reply, await listEntries(ctx, catalogue, query as unknown as ListParams, language));
-    },
+    answers: { 200: { description: 'In order', schema: listAnswer(item), headers: [...languageHeaders] } },
+    handler: async ({ ctx, query, request, reply }) =>
+      await listEntries(
+        ctx,
+        catalogue,
+        query as unknown as ListParams,
+        await languageOf(ctx, request, reply),
+      ),
   });
 
   operation(app, {
@@ -136,14 +133,11 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     tag,
     summary: `Add ${api.singular}`,
     ...administering,
-    body: api.create,
+    body: api.bodies.create,
     bodyExample: api.createExample,
-    answers: { 201: { description: 'What was added', schema: item, headers: ['ETag'] } },
+    answers: { 201: { description: 'The new entry', schema: item, headers: ['ETag'] } },
     errors: catalogue.uniqueKey ? ['key_taken'] : [],
-    handler: async ({ ctx, body, reply }) => {
-      const { text } = await createEntry(ctx, catalogue, body as Record<string, unknown>);
-      return sendResource(reply.code(201), text);
-    },
+    handler: ({ ctx, body }) => createEntry(ctx, catalogue, body as Record<string, unknown>),
   });
 
   operation(app, {
@@ -154,15 +148,16 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     summary: `Change ${api.singular}`,
     ...administering,
     ...localised,
-    params,
-    body: api.patch,
+    body: api.bodies.patch,
     bodyExample: api.patchExample,
-    answers: { 200: { description: 'As it is now', schema: item, headers: ['ETag', ...told] } },
+    answers: {
+      200: { description: 'The changed entry', schema: item, headers: ['ETag', ...languageHeaders] },
+    },
     errors: ['precondition_failed'],
     handler: async ({ ctx, params: given, body, request, reply }) => {
       const language = await languageOf(ctx, request, reply);
       const input = body as Record<string, unknown>;
-      return sendResource(reply, await patchEntry(ctx, catalogue, idOf(given), input, language));
+      return await patchEntry(ctx, catalogue, given[parameter]!, input, language);
     },
   });
 
@@ -172,14 +167,11 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     id: `delete${api.name}`,
     tag,
     summary: `Delete ${api.singular}`,
-    ...(catalogue.uniqueKey ? { description: 'What is built in can only be disabled.' } : {}),
+    ...(catalogue.uniqueKey ? { description: 'Built-in entries can only be disabled.' } : {}),
     ...administering,
-    params,
     answers: { 204: { description: 'Deleted' } },
     errors: ['precondition_failed', ...(catalogue.uniqueKey ? (['built_in_frozen'] as const) : [])],
-    handler: async ({ ctx, params: given, request, reply }) => {
-      await deleteEntry(ctx, catalogue, idOf(given), await languageOf(ctx, request, reply));
-      return reply.code(204).send();
-    },
+    handler: async ({ ctx, params: given, request, reply }) =>
+      await deleteEntry(ctx, catalogue, given[parameter]!, await languageOf(ctx, request, reply)),
   });
 }

@@ -11,6 +11,7 @@ import type { App } from '../types.ts';
 
 const administering = { tag: 'Metamodel', permission: 'admin.metamodel' } as const;
 const url = '/api/v1/principles-catalogue';
+
 const Id = Type.String({ minLength: 1, maxLength: 100, examples: ['EAP-03'] });
 
 const CatalogueSchema = Type.Object(
@@ -26,7 +27,7 @@ const CatalogueSchema = Type.Object(
           rationale: Type.String(),
           implications: Type.String(),
           existing_principle_id: Nullable(
-            Type.String({ ...Uuid, description: 'The principle as which the workspace has taken it over' }),
+            Type.String({ ...Uuid, description: 'The principle as which it was imported' }),
           ),
         },
         closed,
@@ -38,7 +39,7 @@ const CatalogueSchema = Type.Object(
 const ImportedSchema = Type.Object(
   {
     created: Type.Integer({ minimum: 0 }),
-    skipped: Type.Integer({ minimum: 0, description: 'Those that the workspace had' }),
+    skipped: Type.Integer({ minimum: 0, description: 'Those that were imported before' }),
     ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
   },
   { $id: 'ImportedPrinciples', ...closed },
@@ -46,26 +47,23 @@ const ImportedSchema = Type.Object(
 
 /** Principles that come with the service, in English and German. */
 export function registerPrinciplesCatalogueRoutes(app: App): void {
-  app.addSchema(CatalogueSchema);
-  app.addSchema(ImportedSchema);
-
   operation(app, {
     ...administering,
     method: 'GET',
     url,
     id: 'getPrinciplesCatalogue',
     summary: 'Read the catalogue of principles',
-    description: 'Twenty principles in English or German, to be taken over and changed.',
+    description: 'Twenty principles in English or German, to be imported and changed.',
     headers: ['Accept-Language'],
     answers: {
       200: {
         description: 'The catalogue',
-        schema: Type.Ref('PrinciplesCatalogue#'),
+        schema: CatalogueSchema,
         headers: ['Content-Language', 'Vary'],
       },
     },
-    handler: async ({ ctx, request, reply }) =>
-      await readPrinciplesCatalogue(ctx, negotiateLanguage(request, reply, principleLanguages)),
+    handler: ({ ctx, request, reply }) =>
+      readPrinciplesCatalogue(ctx, negotiateLanguage(request, reply, principleLanguages)),
   });
 
   operation(app, {
@@ -73,20 +71,20 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
     method: 'POST',
     url: `${url}/import`,
     id: 'importPrinciples',
-    summary: 'Take principles over from the catalogue',
+    summary: 'Import principles from the catalogue',
     description:
-      'In the language of `Accept-Language`. What was taken over before stays as it is, so that it may be called again.',
+      'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
     headers: ['Accept-Language'],
     body: Type.Object({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }, closed),
     bodyExample: { catalogue_ids: ['EAP-01', 'EAP-03'] },
     answers: {
       200: {
-        description: 'What was taken over',
-        schema: Type.Ref('ImportedPrinciples#'),
+        description: 'The imported principles',
+        schema: ImportedSchema,
         headers: ['Content-Language', 'Vary'],
       },
     },
-    handler: async ({ ctx, body, request, reply }) =>
-      await importPrinciples(ctx, body.catalogue_ids, negotiateLanguage(request, reply, principleLanguages)),
+    handler: ({ ctx, body, request, reply }) =>
+      importPrinciples(ctx, body.catalogue_ids, negotiateLanguage(request, reply, principleLanguages)),
   });
 }

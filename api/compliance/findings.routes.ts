@@ -1,16 +1,14 @@
-import Type, { type TSchema } from 'typebox';
 import type { FindingContent } from '../../domain/governance/compliance/compliance.model.ts';
 import {
   createFinding,
-  deleteFinding,
-  patchFinding,
-} from '../../domain/governance/compliance/findings.commands.ts';
-import {
   type DecisionInput,
   decideFinding,
   decideFindings,
+  deleteFinding,
   deleteFindings,
-} from '../../domain/governance/compliance/findings.decide.ts';
+  giveVerdict,
+  patchFinding,
+} from '../../domain/governance/compliance/findings.commands.ts';
 import {
   cardFindingFilters,
   findingFilters,
@@ -19,9 +17,6 @@ import {
   listFindings,
   readFinding,
 } from '../../domain/governance/compliance/findings.list.ts';
-import { giveVerdict } from '../../domain/governance/compliance/findings.verdict.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/compliance.ts';
@@ -39,15 +34,11 @@ const maintaining = {
   permission: 'compliance.manage',
   permissionNote: 'grc.manage',
 } as const;
-const Params = Type.Object({ finding_id: Uuid }, closed);
-const finding = Type.Ref('ComplianceFinding#');
-const listed = listAnswer(Type.Ref('ComplianceFindingItem#'));
+const finding = schemas.FindingSchema;
+const listed = listAnswer(schemas.FindingItemSchema);
 
 /** Findings about regulations: read, written by hand, decided about. */
 export function registerFindingRoutes(app: App): void {
-  const shared: TSchema[] = [schemas.FindingSchema, schemas.FindingItemSchema, schemas.BulkResultSchema];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     ...reading,
     method: 'GET',
@@ -55,10 +46,10 @@ export function registerFindingRoutes(app: App): void {
     id: 'listComplianceFindings',
     summary: 'List findings about regulations',
     description:
-      'Those that stand: not resolved by a scan and on no archived card. With `sort_by=severity` the gravest come first when they ascend.',
+      'By default those that no scan has resolved and that are on no archived card. With `sort_by=severity` the most severe come first in ascending order.',
     query: listQuery(findingSorts, 'created_at', findingFilters),
     answers: { 200: { description: 'Findings, newest first', schema: listed } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listFindings(ctx, query)),
+    handler: ({ ctx, query }) => listFindings(ctx, query),
   });
 
   operation(app, {
@@ -67,11 +58,9 @@ export function registerFindingRoutes(app: App): void {
     url: '/api/v1/cards/:card_id/compliance-findings',
     id: 'listCardComplianceFindings',
     summary: 'List the findings on a card',
-    params: Type.Object({ card_id: Uuid }, closed),
     query: listQuery(findingSorts, 'created_at', cardFindingFilters),
     answers: { 200: { description: 'Findings, newest first', schema: listed } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listCardFindings(ctx, params.card_id, query)),
+    handler: ({ ctx, params, query }) => listCardFindings(ctx, params.card_id, query),
   });
 
   operation(app, {
@@ -79,7 +68,7 @@ export function registerFindingRoutes(app: App): void {
     method: 'POST',
     url: '/api/v1/compliance/findings',
     id: 'createComplianceFinding',
-    summary: 'Write a finding by hand',
+    summary: 'Create a finding',
     body: schemas.FindingCreateBody,
     bodyExample: {
       regulation: 'gdpr',
@@ -90,8 +79,7 @@ export function registerFindingRoutes(app: App): void {
       gap_description: 'The record lacks the retention periods.',
     },
     answers: { 201: { description: 'The finding', schema: finding, headers: ['ETag'] } },
-    handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createFinding(ctx, body as Partial<FindingContent>)),
+    handler: ({ ctx, body }) => createFinding(ctx, body as Partial<FindingContent>),
   });
 
   operation(app, {
@@ -100,9 +88,10 @@ export function registerFindingRoutes(app: App): void {
     url: '/api/v1/compliance/findings/bulk',
     id: 'decideComplianceFindings',
     summary: 'Decide about many findings',
-    description: 'Findings that may not take the decision are left as they are, and told under `skipped`.',
+    description:
+      'Findings whose current decision does not allow it are not changed and listed under `skipped`.',
     body: schemas.BulkDecisionBody,
-    answers: { 200: { description: 'What was decided', schema: Type.Ref('ComplianceBulkResult#') } },
+    answers: { 200: { description: 'What was decided', schema: schemas.BulkResultSchema } },
     handler: async ({ ctx, body: { ids, ...input } }) =>
       await decideFindings(ctx, ids, input as DecisionInput),
   });
@@ -113,26 +102,26 @@ export function registerFindingRoutes(app: App): void {
     url: '/api/v1/compliance/findings/bulk',
     id: 'deleteComplianceFindings',
     summary: 'Delete many findings',
-    description: 'The next scan finds anew what is still there. Findings that a risk tracks are skipped.',
+    description:
+      'The next scan creates it again if the gap still exists. Findings that a risk tracks are skipped.',
     body: schemas.BulkDeleteBody,
-    answers: { 200: { description: 'What was deleted', schema: Type.Ref('ComplianceBulkResult#') } },
-    handler: async ({ ctx, body }) => await deleteFindings(ctx, body.ids),
+    answers: { 200: { description: 'What was deleted', schema: schemas.BulkResultSchema } },
+    handler: ({ ctx, body }) => deleteFindings(ctx, body.ids),
   });
 
-  registerSingleFindingRoutes(app);
+  registerOneFindingRoutes(app);
 }
 
-/** One finding. */
-function registerSingleFindingRoutes(app: App): void {
+/** Operations on one finding. */
+function registerOneFindingRoutes(app: App): void {
   operation(app, {
     ...reading,
     method: 'GET',
     url: '/api/v1/compliance/findings/:finding_id',
     id: 'getComplianceFinding',
     summary: 'Read a finding',
-    params: Params,
     answers: { 200: { description: 'The finding', schema: finding } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readFinding(ctx, params.finding_id)),
+    handler: ({ ctx, params }) => readFinding(ctx, params.finding_id),
   });
 
   operation(app, {
@@ -143,14 +132,12 @@ function registerSingleFindingRoutes(app: App): void {
     summary: 'Decide about a finding',
     description:
       'From `new` to `in_review`, `accepted` or `not_applicable`; from `in_review` to `mitigated`, `accepted`, `not_applicable` or `new`; from `mitigated` to `verified` or `in_review`; from `verified`, `accepted` and `not_applicable` back to `in_review`. A refusal names what is `allowed`.',
-    params: Params,
     body: schemas.DecisionBody,
     bodyExample: { decision: 'in_review', review_note: 'Asked the owner.' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The finding', schema: finding } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await decideFinding(ctx, params.finding_id, body as DecisionInput)),
+    handler: ({ ctx, params, body }) => decideFinding(ctx, params.finding_id, body as DecisionInput),
   });
 
   operation(app, {
@@ -159,15 +146,11 @@ function registerSingleFindingRoutes(app: App): void {
     url: '/api/v1/compliance/findings/:finding_id',
     id: 'deleteComplianceFinding',
     summary: 'Delete a finding',
-    description: 'The next scan finds anew what is still there.',
-    params: Params,
+    description: 'The next scan creates it again if the gap still exists.',
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      await deleteFinding(ctx, params.finding_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteFinding(ctx, params.finding_id),
   });
 
   operation(app, {
@@ -175,17 +158,15 @@ function registerSingleFindingRoutes(app: App): void {
     method: 'PATCH',
     url: '/api/v1/compliance/findings/:finding_id/details',
     id: 'patchComplianceFinding',
-    summary: 'Change what a finding says',
+    summary: 'Change the content of a finding',
     description:
-      'Later scans leave what was written by hand. What a rule has found stays with its card and its regulation.',
-    params: Params,
+      'Later scans do not overwrite edited members. The card and the regulation of a finding of a rule cannot be changed.',
     body: schemas.FindingPatchBody,
     bodyExample: { severity: 'low', remediation: 'Name an owner.' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The finding', schema: finding } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchFinding(ctx, params.finding_id, body as Partial<FindingContent>)),
+    handler: ({ ctx, params, body }) => patchFinding(ctx, params.finding_id, body as Partial<FindingContent>),
   });
 
   operation(app, {
@@ -195,14 +176,13 @@ function registerSingleFindingRoutes(app: App): void {
     id: 'giveComplianceAiVerdict',
     summary: 'Confirm or deny that the finding’s card uses AI',
     description:
-      'Writes `hasAiFeatures` on the card as a change of the card by hand does; the findings follow with the next scan.',
+      'Writes `hasAiFeatures` on the card like a change of the card; the next scan updates the findings.',
     permissionNote: 'grc.manage; inventory.edit or card.edit on the card',
-    params: Params,
     body: schemas.VerdictBody,
     headers: ['If-Match'],
     answers: { 200: { description: 'The finding', schema: finding } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await giveVerdict(ctx, params.finding_id, body.verdict as 'confirm' | 'deny')),
+    handler: ({ ctx, params, body }) =>
+      giveVerdict(ctx, params.finding_id, body.verdict as 'confirm' | 'deny'),
   });
 }

@@ -1,8 +1,7 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import type { BundleFilter } from '../../domain/analysis/compliance/scans.queries.ts';
 import { activeScans, listBundles, readOverview } from '../../domain/analysis/compliance/scans.queries.ts';
 import { startScan } from '../../domain/analysis/compliance/scans.start.ts';
-import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/compliance.ts';
@@ -15,24 +14,16 @@ const reading = {
   permissionNote: 'grc.view',
 } as const;
 
-/** Scans of the landscape by the rules of regulations, and how it stands. */
+/** Scans of the landscape by the rules of regulations, and their results. */
 export function registerScanRoutes(app: App): void {
-  const shared: TSchema[] = [
-    schemas.ScanSchema,
-    schemas.ActiveScansSchema,
-    schemas.OverviewSchema,
-    schemas.BundleSchema,
-  ];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     method: 'POST',
     url: '/api/v1/compliance/scans',
     id: 'startComplianceScan',
     tag: 'Compliance',
-    summary: 'Look at the landscape by the rules of regulations',
+    summary: 'Start a compliance scan',
     description:
-      'One scan at a time: refused with `wrong_state`, naming the run, while another is under way. Findings keep their id, decision and note; what is seen no more is resolved.',
+      'One scan at a time: refused with `wrong_state`, naming the run, while another is running. Existing findings keep their id, decision and note; those that are not found again are resolved.',
     module: 'grc',
     permission: 'compliance.manage',
     permissionNote: 'grc.manage',
@@ -53,11 +44,11 @@ export function registerScanRoutes(app: App): void {
     method: 'GET',
     url: '/api/v1/compliance/active-runs',
     id: 'listActiveComplianceScans',
-    summary: 'Read the scan that is under way',
+    summary: 'Read the running scan',
     answers: {
-      200: { description: 'The scan, or null', schema: Type.Ref('ActiveComplianceScans#') },
+      200: { description: 'The scan, or null', schema: schemas.ActiveScansSchema },
     },
-    handler: async ({ ctx }) => await activeScans(ctx),
+    handler: ({ ctx }) => activeScans(ctx),
   });
 
   operation(app, {
@@ -67,9 +58,9 @@ export function registerScanRoutes(app: App): void {
     id: 'getComplianceOverview',
     summary: 'Read the newest scan and the score of each regulation',
     answers: {
-      200: { description: 'How the landscape stands', schema: Type.Ref('ComplianceOverview#') },
+      200: { description: 'The newest scan, and scores by regulation', schema: schemas.OverviewSchema },
     },
-    handler: async ({ ctx }) => await readOverview(ctx),
+    handler: ({ ctx }) => readOverview(ctx),
   });
 
   operation(app, {
@@ -80,9 +71,8 @@ export function registerScanRoutes(app: App): void {
     summary: 'List the findings by regulation',
     query: listQuery(['sort_order', 'regulation'], 'sort_order', schemas.bundleFilters),
     answers: {
-      200: { description: 'Regulations in their order', schema: listAnswer(Type.Ref('ComplianceBundle#')) },
+      200: { description: 'Regulations in their order', schema: listAnswer(schemas.BundleSchema) },
     },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await listBundles(ctx, query as typeof query & BundleFilter)),
+    handler: ({ ctx, query }) => listBundles(ctx, query as typeof query & BundleFilter),
   });
 }

@@ -1,38 +1,24 @@
-import Type, { type TSchema } from 'typebox';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import {
-  favoriteSorts,
-  listDiagramFavorites,
-  starDiagram,
-  unstarDiagram,
-} from '../../domain/modelling/diagrams/diagrams.favorites.ts';
 import {
   createGroup,
   deleteGroup,
+  favoriteSorts,
   groupSorts,
+  listDiagramFavorites,
   listGroups,
   patchGroup,
+  starDiagram,
+  unstarDiagram,
 } from '../../domain/modelling/diagrams/groups.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Diagrams';
-const DiagramParams = Type.Object({ diagram_id: Uuid }, closed);
-const GroupParams = Type.Object({ group_id: Uuid }, closed);
-const group = Type.Ref('DiagramGroup#');
+const group = schemas.DiagramGroupSchema;
 
 /** Favourite diagrams, and groups of diagrams. */
 export function registerDiagramGroupRoutes(app: App): void {
-  const shared: TSchema[] = [
-    schemas.DiagramFavoriteSchema,
-    schemas.DiagramGroupSchema,
-    schemas.DiagramGroupItemSchema,
-  ];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     method: 'GET',
     url: '/api/v1/diagrams/favorites',
@@ -42,9 +28,9 @@ export function registerDiagramGroupRoutes(app: App): void {
     permission: 'diagrams.view',
     query: listQuery(favoriteSorts, 'created_at', {}),
     answers: {
-      200: { description: 'Ids of diagrams', schema: listAnswer(Type.Ref('DiagramFavorite#')) },
+      200: { description: 'Ids of diagrams', schema: listAnswer(schemas.DiagramFavoriteSchema) },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listDiagramFavorites(ctx, query)),
+    handler: ({ ctx, query }) => listDiagramFavorites(ctx, query),
   });
 
   operation(app, {
@@ -55,12 +41,10 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'Make a diagram a favourite',
     description: 'Has no effect if it is one already.',
     permission: 'diagrams.view',
-    params: DiagramParams,
     answers: {
-      201: { description: 'The favourite', schema: Type.Ref('DiagramFavorite#'), headers: ['ETag'] },
+      201: { description: 'The favourite', schema: schemas.DiagramFavoriteSchema, headers: ['ETag'] },
     },
-    handler: async ({ ctx, params, reply }) =>
-      sendResource(reply.code(201), await starDiagram(ctx, params.diagram_id)),
+    handler: ({ ctx, params }) => starDiagram(ctx, params.diagram_id),
   });
 
   operation(app, {
@@ -70,12 +54,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     tag,
     summary: 'Remove a diagram from your favourites',
     permission: 'diagrams.view',
-    params: DiagramParams,
     answers: { 204: { description: 'Removed' } },
-    handler: async ({ ctx, params, reply }) => {
-      await unstarDiagram(ctx, params.diagram_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => unstarDiagram(ctx, params.diagram_id),
   });
 
   operation(app, {
@@ -86,8 +66,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'List groups of diagrams',
     permission: 'diagrams.view',
     query: listQuery(groupSorts, 'sort_order', {}),
-    answers: { 200: { description: 'Groups', schema: listAnswer(Type.Ref('DiagramGroupItem#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listGroups(ctx, query)),
+    answers: { 200: { description: 'Groups', schema: listAnswer(schemas.DiagramGroupItemSchema) } },
+    handler: ({ ctx, query }) => listGroups(ctx, query),
   });
 
   operation(app, {
@@ -101,7 +81,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     bodyExample: { name: 'Target architecture', color: '#1976d2' },
     answers: { 201: { description: 'The group', schema: group, headers: ['ETag'] } },
     errors: ['name_taken'],
-    handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createGroup(ctx, body)),
+    handler: ({ ctx, body }) => createGroup(ctx, body),
   });
 
   operation(app, {
@@ -111,14 +91,12 @@ export function registerDiagramGroupRoutes(app: App): void {
     tag,
     summary: 'Change a group of diagrams',
     permission: 'diagrams.manage',
-    params: GroupParams,
     body: schemas.GroupPatchBody,
     bodyExample: { sort_order: 10 },
     headers: ['If-Match'],
     answers: { 200: { description: 'The group', schema: group } },
     errors: ['name_taken'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchGroup(ctx, params.group_id, body)),
+    handler: ({ ctx, params, body }) => patchGroup(ctx, params.group_id, body),
   });
 
   operation(app, {
@@ -128,12 +106,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     tag,
     summary: 'Delete a group; its diagrams stay',
     permission: 'diagrams.manage',
-    params: GroupParams,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deleteGroup(ctx, params.group_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteGroup(ctx, params.group_id),
   });
 }

@@ -1,16 +1,12 @@
-import Type from 'typebox';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { createDiagram } from '../../domain/modelling/diagrams/diagrams.commands.ts';
 import { generateDrawing } from '../../reports/modelling/diagrams/generate.ts';
-import { sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
-import { GenerateBody, GeneratedDrawingSchema } from '../schemas/diagrams.ts';
+import { DiagramSchema, GenerateBody, GeneratedDrawingSchema } from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 
 /** Diagrams that are generated from the inventory. */
 export function registerGenerateRoutes(app: App): void {
-  app.addSchema(GeneratedDrawingSchema);
-
   operation(app, {
     method: 'POST',
     url: '/api/v1/diagrams/generate',
@@ -25,8 +21,8 @@ export function registerGenerateRoutes(app: App): void {
     bodyExample: { view: 'landscape', type: 'Application', group_by: 'BusinessCapability' },
     errors: ['not_found'],
     answers: {
-      200: { description: 'The preview', schema: Type.Ref('GeneratedDrawing#') },
-      201: { description: 'The saved diagram', schema: Type.Ref('Diagram#'), headers: ['ETag'] },
+      200: { description: 'The preview', schema: GeneratedDrawingSchema },
+      201: { description: 'The saved diagram', schema: DiagramSchema, headers: ['ETag'] },
     },
     handler: async ({ ctx, body, reply }) => {
       const { save, ...request } = body;
@@ -34,8 +30,8 @@ export function registerGenerateRoutes(app: App): void {
       const generated = await generateDrawing(ctx, request);
       if (!save) return generated;
       const { name = generated.title.slice(0, 200), ...rest } = save;
-      const diagram = await createDiagram(ctx, { ...rest, name, data: { xml: generated.xml } });
-      return sendResource(reply.code(201), diagram);
+      reply.code(201);
+      return await createDiagram(ctx, { ...rest, name, data: { xml: generated.xml } });
     },
   });
 }

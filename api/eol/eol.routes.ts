@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
+import { loadFacts, startRefresh } from '../../domain/governance/eol/eol.facts.ts';
 import {
   cycleSorts,
   findProducts,
@@ -6,10 +7,7 @@ import {
   listProducts,
   productSorts,
 } from '../../domain/governance/eol/eol.lists.ts';
-import { loadFacts } from '../../domain/governance/eol/eol.load.ts';
-import { massLink } from '../../domain/governance/eol/eol.mass-link.ts';
-import { massSearch } from '../../domain/governance/eol/eol.mass-search.ts';
-import { startRefresh } from '../../domain/governance/eol/eol.refresh.start.ts';
+import { massLink, massSearch } from '../../domain/governance/eol/eol.mass.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
@@ -48,32 +46,21 @@ const cycle = {
 };
 const page = (item: object) => ({ items: [item], total: 1, page: 1, page_size: 50 });
 
-/** What is known of the end of products' lives, and the cards that are linked to products. */
+/** End-of-life facts of products, and the cards that are linked to products. */
 export function registerEolRoutes(app: App): void {
-  const components = [
-    schemas.EolProductSchema,
-    schemas.EolProductMatchSchema,
-    schemas.EolCycleSchema,
-    schemas.MassEolCandidateSchema,
-    schemas.MassEolResultSchema,
-    schemas.MassLinkAnswerSchema,
-    schemas.LoadedFactsSchema,
-  ] as TSchema[];
-  for (const schema of components) app.addSchema(schema);
-
   operation(app, {
     method: 'GET',
     url: `${root}/products`,
     id: 'listEolProducts',
     tag,
     summary: 'List the products whose end of life is known',
-    description: '`search` looks into name, label, category and aliases.',
+    description: '`search` searches name, label, category and aliases.',
     permission: 'eol.view',
     query: listQuery(productSorts, 'name', {}),
     answers: {
-      200: { description: 'Products', schema: listAnswer(Type.Ref('EolProduct#')), example: page(postgres) },
+      200: { description: 'Products', schema: listAnswer(schemas.EolProductSchema), example: page(postgres) },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listProducts(ctx, query)),
+    handler: ({ ctx, query }) => listProducts(ctx, query),
   });
 
   operation(app, {
@@ -87,11 +74,11 @@ export function registerEolRoutes(app: App): void {
     answers: {
       200: {
         description: 'Products, the likeliest first',
-        schema: listAnswer(Type.Ref('EolProductMatch#')),
+        schema: listAnswer(schemas.EolProductMatchSchema),
         example: page({ name: 'postgresql', label: 'PostgreSQL', score: 0.97 }),
       },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await findProducts(ctx, query)),
+    handler: ({ ctx, query }) => findProducts(ctx, query),
   });
 
   operation(app, {
@@ -100,26 +87,25 @@ export function registerEolRoutes(app: App): void {
     id: 'listEolCycles',
     tag,
     summary: 'List the release cycles of a product',
-    description: 'The product may be named by one of its aliases. `search` looks into cycle and codename.',
+    description: 'The product may be named by one of its aliases. `search` searches cycle and codename.',
     permission: 'eol.view',
     params: schemas.EolProductParams,
     query: listQuery(cycleSorts, 'releaseDate', {}),
     answers: {
       200: {
         description: 'Cycles, the newest first',
-        schema: listAnswer(Type.Ref('EolCycle#')),
+        schema: listAnswer(schemas.EolCycleSchema),
         example: page(cycle),
       },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listCycles(ctx, params.product, query)),
+    handler: ({ ctx, params, query }) => listCycles(ctx, params.product, query),
   });
 
-  registerEolWriteRoutes(app);
+  registerEolCardRoutes(app);
 }
 
-/** Mass links, and refreshing of the facts. */
-function registerEolWriteRoutes(app: App): void {
+/** Links of cards to products, and the source of the facts. */
+function registerEolCardRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: `${root}/mass-search`,
@@ -127,14 +113,14 @@ function registerEolWriteRoutes(app: App): void {
     tag,
     summary: 'Propose products for the cards of a type',
     description:
-      'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is told where a name or the attribute `version` holds one.',
+      'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is given where a name or the attribute `version` holds one.',
     permission: 'eol.manage',
     permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
     query: schemas.MassSearchQuery,
     answers: {
       200: {
         description: 'Cards with their candidates',
-        schema: listAnswer(Type.Ref('MassEolResult#')),
+        schema: listAnswer(schemas.MassEolResultSchema),
         example: page({
           ...card,
           current_eol_product: null,
@@ -153,7 +139,7 @@ function registerEolWriteRoutes(app: App): void {
     tag,
     summary: 'Link cards to release cycles of products',
     description:
-      'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. A row that is refused is reported and stops no other. A PATCH of the card with null for both takes a link away.',
+      'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
     permission: 'eol.manage',
     permissionNote: 'inventory.edit or card.edit on each card',
     query: Type.Object(
@@ -165,12 +151,12 @@ function registerEolWriteRoutes(app: App): void {
     bodyLimit: 4 * MIB,
     answers: {
       200: {
-        description: 'What became of the rows',
-        schema: Type.Ref('MassEolLinkAnswer#'),
+        description: 'The result, with errors by row',
+        schema: schemas.MassLinkAnswerSchema,
         example: { dry_run: false, linked: 1, unchanged: 0, errors: [] },
       },
     },
-    handler: async ({ ctx, body, query }) => await massLink(ctx, body, query.dry_run),
+    handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
   });
 
   operation(app, {
@@ -178,9 +164,9 @@ function registerEolWriteRoutes(app: App): void {
     url: `${root}/refresh`,
     id: 'refreshEolFacts',
     tag,
-    summary: 'Read the facts anew from their source, as a job',
+    summary: 'Refresh the facts from their source, as a job',
     description:
-      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`. Refused while the facts are being read already.',
+      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`. Refused while such a job is queued or running.',
     permission: 'eol.manage',
     errors: ['wrong_state'],
     answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
@@ -198,7 +184,7 @@ function registerEolWriteRoutes(app: App): void {
     tag,
     summary: 'Load facts from a document',
     description:
-      'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace what was known of them, others stay. All of it is loaded or, when a product does not fit, nothing.',
+      'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace the stored facts; other products are not changed. If one product is invalid, nothing is loaded.',
     permission: 'admin.settings',
     body: schemas.FactsBody,
     bodyExample: {
@@ -219,10 +205,10 @@ function registerEolWriteRoutes(app: App): void {
     answers: {
       200: {
         description: 'What was loaded',
-        schema: Type.Ref('LoadedEolFacts#'),
+        schema: schemas.LoadedFactsSchema,
         example: { products: 1, cycles: 1, changed: 1 },
       },
     },
-    handler: async ({ ctx, body }) => await loadFacts(ctx, body.result),
+    handler: ({ ctx, body }) => loadFacts(ctx, body.result),
   });
 }

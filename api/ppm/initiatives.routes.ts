@@ -1,11 +1,14 @@
-import Type from 'typebox';
-import { budgetLines, costLines, readHasCosts } from '../../domain/modelling/ppm/lines.ts';
-import { projectRisks } from '../../domain/modelling/ppm/project-risks.ts';
-import { statusReports } from '../../domain/modelling/ppm/status-reports.ts';
+import {
+  budgetLines,
+  costLines,
+  projectRisks,
+  readHasCosts,
+  statusReports,
+} from '../../domain/modelling/ppm/initiative.kinds.ts';
 import { operation } from '../operation.ts';
 import * as schemas from '../schemas/ppm.ts';
 import type { App } from '../types.ts';
-import { InitiativeParams, reading, registerPpmKind } from './ppm.crud.ts';
+import { reading, registerPpmKind } from './ppm.crud.ts';
 
 const costsNote = 'Also needs costs.view, or a role on the initiative.';
 
@@ -57,7 +60,6 @@ export function registerInitiativeRoutes(app: App): void {
     note: `The initiative’s \`costBudget\` is set to the sum of \`amount\`, and cleared where that is 0. ${costsNote}`,
   });
 
-  app.addSchema(schemas.HasCostsSchema);
   operation(app, {
     ...reading,
     method: 'GET',
@@ -66,9 +68,8 @@ export function registerInitiativeRoutes(app: App): void {
     summary: 'Read whether an initiative has cost and budget lines',
     description:
       'While it has such lines, `costActual` or `costBudget` is their sum, and nothing else sets it.',
-    params: InitiativeParams,
-    answers: { 200: { description: 'Which lines there are', schema: Type.Ref('PpmHasCosts#') } },
-    handler: async ({ ctx, params }) => await readHasCosts(ctx, params.initiative_id),
+    answers: { 200: { description: 'Which lines there are', schema: schemas.HasCostsSchema } },
+    handler: ({ ctx, params }) => readHasCosts(ctx, params.initiative_id),
   });
 
   registerPpmKind(app, {

@@ -1,26 +1,21 @@
-import Type from 'typebox';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   createDependency,
+  createTaskComment,
   type DependencyInput,
   dependencies,
-} from '../../domain/modelling/ppm/dependencies.ts';
+  listTaskComments,
+  taskComments,
+  tasks,
+  wbsItems,
+} from '../../domain/modelling/ppm/plan.kinds.ts';
 import { readCompletion, readCriticalPath } from '../../domain/modelling/ppm/plan.queries.ts';
 import { deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
 import { ppmSorts } from '../../domain/modelling/ppm/ppm.kinds.ts';
-import {
-  createTaskComment,
-  listTaskComments,
-  taskComments,
-} from '../../domain/modelling/ppm/task-comments.ts';
-import { tasks } from '../../domain/modelling/ppm/tasks.ts';
-import { wbsItems } from '../../domain/modelling/ppm/wbs.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/ppm.ts';
 import type { App } from '../types.ts';
-import { InitiativeParams, reading, registerPpmKind, writing } from './ppm.crud.ts';
+import { reading, registerPpmKind, writing } from './ppm.crud.ts';
 
 /** Plans of initiatives: work breakdown, tasks, dependencies, completion and critical path. */
 export function registerPlanRoutes(app: App): void {
@@ -59,7 +54,6 @@ export function registerPlanRoutes(app: App): void {
   registerDependencyRoutes(app);
   registerCommentRoutes(app);
 
-  app.addSchema(schemas.CompletionSchema);
   operation(app, {
     ...reading,
     method: 'GET',
@@ -68,12 +62,10 @@ export function registerPlanRoutes(app: App): void {
     summary: 'Read the completion of an initiative',
     description:
       'The mean of the roots of its work breakdown. For an item with tasks of its own it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
-    params: InitiativeParams,
-    answers: { 200: { description: 'Percent with one decimal', schema: Type.Ref('PpmCompletion#') } },
-    handler: async ({ ctx, params }) => await readCompletion(ctx, params.initiative_id),
+    answers: { 200: { description: 'Percent with one decimal', schema: schemas.CompletionSchema } },
+    handler: ({ ctx, params }) => readCompletion(ctx, params.initiative_id),
   });
 
-  app.addSchema(schemas.CriticalPathSchema);
   operation(app, {
     ...reading,
     method: 'GET',
@@ -82,19 +74,15 @@ export function registerPlanRoutes(app: App): void {
     summary: 'Read the critical path of a plan',
     description:
       'Nothing starts before its predecessors have ended, nor before its own start date. A dependency of a WBS item applies to everything below it. Days are calendar days.',
-    params: InitiativeParams,
-    answers: { 200: { description: 'The schedule of the plan', schema: Type.Ref('PpmCriticalPath#') } },
+    answers: { 200: { description: 'The schedule of the plan', schema: schemas.CriticalPathSchema } },
     errors: ['conflict'],
     // the domain writes the JSON itself, which is faster for thousands of items than serialising by schema
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply, await readCriticalPath(ctx, params.initiative_id)),
+    handler: ({ ctx, params }) => readCriticalPath(ctx, params.initiative_id),
   });
 }
 
 function registerDependencyRoutes(app: App): void {
   const url = '/api/v1/ppm/initiatives/:initiative_id/dependencies';
-  app.addSchema(schemas.dependency.whole);
-  app.addSchema(schemas.dependency.item);
 
   operation(app, {
     ...reading,
@@ -102,13 +90,11 @@ function registerDependencyRoutes(app: App): void {
     url,
     id: 'listTaskDependencies',
     summary: 'List the dependencies in the plan of an initiative',
-    params: InitiativeParams,
     query: listQuery(ppmSorts(dependencies), 'created_at', {}),
     answers: {
-      200: { description: 'A page of dependencies', schema: listAnswer(Type.Ref('PpmDependencyItem#')) },
+      200: { description: 'A page of dependencies', schema: listAnswer(schemas.dependency.item) },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listPpm(ctx, dependencies, params.initiative_id, query)),
+    handler: ({ ctx, params, query }) => listPpm(ctx, dependencies, params.initiative_id, query),
   });
 
   operation(app, {
@@ -119,7 +105,6 @@ function registerDependencyRoutes(app: App): void {
     summary: 'Add a dependency to the plan of an initiative',
     description:
       'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, also those that items imply.',
-    params: InitiativeParams,
     body: schemas.DependencyBody,
     bodyExample: {
       pred_kind: 'task',
@@ -128,14 +113,10 @@ function registerDependencyRoutes(app: App): void {
       succ_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
     },
     answers: {
-      201: { description: 'The dependency', schema: Type.Ref('PpmDependency#'), headers: ['ETag'] },
+      201: { description: 'The dependency', schema: schemas.dependency.whole, headers: ['ETag'] },
     },
     errors: ['duplicate_dependency', 'limit_reached'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(
-        reply.code(201),
-        await createDependency(ctx, params.initiative_id, body as DependencyInput),
-      ),
+    handler: ({ ctx, params, body }) => createDependency(ctx, params.initiative_id, body as DependencyInput),
   });
 
   operation(app, {
@@ -144,24 +125,16 @@ function registerDependencyRoutes(app: App): void {
     url: '/api/v1/ppm/dependencies/:dep_id',
     id: 'deleteTaskDependency',
     summary: 'Delete a dependency',
-    params: Type.Object({ dep_id: Uuid }, closed),
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deletePpm(ctx, dependencies, params.dep_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deletePpm(ctx, dependencies, params.dep_id),
   });
 }
 
 function registerCommentRoutes(app: App): void {
   const url = '/api/v1/ppm/tasks/:task_id/comments';
   const one = '/api/v1/ppm/task-comments/:comment_id';
-  const TaskParams = Type.Object({ task_id: Uuid }, closed);
-  const Params = Type.Object({ comment_id: Uuid }, closed);
-  const comment = Type.Ref('PpmTaskComment#');
-  app.addSchema(schemas.taskComment.whole);
-  app.addSchema(schemas.taskComment.item);
+  const comment = schemas.taskComment.whole;
 
   operation(app, {
     ...reading,
@@ -169,13 +142,11 @@ function registerCommentRoutes(app: App): void {
     url,
     id: 'listTaskComments',
     summary: 'List the comments on a task',
-    params: TaskParams,
     query: listQuery(ppmSorts(taskComments), 'created_at', {}),
     answers: {
-      200: { description: 'A page of comments', schema: listAnswer(Type.Ref('PpmTaskCommentItem#')) },
+      200: { description: 'A page of comments', schema: listAnswer(schemas.taskComment.item) },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listTaskComments(ctx, params.task_id, query)),
+    handler: ({ ctx, params, query }) => listTaskComments(ctx, params.task_id, query),
   });
 
   operation(app, {
@@ -184,13 +155,11 @@ function registerCommentRoutes(app: App): void {
     url,
     id: 'createTaskComment',
     summary: 'Comment on a task',
-    params: TaskParams,
     body: schemas.TaskCommentBody,
     bodyExample: { content: 'The supplier answers on Monday.' },
     answers: { 201: { description: 'The comment', schema: comment, headers: ['ETag'] } },
     errors: ['limit_reached'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply.code(201), await createTaskComment(ctx, params.task_id, body)),
+    handler: ({ ctx, params, body }) => createTaskComment(ctx, params.task_id, body),
   });
 
   operation(app, {
@@ -199,13 +168,11 @@ function registerCommentRoutes(app: App): void {
     url: one,
     id: 'patchTaskComment',
     summary: 'Change an own comment on a task',
-    params: Params,
     body: schemas.TaskCommentBody,
     bodyExample: { content: 'The supplier answers on Tuesday.' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The comment', schema: comment } },
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchPpm(ctx, taskComments, params.comment_id, body)),
+    handler: ({ ctx, params, body }) => patchPpm(ctx, taskComments, params.comment_id, body),
   });
 
   operation(app, {
@@ -214,12 +181,8 @@ function registerCommentRoutes(app: App): void {
     url: one,
     id: 'deleteTaskComment',
     summary: 'Delete an own comment on a task',
-    params: Params,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deletePpm(ctx, taskComments, params.comment_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deletePpm(ctx, taskComments, params.comment_id),
   });
 }

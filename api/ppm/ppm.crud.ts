@@ -1,9 +1,7 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { createPpm, deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
 import { type PpmKind, type PpmRow, ppmSorts } from '../../domain/modelling/ppm/ppm.kinds.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -22,11 +20,9 @@ export const writing = {
   permissionNote: 'sight of the initiative',
 } as const;
 
-export const InitiativeParams = Type.Object({ initiative_id: Uuid }, closed);
-
 /** How the operations on one kind of rows are declared. */
-export interface PpmOperations<Row extends PpmRow> {
-  kind: PpmKind<Row>;
+interface PpmOperations {
+  kind: PpmKind;
   /** In the path, such as `reports`. */
   path: string;
   /** In ids of operations, such as `StatusReport`; the plural ends in `s`. */
@@ -44,14 +40,13 @@ export interface PpmOperations<Row extends PpmRow> {
   note?: string;
 }
 
-const refOf = (schema: TSchema) => Type.Ref(`${(schema as { $id?: string }).$id}#`);
 const described = (...sentences: (string | undefined)[]) => {
   const description = sentences.filter(Boolean).join(' ');
   return description === '' ? {} : { description };
 };
 
 /** Lists, creates, changes and deletes one kind of the rows of initiatives. */
-export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOperations<Row>): void {
+export function registerPpmKind(app: App, declared: PpmOperations): void {
   const { kind, path, name, phrase, param, schema, note } = declared;
   const { filters = {}, defaultSort = 'created_at' } = kind;
   const many = `${phrase.slice(2)}s`;
@@ -61,13 +56,8 @@ export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOpera
         permissionNote: 'sight of the initiative; costs.view, or a stakeholder role on the initiative',
       }
     : writing;
-  app.addSchema(schema.whole);
-  app.addSchema(schema.item);
-  const whole = refOf(schema.whole);
   const collection = `/api/v1/ppm/initiatives/:initiative_id/${path}`;
   const one = `/api/v1/ppm/${path}/:${param}`;
-  const OneParams = Type.Object({ [param]: Uuid }, closed);
-  const idOf = (params: unknown): string => (params as Record<string, string>)[param]!;
 
   operation(app, {
     ...reading,
@@ -76,14 +66,12 @@ export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOpera
     id: `list${name}s`,
     summary: `List the ${many} of an initiative`,
     ...described(declared.list?.description),
-    params: InitiativeParams,
     query: listQuery(ppmSorts(kind), defaultSort, filters),
-    answers: { 200: { description: `A page of ${many}`, schema: listAnswer(refOf(schema.item)) } },
-    handler: async ({ ctx, params, query, reply }) => {
+    answers: { 200: { description: `A page of ${many}`, schema: listAnswer(schema.item) } },
+    handler: async ({ ctx, params, query }) => {
       const asked = Object.entries(query).filter(([key]) => key in filters);
       const list = query as unknown as ListParams;
-      const text = await listPpm(ctx, kind, params.initiative_id, list, Object.fromEntries(asked));
-      return sendJson(reply, text);
+      return await listPpm(ctx, kind, params.initiative_id!, list, Object.fromEntries(asked));
     },
   });
 
@@ -94,13 +82,11 @@ export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOpera
     id: `create${name}`,
     summary: `Add ${phrase} to an initiative`,
     ...described(declared.create.description, note),
-    params: InitiativeParams,
     body: schema.create,
     bodyExample: declared.create.example,
-    answers: { 201: { description: 'The new row', schema: whole, headers: ['ETag'] } },
+    answers: { 201: { description: 'The new row', schema: schema.whole, headers: ['ETag'] } },
     errors: ['limit_reached'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply.code(201), await createPpm(ctx, kind, params.initiative_id, body as Partial<Row>)),
+    handler: ({ ctx, params, body }) => createPpm(ctx, kind, params.initiative_id!, body as Partial<PpmRow>),
   });
 
   operation(app, {
@@ -110,13 +96,11 @@ export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOpera
     id: `patch${name}`,
     summary: `Change ${phrase}`,
     ...described(note),
-    params: OneParams,
     body: schema.patch,
     bodyExample: declared.patch.example,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The changed row', schema: whole } },
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchPpm(ctx, kind, idOf(params), body as Partial<Row>)),
+    answers: { 200: { description: 'The changed row', schema: schema.whole } },
+    handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
   });
 
   operation(app, {
@@ -126,12 +110,8 @@ export function registerPpmKind<Row extends PpmRow>(app: App, declared: PpmOpera
     id: `delete${name}`,
     summary: `Delete ${phrase}`,
     ...described(declared.remove?.description, note),
-    params: OneParams,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deletePpm(ctx, kind, idOf(params));
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deletePpm(ctx, kind, params[param]!),
   });
 }

@@ -1,9 +1,11 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { linkCards, unlinkCard } from '../../domain/governance/risks/risks.cards.ts';
 import {
   createRisk,
   deleteRisk,
+  type Promotion,
   patchRisk,
+  promoteFinding,
   type RiskInput,
 } from '../../domain/governance/risks/risks.commands.ts';
 import { importRisks } from '../../domain/governance/risks/risks.import.ts';
@@ -12,14 +14,12 @@ import {
   listCardRisks,
   listRisks,
   readRisk,
+  readRiskMetrics,
   riskFilters,
   riskSorts,
 } from '../../domain/governance/risks/risks.list.ts';
-import { readRiskMetrics } from '../../domain/governance/risks/risks.metrics.ts';
-import { type Promotion, promoteFinding } from '../../domain/governance/risks/risks.promote.ts';
-import type { CardRole } from '../../domain/governance/risks/risks.types.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson, sendResource } from '../json.ts';
+import type { CardRole } from '../../domain/governance/risks/risks.model.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/risks.ts';
@@ -28,20 +28,11 @@ import type { App } from '../types.ts';
 const MIB = 1024 * 1024;
 const reading = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
 const maintaining = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
-const Params = Type.Object({ risk_id: Uuid }, closed);
-const risk = Type.Ref('Risk#');
-const listed = listAnswer(Type.Ref('RiskItem#'));
+const risk = schemas.RiskSchema;
+const listed = listAnswer(schemas.RiskItemSchema);
 
 /** The risk register. */
 export function registerRiskRoutes(app: App): void {
-  const shared: TSchema[] = [
-    schemas.RiskSchema,
-    schemas.RiskItemSchema,
-    schemas.RiskMetricsSchema,
-    schemas.RiskImportSchema,
-  ];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     ...reading,
     method: 'GET',
@@ -49,10 +40,10 @@ export function registerRiskRoutes(app: App): void {
     id: 'listRisks',
     summary: 'List risks',
     description:
-      'With `sort_by=level` the gravest come first when they ascend. `search` looks into reference, title and description.',
+      'With `sort_by=level` the most severe come first in ascending order. `search` searches reference, title and description.',
     query: listQuery(riskSorts, 'updated_at', riskFilters),
     answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRisks(ctx, query)),
+    handler: ({ ctx, query }) => listRisks(ctx, query),
   });
 
   operation(app, {
@@ -60,9 +51,9 @@ export function registerRiskRoutes(app: App): void {
     method: 'POST',
     url: '/api/v1/risks',
     id: 'createRisk',
-    summary: 'Write a risk',
+    summary: 'Create a risk',
     description:
-      'It gets the next reference, and begins as `identified`. Its owner is told and asked to see to it; cards are linked as `affected`.',
+      'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
     body: schemas.RiskCreateBody,
     bodyExample: {
       title: 'The data centre has one power line',
@@ -72,8 +63,7 @@ export function registerRiskRoutes(app: App): void {
       target_resolution_date: '2031-06-30',
     },
     answers: { 201: { description: 'The risk', schema: risk, headers: ['ETag'] } },
-    handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createRisk(ctx, body as RiskInput & { title: string })),
+    handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
 
   operation(app, {
@@ -83,7 +73,7 @@ export function registerRiskRoutes(app: App): void {
     id: 'readRiskMetrics',
     summary: 'Read figures over risks',
     description:
-      'Over the risks that the filter lets through. `by_level` counts the residual level where it is known, else the initial one.',
+      'Over the risks that match the filter. `by_level` counts the residual level where it is known, else the initial one.',
     query: Type.Object(
       {
         ...riskFilters,
@@ -91,8 +81,8 @@ export function registerRiskRoutes(app: App): void {
       },
       closed,
     ),
-    answers: { 200: { description: 'The figures', schema: Type.Ref('RiskMetrics#') } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await readRiskMetrics(ctx, query)),
+    answers: { 200: { description: 'The figures', schema: schemas.RiskMetricsSchema } },
+    handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });
 
   operation(app, {
@@ -102,7 +92,7 @@ export function registerRiskRoutes(app: App): void {
     id: 'importRisks',
     summary: 'Import risks',
     description:
-      'Each row stands for itself: one that fails or is skipped stops no other. Skipped are rows whose reference, or else title, the register or a row before has. Owners and cards that are not found are warnings.',
+      'Rows are independent: the others are imported if one fails or is skipped. Rows whose reference or title is in the register or in an earlier row are skipped. Owners and cards that are not found are warnings.',
     body: schemas.RiskImportBody,
     bodyExample: {
       items: [
@@ -118,8 +108,8 @@ export function registerRiskRoutes(app: App): void {
       dry_run: true,
     },
     bodyLimit: 32 * MIB,
-    answers: { 200: { description: 'What became of each row', schema: Type.Ref('RiskImport#') } },
-    handler: async ({ ctx, body }) => await importRisks(ctx, body.items, body.dry_run),
+    answers: { 200: { description: 'The result of each row', schema: schemas.RiskImportSchema } },
+    handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
   });
 
   operation(app, {
@@ -127,11 +117,10 @@ export function registerRiskRoutes(app: App): void {
     method: 'POST',
     url: '/api/v1/risks/promote/compliance/:finding_id',
     id: 'promoteComplianceFinding',
-    summary: 'Make a risk of a finding about a regulation',
+    summary: 'Create a risk from a compliance finding',
     description:
-      'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated it gives back the risk that is there, and nothing is written. The body replaces what the finding suggests.',
+      'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated, it returns the existing risk and writes nothing. The body replaces what the finding suggests.',
     permissionNote: 'compliance.view; grc.view',
-    params: Type.Object({ finding_id: Uuid }, closed),
     body: schemas.PromotionBody,
     bodyExample: { initial_probability: 'high' },
     answers: {
@@ -140,24 +129,24 @@ export function registerRiskRoutes(app: App): void {
     },
     handler: async ({ ctx, params, body, reply }) => {
       const { text, isNew } = await promoteFinding(ctx, params.finding_id, (body ?? {}) as Promotion);
-      return sendResource(reply.code(isNew ? 201 : 200), text);
+      reply.code(isNew ? 201 : 200);
+      return text;
     },
   });
 
-  registerSingleRiskRoutes(app);
+  registerOneRiskRoutes(app);
 }
 
-/** One risk. */
-function registerSingleRiskRoutes(app: App): void {
+/** Operations on one risk, and the risks of a card. */
+function registerOneRiskRoutes(app: App): void {
   operation(app, {
     ...reading,
     method: 'GET',
     url: '/api/v1/risks/:risk_id',
     id: 'getRisk',
     summary: 'Read a risk',
-    params: Params,
     answers: { 200: { description: 'The risk', schema: risk } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRisk(ctx, params.risk_id)),
+    handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
   operation(app, {
@@ -167,15 +156,13 @@ function registerSingleRiskRoutes(app: App): void {
     id: 'patchRisk',
     summary: 'Change a risk',
     description:
-      'From `identified` to `analysed`, `mitigation_planned`, `in_progress`, `mitigated`, `monitoring` and `closed`; `accepted` from any but `mitigated` and `closed`, with a rationale; back to `in_progress` from `mitigated`, `monitoring`, `accepted` and `closed`. A refusal names what is `allowed`. A closed risk is opened again and nothing else.',
-    params: Params,
+      'From `identified` to `analysed`, `mitigation_planned`, `in_progress`, `mitigated`, `monitoring` and `closed`; `accepted` from any but `mitigated` and `closed`, with a rationale; back to `in_progress` from `mitigated`, `monitoring`, `accepted` and `closed`. A refusal names what is `allowed`. A closed risk can only be reopened.',
     body: schemas.RiskPatchBody,
     bodyExample: { status: 'accepted', acceptance_rationale: 'Costs more than it saves.' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The risk', schema: risk } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchRisk(ctx, params.risk_id, body as RiskInput)),
+    handler: ({ ctx, params, body }) => patchRisk(ctx, params.risk_id, body as RiskInput),
   });
 
   operation(app, {
@@ -185,13 +172,9 @@ function registerSingleRiskRoutes(app: App): void {
     id: 'deleteRisk',
     summary: 'Delete a risk',
     description: 'With its tasks and links. The findings that it tracked are `in_review`.',
-    params: Params,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deleteRisk(ctx, params.risk_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteRisk(ctx, params.risk_id),
   });
 
   operation(app, {
@@ -201,13 +184,11 @@ function registerSingleRiskRoutes(app: App): void {
     id: 'linkRiskCards',
     summary: 'Link cards to a risk',
     description: 'Cards that are linked already take the role.',
-    params: Params,
     body: schemas.CardLinkBody,
     headers: ['If-Match'],
     answers: { 200: { description: 'The risk', schema: risk, headers: ['ETag'] } },
     errors: ['conflict', 'wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole)),
+    handler: ({ ctx, params, body }) => linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole),
   });
 
   operation(app, {
@@ -215,13 +196,11 @@ function registerSingleRiskRoutes(app: App): void {
     method: 'DELETE',
     url: '/api/v1/risks/:risk_id/cards/:card_id',
     id: 'unlinkRiskCard',
-    summary: 'Take a card off a risk',
-    params: Type.Object({ risk_id: Uuid, card_id: Uuid }, closed),
+    summary: 'Unlink a card from a risk',
     headers: ['If-Match'],
     answers: { 200: { description: 'The risk', schema: risk, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) =>
-      sendResource(reply, await unlinkCard(ctx, params.risk_id, params.card_id)),
+    handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
   });
 
   operation(app, {
@@ -231,10 +210,8 @@ function registerSingleRiskRoutes(app: App): void {
     id: 'listCardRisks',
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',
-    params: Type.Object({ card_id: Uuid }, closed),
     query: listQuery(riskSorts, 'updated_at', cardRiskFilters),
     answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listCardRisks(ctx, params.card_id, query)),
+    handler: ({ ctx, params, query }) => listCardRisks(ctx, params.card_id, query),
   });
 }

@@ -1,7 +1,8 @@
 import Type from 'typebox';
-import { AdrEntries } from '../../domain/governance/adr/adr.input.ts';
-import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/governance/adr/adr.types.ts';
+import { AdrEntries } from '../../domain/governance/adr/adr.content.ts';
+import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/governance/adr/adr.model.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { bodiesOf } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
@@ -15,12 +16,12 @@ const texts = {
   alternatives_considered: Text('The considered options'),
   pros_and_cons: Text('What speaks for and against each option'),
   consequences: Text('Good and bad consequences'),
-  confirmation: Text('How it is seen that the decision is kept'),
-  more_information: Text('Evidence, agreements, when to look at it again'),
+  confirmation: Text('How compliance with the decision is confirmed'),
+  more_information: Text('Evidence, agreements, when to review it'),
   related_decisions: Texts('Numbers, ids or addresses of other decisions'),
   decision_makers: Texts('Who decided; those who sign are `signatories`'),
   consulted: Texts('Whose opinion was asked'),
-  informed: Texts('Who is kept up to date'),
+  informed: Texts('Who is informed'),
 };
 const Decision = Text('The outcome: the chosen option and why');
 
@@ -46,25 +47,22 @@ export const AdrSchema = Type.Object(
 /** A decision in a list, cut to the members that were asked for. */
 export const AdrItemSchema = Type.Partial(Type.Object(listed), { $id: 'AdrItem', ...closed });
 
-const optional = {
-  context: Type.Optional(texts.context),
-  decision_drivers: Type.Optional(texts.decision_drivers),
-  alternatives_considered: Type.Optional(texts.alternatives_considered),
-  pros_and_cons: Type.Optional(texts.pros_and_cons),
-  decision: Type.Optional(Decision),
-  consequences: Type.Optional(texts.consequences),
-  confirmation: Type.Optional(texts.confirmation),
-  more_information: Type.Optional(texts.more_information),
-  related_decisions: Type.Optional(Nullable(texts.related_decisions)),
-  decision_makers: Type.Optional(Nullable(texts.decision_makers)),
-  consulted: Type.Optional(Nullable(texts.consulted)),
-  informed: Type.Optional(Nullable(texts.informed)),
-};
-export const AdrCreateBody = Type.Object({ title: Title, ...optional }, closed);
+const { related_decisions, decision_makers, consulted, informed, ...plain } = texts;
+const bodies = bodiesOf(
+  { title: Title },
+  {
+    ...plain,
+    decision: Decision,
+    related_decisions: Nullable(related_decisions),
+    decision_makers: Nullable(decision_makers),
+    consulted: Nullable(consulted),
+    informed: Nullable(informed),
+  },
+);
+export const AdrCreateBody = bodies.create;
 export const AdrPatchBody = Type.Object(
   {
-    title: Type.Optional(Title),
-    ...optional,
+    ...bodies.patch.properties,
     status: Type.Optional(
       Nullable(
         Type.String({ description: 'Refused with `use_operation` where it is another than the present one' }),

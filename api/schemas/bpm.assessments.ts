@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { ProcessAssessment } from '../../domain/modelling/bpm/bpm.model.ts';
+import { answersOf, bodiesOf } from './common.ts';
 
-export const AssessmentParams = Type.Object({ process_id: Uuid, assessment_id: Uuid }, closed);
 export const TemplateParams = Type.Object(
   { template_key: Type.String({ minLength: 1, maxLength: 100 }) },
   closed,
@@ -21,8 +21,9 @@ const scores = {
   compliance: Score,
   automation: Score,
 };
-const texts = { notes: Type.Optional(notes), action_items: Type.Optional(Nullable(action_items)) };
-export const AssessmentCreateBody = Type.Object({ assessment_date, ...scores, ...texts }, closed);
+const bodies = bodiesOf({ assessment_date, ...scores }, { notes, action_items: Nullable(action_items) });
+export const AssessmentCreateBody = bodies.create;
+export const AssessmentUpdateBody = Type.Omit(bodies.patch, ['assessment_date'], closed);
 export const assessmentExample = {
   assessment_date: '2026-03-31',
   overall_score: 3,
@@ -33,10 +34,6 @@ export const assessmentExample = {
   notes: 'Invoices are still typed by hand.',
   action_items: [{ text: 'Read invoices by machine', due: '2026-09-30' }],
 };
-export const AssessmentUpdateBody = Type.Object(
-  { ...Type.Partial(Type.Object(scores)).properties, ...texts },
-  closed,
-);
 const { updated_at: _internal, ...columns } = ProcessAssessment.columns;
 const Stored = Type.Integer({ minimum: 1, maximum: 5 });
 const assessment = {
@@ -48,11 +45,9 @@ const assessment = {
   automation: Stored,
   assessor_name: Nullable(Type.String()),
 };
-export const AssessmentSchema = Type.Object(assessment, { $id: 'ProcessAssessment', ...closed });
-export const AssessmentItemSchema = Type.Partial(Type.Object(assessment), {
-  $id: 'ProcessAssessmentItem',
-  ...closed,
-});
+const answers = answersOf('ProcessAssessment', assessment);
+export const AssessmentSchema = answers.whole;
+export const AssessmentItemSchema = answers.item;
 
 const template = {
   key: Type.String(),

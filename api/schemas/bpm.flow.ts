@@ -6,13 +6,12 @@ import {
   bpmnExample,
   DifferenceCounts,
   differenceMembers,
-  LinkBody,
   linkedCards,
   modelElement,
   Thumbnail,
 } from './bpm.ts';
+import { answersOf } from './common.ts';
 
-export const VersionParams = Type.Object({ process_id: Uuid, version_id: Uuid }, closed);
 export const DraftElementParams = Type.Object(
   {
     process_id: Uuid,
@@ -80,11 +79,12 @@ const flow = {
     ),
   ),
 };
-export const FlowSchema = Type.Object(flow, { $id: 'ProcessFlowVersion', ...closed });
-export const FlowItemSchema = Type.Partial(Type.Object(flow), { $id: 'ProcessFlowVersionItem', ...closed });
+const answers = answersOf('ProcessFlowVersion', flow);
+export const FlowSchema = answers.whole;
+export const FlowItemSchema = answers.item;
 /** Null for a process whose flow was never approved. */
 export const PublishedSchema = Type.Unsafe({
-  ...Nullable(Type.Ref('ProcessFlowVersion#')),
+  ...Nullable(FlowSchema),
   $id: 'PublishedProcessFlow',
 });
 
@@ -96,13 +96,9 @@ const draftElement = {
     description: 'Whether the version plans its links; otherwise those in force are shown',
   }),
 };
-export const DraftElementSchema = Type.Object(draftElement, { $id: 'ProcessDraftElement', ...closed });
-export const DraftElementItemSchema = Type.Partial(Type.Object(draftElement), {
-  $id: 'ProcessDraftElementItem',
-  ...closed,
-});
-export const PlanBody = LinkBody;
-
+const draftAnswers = answersOf('ProcessDraftElement', draftElement);
+export const DraftElementSchema = draftAnswers.whole;
+export const DraftElementItemSchema = draftAnswers.item;
 const compared = Type.Object({ id: Uuid, revision: columns.revision, status: columns.status }, closed);
 export const ComparisonSchema = Type.Object(
   {

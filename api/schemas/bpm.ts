@@ -1,12 +1,10 @@
 import Type from 'typebox';
 import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { ContentElement, CustomFields, ProcessDiagram } from '../../domain/modelling/bpm/bpm.model.ts';
-import { modelLimits } from '../../domain/modelling/bpm/bpmn.guard.ts';
+import { modelLimits } from '../../domain/modelling/bpm/bpmn.model.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/bpm/bpmn.read.ts';
 import { MAX_LISTED } from '../../domain/modelling/bpm/elements.compare.ts';
-
-export const ProcessParams = Type.Object({ process_id: Uuid }, closed);
-export const ElementParams = Type.Object({ process_id: Uuid, element_id: Uuid }, closed);
+import { answersOf } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 /** The body limit for a model and a picture in which every character is escaped. */
@@ -156,13 +154,13 @@ export const DeletedDiagramSchema = Type.Object(
 const Linked = (what: string) =>
   Nullable(Type.String({ ...Uuid, description: `A card of the type ${what}` }));
 /** What an element is linked to; absent: nothing. */
-export const LinkBody = Type.Object(
-  {
-    application_id: Type.Optional(Linked('Application')),
-    data_object_id: Type.Optional(Linked('DataObject')),
-    it_component_id: Type.Optional(Linked('ITComponent')),
-    custom_fields: Type.Optional(Nullable(CustomFields)),
-  },
+export const LinkBody = Type.Partial(
+  Type.Object({
+    application_id: Linked('Application'),
+    data_object_id: Linked('DataObject'),
+    it_component_id: Linked('ITComponent'),
+    custom_fields: Nullable(CustomFields),
+  }),
   closed,
 );
 
@@ -184,5 +182,6 @@ const element = {
   ...linkedCards,
   custom_fields: Nullable(OpenObject),
 };
-export const ElementSchema = Type.Object(element, { $id: 'ProcessElement', ...closed });
-export const ElementItemSchema = Type.Partial(Type.Object(element), { $id: 'ProcessElementItem', ...closed });
+const answers = answersOf('ProcessElement', element);
+export const ElementSchema = answers.whole;
+export const ElementItemSchema = answers.item;

@@ -6,6 +6,7 @@ import {
   resourceKinds,
 } from '../../domain/governance/catalogues/catalogues.model.ts';
 import { Choice, closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { bodiesOf } from './common.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
 const Text = Principle.columns.description;
@@ -27,8 +28,6 @@ export const ResourceTypeSchema = Type.Partial(Type.Object(ResourceType.columns)
 });
 export const KindFilter = Choice(resourceKinds, 'Only link types, or only file categories');
 
-const optional = <T extends TProperties>(members: T) => Type.Partial(Type.Object(members));
-
 const principle = {
   description: Text,
   rationale: Text,
@@ -36,14 +35,12 @@ const principle = {
   is_active: Type.Boolean(),
   sort_order: SortOrder,
 };
-export const PrincipleCreateBody = Type.Object(
-  { title: line(300), ...optional(principle).properties },
-  closed,
-);
-export const PrinciplePatchBody = Type.Object(optional({ title: line(300), ...principle }).properties, {
-  ...closed,
-  minProperties: 1,
-});
+const catalogueBodies = <R extends TProperties, O extends TProperties>(required: R, optional: O) => {
+  const { create, patch } = bodiesOf(required, optional);
+  const { key: _, kind: __, ...members } = patch.properties as TProperties;
+  return { create, patch: Type.Object(members, { ...closed, minProperties: 1 }) };
+};
+export const principleBodies = catalogueBodies({ title: line(300) }, principle);
 
 const entry = {
   description: Text,
@@ -51,21 +48,9 @@ const entry = {
   sort_order: SortOrder,
   translations: Translations,
 };
-export const RegulationCreateBody = Type.Object(
-  { key: Key, label: line(300), ...optional(entry).properties },
-  closed,
-);
-export const RegulationPatchBody = Type.Object(optional({ label: line(300), ...entry }).properties, {
-  ...closed,
-  minProperties: 1,
-});
+export const regulationBodies = catalogueBodies({ key: Key, label: line(300) }, entry);
 
-const resource = { ...entry, icon: Nullable(Type.String({ maxLength: 100 })) };
-export const ResourceTypeCreateBody = Type.Object(
-  { kind: Kind, key: Key, label: line(300), ...optional(resource).properties },
-  closed,
+export const resourceTypeBodies = catalogueBodies(
+  { kind: Kind, key: Key, label: line(300) },
+  { ...entry, icon: Nullable(Type.String({ maxLength: 100 })) },
 );
-export const ResourceTypePatchBody = Type.Object(optional({ label: line(300), ...resource }).properties, {
-  ...closed,
-  minProperties: 1,
-});

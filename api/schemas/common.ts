@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type TProperties, type TSchema } from 'typebox';
 import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
@@ -6,6 +6,22 @@ import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 export const plainId = (id: string): string => id.toLowerCase();
 
 export const IdParams = Type.Object({ id: Uuid }, closed);
+
+/** A resource in answers: `whole`, and as an item of a list, which `fields` may cut. */
+export function answersOf<P extends TProperties>(name: string, members: P) {
+  return {
+    whole: Type.Object(members, { $id: name, ...closed }),
+    item: Type.Partial(Type.Object(members), { $id: `${name}Item`, ...closed }),
+  };
+}
+
+/** The bodies that create and change a resource: with the members that a creation requires, and others. */
+export function bodiesOf<R extends TProperties, O extends TProperties>(required: R, optional: O) {
+  return {
+    create: Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties }, closed),
+    patch: Type.Partial(Type.Object({ ...required, ...optional }), closed),
+  };
+}
 
 /** The query parameters of every list; `sorts` are its sort fields, by name. */
 export function listQuery<T extends Record<string, TSchema>>(

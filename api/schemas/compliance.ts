@@ -1,13 +1,14 @@
 import Type from 'typebox';
 import { runStatuses } from '../../domain/analysis/runs/runs.types.ts';
-import { Finding } from '../../domain/governance/compliance/compliance.model.ts';
 import {
   decisions,
+  Finding,
   findingStatuses,
   severities,
-} from '../../domain/governance/compliance/compliance.types.ts';
+} from '../../domain/governance/compliance/compliance.model.ts';
 import { findingFilters } from '../../domain/governance/compliance/findings.list.ts';
 import { Choice, closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { answersOf, bodiesOf } from './common.ts';
 
 const Status = Choice(findingStatuses);
 const Severity = Choice(severities);
@@ -36,35 +37,23 @@ const finding = {
   risk_reference: Nullable(Type.String()),
   reviewer_name: Nullable(Type.String()),
 };
-export const FindingSchema = Type.Object(finding, { $id: 'ComplianceFinding', ...closed });
-/** A finding in a list, cut to the requested members. */
-export const FindingItemSchema = Type.Partial(Type.Object(finding), {
-  $id: 'ComplianceFindingItem',
-  ...closed,
-});
+const answers = answersOf('ComplianceFinding', finding);
+export const FindingSchema = answers.whole;
+export const FindingItemSchema = answers.item;
 
-const content = {
-  regulation_article: Type.Optional(Nullable(Text(200))),
-  card_id: Type.Optional(Nullable(Uuid)),
-  category: Type.Optional(Text(100)),
-  gap_description: Type.Optional(Text(10_000)),
-  evidence: Type.Optional(Nullable(Text(10_000))),
-  remediation: Type.Optional(Nullable(Text(10_000))),
-};
-export const FindingCreateBody = Type.Object(
-  { regulation: Regulation, requirement: Text(2000, 1), status: Status, severity: Severity, ...content },
-  closed,
-);
-export const FindingPatchBody = Type.Object(
+const bodies = bodiesOf(
+  { regulation: Regulation, requirement: Text(2000, 1), status: Status, severity: Severity },
   {
-    regulation: Type.Optional(Regulation),
-    requirement: Type.Optional(Text(2000, 1)),
-    status: Type.Optional(Status),
-    severity: Type.Optional(Severity),
-    ...content,
+    regulation_article: Nullable(Text(200)),
+    card_id: Nullable(Uuid),
+    category: Text(100),
+    gap_description: Text(10_000),
+    evidence: Nullable(Text(10_000)),
+    remediation: Nullable(Text(10_000)),
   },
-  closed,
 );
+export const FindingCreateBody = bodies.create;
+export const FindingPatchBody = bodies.patch;
 
 export const DecisionBody = Type.Object({ decision: Decided, review_note: Note }, closed);
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' });
@@ -123,9 +112,9 @@ const scan = {
     }),
   ),
 };
-export const ScanSchema = Type.Object(scan, { $id: 'ComplianceScan', ...closed });
+const ScanSchema = Type.Object(scan, { $id: 'ComplianceScan', ...closed });
 export const ActiveScansSchema = Type.Object(
-  { compliance: Nullable(Type.Ref('ComplianceScan#')) },
+  { compliance: Nullable(ScanSchema) },
   { $id: 'ActiveComplianceScans', ...closed },
 );
 const Score = Type.Integer({
@@ -136,7 +125,7 @@ const Score = Type.Integer({
 });
 export const OverviewSchema = Type.Object(
   {
-    compliance_run: Type.Ref('ComplianceScan#'),
+    compliance_run: ScanSchema,
     compliance_scores: Type.Record(Type.String(), Score, {
       description: 'By regulation, of those with findings',
     }),
@@ -162,7 +151,7 @@ export const BundleSchema = Type.Partial(
     is_known: Type.Boolean({ description: 'False for a regulation that was deleted' }),
     score: Score,
     findings_total: Type.Integer({ minimum: 0 }),
-    findings: Type.Array(Type.Ref('ComplianceFinding#'), { description: 'The 200 most severe' }),
+    findings: Type.Array(FindingSchema, { description: 'The 200 most severe' }),
   }),
   { $id: 'ComplianceBundle', ...closed },
 );

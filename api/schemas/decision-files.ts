@@ -24,7 +24,7 @@ export const ImportedAdrsSchema = Type.Object(
           id: Uuid,
           reference_number: Type.String(),
           title: Type.String(),
-          notes: Type.Array(Type.String(), { description: 'What could not be taken over' }),
+          notes: Type.Array(Type.String(), { description: 'What could not be imported' }),
         },
         closed,
       ),

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { Choice, closed, Key, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { Diagram, DiagramGroup } from '../../domain/modelling/diagrams/diagrams.model.ts';
-import { visibilities } from '../../domain/modelling/diagrams/diagrams.types.ts';
-import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.types.ts';
-import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/thumbnail.check.ts';
+import { Diagram, DiagramGroup, visibilities } from '../../domain/modelling/diagrams/diagrams.model.ts';
+import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.work.ts';
+import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/drawings.store.ts';
+import { answersOf, bodiesOf } from './common.ts';
 
 const { name: Name, description: Description } = Diagram.columns;
 const Visibility = Choice(
@@ -44,15 +44,18 @@ const CardIds = Nullable(
   Type.Array(Uuid, { maxItems: 1000, description: 'All cards that are linked to it' }),
 );
 
-const members = {
-  description: Type.Optional(Description),
-  data: Type.Optional(Nullable(Data)),
-  card_ids: Type.Optional(CardIds),
-  visibility: Type.Optional(Visibility),
-  shared_with: Type.Optional(Nullable(SharedWith)),
-};
-export const DiagramCreateBody = Type.Object({ name: Name, ...members }, closed);
-export const DiagramPatchBody = Type.Object({ name: Type.Optional(Name), ...members }, closed);
+const bodies = bodiesOf(
+  { name: Name },
+  {
+    description: Description,
+    data: Nullable(Data),
+    card_ids: CardIds,
+    visibility: Visibility,
+    shared_with: Nullable(SharedWith),
+  },
+);
+export const DiagramCreateBody = bodies.create;
+export const DiagramPatchBody = bodies.patch;
 
 const Ids = (description: string) => Type.Array(Uuid, { description });
 const { id, name, description, created_by, created_at, updated_at } = Diagram.columns;
@@ -100,21 +103,18 @@ export const DiagramFavoriteSchema = Type.Partial(
   { $id: 'DiagramFavorite', ...closed },
 );
 
-const group = {
-  color: Type.Optional(DiagramGroup.columns.color),
-  sort_order: Type.Optional(Nullable(DiagramGroup.columns.sort_order)),
-};
-export const GroupCreateBody = Type.Object({ name: Name, ...group }, closed);
-export const GroupPatchBody = Type.Object({ name: Type.Optional(Name), ...group }, closed);
-const groupMembers = {
+const groupBodies = bodiesOf(
+  { name: Name },
+  { color: DiagramGroup.columns.color, sort_order: Nullable(DiagramGroup.columns.sort_order) },
+);
+export const GroupCreateBody = groupBodies.create;
+export const GroupPatchBody = groupBodies.patch;
+const groupAnswers = answersOf('DiagramGroup', {
   ...DiagramGroup.columns,
   diagram_count: Type.Integer({ minimum: 0, description: 'Diagrams in it that you see' }),
-};
-export const DiagramGroupSchema = Type.Object(groupMembers, { $id: 'DiagramGroup', ...closed });
-export const DiagramGroupItemSchema = Type.Partial(Type.Object(groupMembers), {
-  $id: 'DiagramGroupItem',
-  ...closed,
 });
+export const DiagramGroupSchema = groupAnswers.whole;
+export const DiagramGroupItemSchema = groupAnswers.item;
 
 const View = Type.Union([Type.Literal('dependencies'), Type.Literal('landscape')]);
 

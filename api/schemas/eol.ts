@@ -30,7 +30,7 @@ export const EolProductSchema = Type.Partial(
   { $id: 'EolProduct', ...closed },
 );
 
-const Score = Type.Number({ minimum: 0, maximum: 1, description: '1 for the very name' });
+const Score = Type.Number({ minimum: 0, maximum: 1, description: '1 for an exact match' });
 
 export const EolProductMatchSchema = Type.Partial(
   Type.Object({ name: Product, label: Label, score: Score }),
@@ -52,7 +52,7 @@ export const EolCycleSchema = Type.Partial(
     latest: Nullable(Type.String({ description: 'The newest version' })),
     latestReleaseDate: Nullable(DateOnly),
     lts: dateOrFlag('Start of long-term support, or whether there is any'),
-    support: dateOrFlag('End of active support, or whether it goes on'),
+    support: dateOrFlag('End of active support, or whether it continues'),
     discontinued: dateOrFlag('When it was discontinued, or whether it was'),
     codename: Nullable(Type.String()),
     link: Link,
@@ -62,11 +62,11 @@ export const EolCycleSchema = Type.Partial(
 
 const card = { card_id: Uuid, card_name: Type.String(), card_type: Type.String() };
 
-export const MassEolCandidateSchema = Type.Object(
+const MassEolCandidateSchema = Type.Object(
   {
     ...card,
     eol_product: Product,
-    eol_cycle: Nullable(Type.String({ description: 'The cycle that name, alias or version tell of' })),
+    eol_cycle: Nullable(Type.String({ description: 'The cycle by name, alias or version' })),
     score: Score,
   },
   { $id: 'MassEolCandidate', ...closed },
@@ -77,7 +77,7 @@ export const MassEolResultSchema = Type.Partial(
     ...card,
     current_eol_product: Nullable(Product),
     current_eol_cycle: Nullable(Cycle),
-    candidates: Type.Array(Type.Ref('MassEolCandidate#'), { description: 'At most 5, the likeliest first' }),
+    candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, the likeliest first' }),
   }),
   { $id: 'MassEolResult', ...closed },
 );
@@ -127,8 +127,8 @@ export const MassLinkBody = Type.Array(
 export const MassLinkAnswerSchema = Type.Object(
   {
     dry_run: Type.Boolean(),
-    linked: Type.Integer({ minimum: 0, description: 'Cards that are linked as asked now' }),
-    unchanged: Type.Integer({ minimum: 0, description: 'Those of them that were before' }),
+    linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
+    unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
     errors: Type.Array(
       Type.Object(
         {
@@ -155,7 +155,7 @@ export const FactsBody = Type.Object(
     result: Type.Array(OpenObject, {
       minItems: 1,
       maxItems: MAX_PRODUCTS,
-      description: 'Products with their `releases`; members that are not known are passed over',
+      description: 'Products with their `releases`; unknown members are ignored',
     }),
   },
   closed,

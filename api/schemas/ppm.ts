@@ -1,23 +1,24 @@
 import Type, { type TProperties } from 'typebox';
 import { Choice, closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { dependencies } from '../../domain/modelling/ppm/dependencies.ts';
-import { budgetLines, costLines } from '../../domain/modelling/ppm/lines.ts';
-import { type PpmKind, type PpmRow, ppmColumns } from '../../domain/modelling/ppm/ppm.kinds.ts';
+import {
+  budgetLines,
+  costLines,
+  projectRisks,
+  statusReports,
+} from '../../domain/modelling/ppm/initiative.kinds.ts';
+import { dependencies, taskComments, tasks, wbsItems } from '../../domain/modelling/ppm/plan.kinds.ts';
+import { type PpmKind, ppmColumns } from '../../domain/modelling/ppm/ppm.kinds.ts';
 import {
   BudgetLine,
   CostLine,
   ProjectRisk,
+  planKinds,
   StatusReport,
   Task,
   TaskComment,
   WbsItem,
 } from '../../domain/modelling/ppm/ppm.model.ts';
-import { planKinds } from '../../domain/modelling/ppm/ppm.types.ts';
-import { projectRisks } from '../../domain/modelling/ppm/project-risks.ts';
-import { statusReports } from '../../domain/modelling/ppm/status-reports.ts';
-import { taskComments } from '../../domain/modelling/ppm/task-comments.ts';
-import { tasks } from '../../domain/modelling/ppm/tasks.ts';
-import { wbsItems } from '../../domain/modelling/ppm/wbs.ts';
+import { answersOf } from './common.ts';
 
 const PlanKind = Choice(planKinds);
 const VisibleAmount = Nullable(
@@ -28,14 +29,8 @@ const Percent = Type.Number({ minimum: 0, maximum: 100 });
 const Name = Nullable(Type.String());
 
 /** The answers of a kind of rows: its columns, with those that are computed. */
-function answers<Row extends PpmRow>(name: string, kind: PpmKind<Row>, computed: TProperties = {}) {
-  const members = { ...ppmColumns(kind), ...computed };
-  return {
-    whole: Type.Object(members, { $id: name, ...closed }),
-    /** In a list, cut to the members that were asked for. */
-    item: Type.Partial(Type.Object(members), { $id: `${name}Item`, ...closed }),
-  };
-}
+const answers = (name: string, kind: PpmKind, computed: TProperties = {}) =>
+  answersOf(name, { ...ppmColumns(kind), ...computed });
 
 /** The bodies that write a kind: columns that a creation requires, those that have a default there, and others. */
 function bodies<C extends TProperties>(

@@ -1,15 +1,19 @@
 import Type from 'typebox';
 import { MAX_CARDS } from '../../domain/governance/risks/risks.cards.ts';
-import { Risk, RiskCard, Text, Title } from '../../domain/governance/risks/risks.model.ts';
 import {
   cardRoles,
   impacts,
   levels,
   probabilities,
+  Risk,
+  RiskCard,
   riskCategories,
   riskStatuses,
-} from '../../domain/governance/risks/risks.types.ts';
+  Text,
+  Title,
+} from '../../domain/governance/risks/risks.model.ts';
 import { Choice, closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { answersOf, bodiesOf } from './common.ts';
 
 const { initial_probability: Probability } = Risk.columns;
 const { initial_impact: Impact } = Risk.columns;
@@ -34,49 +38,35 @@ const risk = {
   owner_name: Nullable(Type.String()),
   cards: Type.Array(cardLink, { description: 'Those that the caller sees' }),
 };
-export const RiskSchema = Type.Object(risk, { $id: 'Risk', ...closed });
-/** A risk in a list, cut to the members that were asked for. */
-export const RiskItemSchema = Type.Partial(Type.Object(risk), { $id: 'RiskItem', ...closed });
+const answers = answersOf('Risk', risk);
+export const RiskSchema = answers.whole;
+export const RiskItemSchema = answers.item;
 
-const estimate = {
-  category: Type.Optional(Category),
-  initial_probability: Type.Optional(Probability),
-  initial_impact: Type.Optional(Impact),
-};
+const estimate = { category: Category, initial_probability: Probability, initial_impact: Impact };
 const plan = {
-  owner_id: Type.Optional(Nullable(Type.String({ ...Uuid, description: 'An active user' }))),
-  target_resolution_date: Type.Optional(Nullable(DateOnly)),
+  owner_id: Nullable(Type.String({ ...Uuid, description: 'An active user' })),
+  target_resolution_date: Nullable(DateOnly),
 };
-export const RiskCreateBody = Type.Object(
-  {
+export const RiskCreateBody = bodiesOf(
+  { title: Title },
+  { description: Text, ...estimate, ...plan, card_ids: CardIds(0) },
+).create;
+export const RiskPatchBody = Type.Partial(
+  Type.Object({
     title: Title,
-    description: Type.Optional(Text),
+    description: Nullable(Text),
     ...estimate,
+    residual_probability: Nullable(Probability),
+    residual_impact: Nullable(Impact),
     ...plan,
-    card_ids: Type.Optional(CardIds(0)),
-  },
-  closed,
-);
-export const RiskPatchBody = Type.Object(
-  {
-    title: Type.Optional(Title),
-    description: Type.Optional(Nullable(Text)),
-    ...estimate,
-    residual_probability: Type.Optional(Nullable(Probability)),
-    residual_impact: Type.Optional(Nullable(Impact)),
-    ...plan,
-    status: Type.Optional(
-      Choice(riskStatuses, 'Refused with `wrong_state` where it may not follow the present one'),
+    status: Choice(riskStatuses, 'Refused with `wrong_state` where it may not follow the current one'),
+    acceptance_rationale: Nullable(
+      Type.String({
+        maxLength: 10_000,
+        description: 'Required for `accepted`; cleared when the risk leaves that status',
+      }),
     ),
-    acceptance_rationale: Type.Optional(
-      Nullable(
-        Type.String({
-          maxLength: 10_000,
-          description: 'Must be there for `accepted`; goes when that is left',
-        }),
-      ),
-    ),
-  },
+  }),
   closed,
 );
 export const CardLinkBody = Type.Object(
@@ -89,15 +79,15 @@ export const CardLinkBody = Type.Object(
   },
   closed,
 );
-const promotion = Type.Object(
-  {
-    title: Type.Optional(Nullable(Title)),
-    description: Type.Optional(Nullable(Text)),
-    category: Type.Optional(Nullable(Category)),
-    initial_probability: Type.Optional(Nullable(Probability)),
-    initial_impact: Type.Optional(Nullable(Impact)),
+const promotion = Type.Partial(
+  Type.Object({
+    title: Nullable(Title),
+    description: Nullable(Text),
+    category: Nullable(Category),
+    initial_probability: Nullable(Probability),
+    initial_impact: Nullable(Impact),
     ...plan,
-  },
+  }),
   closed,
 );
 /** May be left out. */

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Hash = Type.String({
@@ -10,13 +10,13 @@ const Hash = Type.String({
 const SignatorySchema = Type.Object(
   {
     user_id: Uuid,
-    display_name: Type.String({ description: 'Empty for somebody who was deleted' }),
+    display_name: Type.String({ description: 'Empty for a deleted user' }),
     email: Type.String(),
     is_active: Type.Boolean({
-      description: 'Whether the account can still be used; while it cannot, nobody signs in its place',
+      description: 'Whether the account is active; no one else can sign in its place',
     }),
     can_sign: Type.Boolean({
-      description: 'Whether it can be used, and its role lets it read and sign such documents',
+      description: 'Whether it is active and its role may read and sign such documents',
     }),
     status: Type.Union([Type.Literal('pending'), Type.Literal('signed')]),
     signed_at: Nullable(Timestamp),
@@ -33,23 +33,21 @@ const RejectionSchema = Type.Object(
 export const signedMembers = {
   created_by: Nullable(Uuid),
   creator_name: Nullable(Type.String()),
-  signatories: Type.Array(Type.Ref('Signatory#'), {
-    description: 'Empty but for what is in review or signed',
+  signatories: Type.Array(SignatorySchema, {
+    description: 'Empty unless it is in review or signed',
   }),
   signed_at: Nullable(Timestamp),
   revision_number: Type.Integer({ minimum: 1 }),
-  parent_id: Nullable(
-    Type.String({ ...Uuid, description: 'The revision before, also one that was deleted' }),
-  ),
+  parent_id: Nullable(Type.String({ ...Uuid, description: 'The previous revision, even if it was deleted' })),
   content_hash: Nullable(Hash),
   created_at: Timestamp,
   updated_at: Timestamp,
 };
-export const RejectionMember = Nullable(Type.Ref('Rejection#'));
+export const RejectionMember = Nullable(RejectionSchema);
 export const IntegrityMember = Nullable(
   Type.Union([Type.Literal('intact'), Type.Literal('changed')], {
     description:
-      'Whether the content still has the hash that was signed: `changed` tells that somebody wrote to the database past the service. Null before the first signature.',
+      'Whether the content still has the hash that was signed: `changed` means that the database was modified outside the service. Null before the first signature.',
   }),
 );
 
@@ -57,7 +55,7 @@ export const SignatureRequestBody = Type.Object(
   {
     user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
     message: Type.Optional(
-      Nullable(Type.String({ maxLength: 2000, description: 'What those who are asked are told' })),
+      Nullable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' })),
     ),
   },
   closed,
@@ -67,7 +65,7 @@ export const ReplacementBody = Type.Object(
     user_id: Type.String({ ...Uuid, description: 'Who was asked and has not signed' }),
     new_user_id: Type.String({ ...Uuid, description: 'Who is asked instead' }),
     message: Type.Optional(
-      Nullable(Type.String({ maxLength: 2000, description: 'What the latter is told' })),
+      Nullable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
     ),
   },
   closed,
@@ -81,10 +79,10 @@ const RevisionSchema = Type.Object(
   { id: Uuid, revision_number: Type.Integer({ minimum: 1 }), status: Type.String() },
   { $id: 'RevisionRef', ...closed },
 );
-const ComparisonSchema = Type.Object(
+export const ComparisonSchema = Type.Object(
   {
-    from: Type.Ref('RevisionRef#'),
-    to: Type.Ref('RevisionRef#'),
+    from: RevisionSchema,
+    to: RevisionSchema,
     changes: Type.Array(
       Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }, closed),
       { description: 'Field by field; members of objects by their path, such as `sections.1.1.content`' },
@@ -96,8 +94,3 @@ export const ComparisonQuery = Type.Object(
   { with: Type.Optional(Type.String({ ...Uuid, description: 'Another revision; default: the one before' })) },
   closed,
 );
-
-/** Schemas that both kinds of signed documents refer to. */
-export const sharedSchemas: TSchema[] = [SignatorySchema, RejectionSchema, RevisionSchema, ComparisonSchema];
-
-/** A filter by day. */

@@ -4,13 +4,14 @@ import {
   DocumentHead,
   entry,
   info,
-  Section,
+  MAX_NAME,
+  SectionSchema,
   Sections,
   sections,
   VersionHistory,
-} from '../../domain/governance/soaw/soaw.input.ts';
-import { MAX_NAME } from '../../domain/governance/soaw/soaw.types.ts';
+} from '../../domain/governance/soaw/soaw.model.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { bodiesOf } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
 const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));
@@ -19,7 +20,7 @@ const content = {
   initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
   document_info: Type.Object(info, closed),
   version_history: Type.Array(Type.Object(entry, closed)),
-  sections: sections(Section),
+  sections: sections(SectionSchema),
 };
 const soaw = {
   id: Uuid,
@@ -33,24 +34,25 @@ export const SoawSchema = Type.Object({ ...soaw, integrity: IntegrityMember }, {
 /** A statement in a list, cut to the members that were asked for. */
 export const SoawItemSchema = Type.Partial(Type.Object(soaw), { $id: 'SoawItem', ...closed });
 
-const optional = {
-  initiative_id: Type.Optional(content.initiative_id),
-  document_info: Type.Optional(Nullable(DocumentHead)),
-  version_history: Type.Optional(Nullable(VersionHistory)),
-  sections: Type.Optional(Nullable(Sections)),
-};
+const bodies = bodiesOf(
+  { name: content.name },
+  {
+    initiative_id: content.initiative_id,
+    document_info: Nullable(DocumentHead),
+    version_history: Nullable(VersionHistory),
+    sections: Nullable(Sections),
+  },
+);
 export const SoawCreateBody = Type.Object(
   {
-    name: content.name,
-    ...optional,
+    ...bodies.create.properties,
     status: Type.Optional(Type.String({ description: '`draft`; others are refused with `use_operation`' })),
   },
   closed,
 );
 export const SoawPatchBody = Type.Object(
   {
-    name: Type.Optional(content.name),
-    ...optional,
+    ...bodies.patch.properties,
     status: Type.Optional(
       Nullable(
         Type.String({

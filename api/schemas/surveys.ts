@@ -1,28 +1,30 @@
 import Type from 'typebox';
 import {
+  Survey,
   SurveyActionName,
   SurveyFields,
   SurveyFilters,
+  SurveyResponse,
   SurveyRoles,
-} from '../../domain/governance/surveys/surveys.input.ts';
-import { Survey, SurveyResponse } from '../../domain/governance/surveys/surveys.model.ts';
+} from '../../domain/governance/surveys/surveys.model.ts';
 import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
+import { answersOf, bodiesOf } from './common.ts';
 
 const Name = Survey.columns.name;
 const Count = Type.Integer({ minimum: 0 });
 
-const members = {
-  description: Type.Optional(Survey.columns.description),
-  message: Type.Optional(Survey.columns.message),
-  target_filters: Type.Optional(Nullable(SurveyFilters)),
-  target_roles: Type.Optional(Nullable(SurveyRoles)),
-  fields: Type.Optional(Nullable(SurveyFields)),
-};
-export const SurveyCreateBody = Type.Object({ name: Name, target_type_key: Key, ...members }, closed);
-export const SurveyPatchBody = Type.Object(
-  { name: Type.Optional(Name), target_type_key: Type.Optional(Key), ...members },
-  closed,
+const bodies = bodiesOf(
+  { name: Name, target_type_key: Key },
+  {
+    description: Survey.columns.description,
+    message: Survey.columns.message,
+    target_filters: Nullable(SurveyFilters),
+    target_roles: Nullable(SurveyRoles),
+    fields: Nullable(SurveyFields),
+  },
 );
+export const SurveyCreateBody = bodies.create;
+export const SurveyPatchBody = bodies.patch;
 
 const field = {
   key: Type.String(),
@@ -42,9 +44,9 @@ const survey = {
   completed_responses: Count,
   applied_responses: Count,
 };
-export const SurveySchema = Type.Object(survey, { $id: 'Survey', ...closed });
-/** A survey in a list, cut to the requested members. */
-export const SurveyItemSchema = Type.Partial(Type.Object(survey), { $id: 'SurveyItem', ...closed });
+const answers = answersOf('Survey', survey);
+export const SurveySchema = answers.whole;
+export const SurveyItemSchema = answers.item;
 export const SentSurveySchema = Type.Object(
   {
     ...survey,

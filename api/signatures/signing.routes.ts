@@ -1,24 +1,24 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import {
+  compareRevisions,
   recallSignatures,
   rejectRecord,
+  replaceSignatory,
   requestSignatures,
   signRecord,
 } from '../../domain/governance/signatures/signatures.commands.ts';
-import { replaceSignatory } from '../../domain/governance/signatures/signatures.replace.ts';
-import { compareRevisions } from '../../domain/governance/signatures/signatures.revise.ts';
-import type { SignedKind, SignedRow } from '../../domain/governance/signatures/signatures.types.ts';
+import { listRevisions } from '../../domain/governance/signatures/signatures.records.ts';
+import type { SignedKind } from '../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import type { JsonText } from '../../domain/kernel/lists/lists.types.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendResource } from '../json.ts';
+import type { JsonText, SortField } from '../../domain/kernel/lists/lists.types.ts';
 import { operation } from '../operation.ts';
+import { listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/signatures.ts';
 import type { App } from '../types.ts';
 
 /** What differs between the kinds of documents that people sign. */
-export interface SigningApi<Row extends SignedRow> {
-  kind: SignedKind<Row>;
+export interface SigningApi {
+  kind: SignedKind;
   tag: string;
   /** `/api/v1/adr` and the like. */
   url: string;
@@ -27,31 +27,32 @@ export interface SigningApi<Row extends SignedRow> {
   /** The name in operation ids, and in sentences. */
   name: string;
   one: string;
+  short: string;
   schema: TSchema;
+  /** A page of them, and its sort fields. */
+  listed: TSchema;
+  sorts: Record<string, SortField>;
   revise(ctx: Ctx, id: string): Promise<JsonText>;
 }
 
 /** The way of a document to its signatures, its revisions, and how they differ. */
-export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi<Row>): void {
+export function registerSigning(app: App, api: SigningApi): void {
   const { kind, tag, name, one, parameter, schema } = api;
-  const params = Type.Object({ [parameter]: Uuid }, closed);
-  const idOf = (given: object) => (given as Record<string, string>)[parameter]!;
   const at = (action: string) => `${api.url}/:${parameter}/${action}`;
   const answers = { 200: { description: `The ${one}`, schema, headers: ['ETag' as const] } };
   const headers: ['If-Match'] = ['If-Match'];
-  const shared = { method: 'POST' as const, tag, params, headers, answers };
+  const shared = { method: 'POST' as const, tag, headers, answers };
 
   operation(app, {
     ...shared,
     url: at('request-signatures'),
     id: `request${name}Signatures`,
-    summary: `Ask people to sign a ${one}`,
-    description: `From \`draft\` to \`in_review\`: each of them gets a to-do and a notification. They must be active, and hold \`${kind.rights.view}\` and \`${kind.rights.sign}\`. What is in review is not edited.`,
+    summary: `Request signatures for a ${one}`,
+    description: `From \`draft\` to \`in_review\`: each signatory gets a to-do and a notification. Signatories must be active and have \`${kind.rights.view}\` and \`${kind.rights.sign}\`. A document in review cannot be edited.`,
     permission: kind.rights.manage,
     body: schemas.SignatureRequestBody,
     errors: ['wrong_state'],
-    handler: async ({ ctx, params: given, body, reply }) =>
-      sendResource(reply, await requestSignatures(ctx, kind, idOf(given), body)),
+    handler: ({ ctx, params: given, body }) => requestSignatures(ctx, kind, given[parameter]!, body),
   });
 
   operation(app, {
@@ -60,38 +61,35 @@ export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi
     id: `sign${name}`,
     summary: `Sign a ${one}`,
     description:
-      'As one of those who were asked, under the hash of its content. With the last signature it is `signed` and stays as it is.',
+      'As one of its signatories, with the hash of its content. With the last signature it becomes `signed` and cannot be changed.',
     permission: kind.rights.sign,
     permissionNote: `${kind.rights.view}; to be asked for the signature`,
     errors: ['wrong_state', 'not_signatory'],
-    handler: async ({ ctx, params: given, reply }) =>
-      sendResource(reply, await signRecord(ctx, kind, idOf(given))),
+    handler: ({ ctx, params: given }) => signRecord(ctx, kind, given[parameter]!),
   });
 
   operation(app, {
     ...shared,
     url: at('recall-signatures'),
     id: `recall${name}Signatures`,
-    summary: `Take back the request to sign a ${one}`,
-    description: 'A `draft` again; to-dos go, and signatures that were given no longer count.',
+    summary: `Recall the signature request of a ${one}`,
+    description: 'It becomes a `draft` again; to-dos are withdrawn and existing signatures are void.',
     permission: kind.rights.manage,
     errors: ['wrong_state'],
-    handler: async ({ ctx, params: given, reply }) =>
-      sendResource(reply, await recallSignatures(ctx, kind, idOf(given))),
+    handler: ({ ctx, params: given }) => recallSignatures(ctx, kind, given[parameter]!),
   });
 
   operation(app, {
     ...shared,
     url: at('replace-signatory'),
     id: `replace${name}Signatory`,
-    summary: `Ask somebody else to sign a ${one}`,
+    summary: `Replace a signatory of a ${one}`,
     description:
-      'In the place of one who has not signed, such as somebody whose account is closed (`is_active`). Signatures that were given stay.',
+      'Only signatories who have not signed can be replaced, such as those whose account is not active (`is_active`). Existing signatures are kept.',
     permission: kind.rights.manage,
     body: schemas.ReplacementBody,
     errors: ['wrong_state'],
-    handler: async ({ ctx, params: given, body, reply }) =>
-      sendResource(reply, await replaceSignatory(ctx, kind, idOf(given), body)),
+    handler: ({ ctx, params: given, body }) => replaceSignatory(ctx, kind, given[parameter]!, body),
   });
 
   operation(app, {
@@ -99,26 +97,26 @@ export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi
     url: at('reject'),
     id: `reject${name}`,
     summary: `Reject a ${one}`,
-    description: 'As one of those who are still to sign. A `draft` again, with the reason under `rejection`.',
+    description:
+      'As one of the pending signatories. It becomes a `draft` again, with the reason under `rejection`.',
     permission: kind.rights.sign,
     permissionNote: `${kind.rights.view}; to be asked for the signature`,
     body: schemas.RejectBody,
     bodyExample: { comment: 'The costs of the second option are missing.' },
     errors: ['wrong_state', 'not_signatory'],
-    handler: async ({ ctx, params: given, body, reply }) =>
-      sendResource(reply, await rejectRecord(ctx, kind, idOf(given), body)),
+    handler: ({ ctx, params: given, body }) => rejectRecord(ctx, kind, given[parameter]!, body),
   });
 
   operation(app, {
     ...shared,
     url: at('revise'),
     id: `revise${name}`,
-    summary: `Begin the next revision of a signed ${one}`,
-    description: `A \`draft\` with the same content, the next \`revision_number\` and the signed one as \`parent_id\`. Refused where there is a later revision already.`,
+    summary: `Create the next revision of a signed ${one}`,
+    description: `A \`draft\` with the same content, the next \`revision_number\` and the signed one as \`parent_id\`. Refused if a later revision exists.`,
     permission: kind.rights.manage,
     answers: { 200: { description: 'The new revision', schema, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params: given, reply }) => sendResource(reply, await api.revise(ctx, idOf(given))),
+    handler: ({ ctx, params: given }) => api.revise(ctx, given[parameter]!),
   });
 
   operation(app, {
@@ -127,12 +125,22 @@ export function registerSigning<Row extends SignedRow>(app: App, api: SigningApi
     id: `compare${name}Revisions`,
     tag,
     summary: `Compare two revisions of a ${one}`,
-    description: 'Field by field, from the older to the newer, whichever is named first.',
+    description: 'Field by field, from the older to the newer, in either order of the parameters.',
     permission: kind.rights.view,
-    params,
     query: schemas.ComparisonQuery,
-    answers: { 200: { description: 'What differs', schema: Type.Ref('RevisionComparison#') } },
-    handler: async ({ ctx, params: given, query }) =>
-      await compareRevisions(ctx, kind, idOf(given), query.with),
+    answers: { 200: { description: 'What differs', schema: schemas.ComparisonSchema } },
+    handler: ({ ctx, params: given, query }) => compareRevisions(ctx, kind, given[parameter]!, query.with),
+  });
+
+  operation(app, {
+    method: 'GET',
+    url: at('revisions'),
+    id: `list${name}Revisions`,
+    tag,
+    summary: `List the revisions of a ${api.short}`,
+    permission: kind.rights.view,
+    query: listQuery(api.sorts, 'revision_number', {}),
+    answers: { 200: { description: 'All of them, the first one first', schema: api.listed } },
+    handler: ({ ctx, params: given, query }) => listRevisions(ctx, kind, given[parameter]!, query),
   });
 }

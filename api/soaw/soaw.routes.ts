@@ -1,22 +1,10 @@
-import Type, { type TSchema } from 'typebox';
-import {
-  createSoaw,
-  deleteSoaw,
-  patchSoaw,
-  readSoaw,
-  reviseSoaw,
-} from '../../domain/governance/soaw/soaw.commands.ts';
-import { soawKind } from '../../domain/governance/soaw/soaw.kind.ts';
-import {
-  listSoawRevisions,
-  listSoaws,
-  soawFilters,
-  soawSorts,
-} from '../../domain/governance/soaw/soaw.list.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import Type from 'typebox';
+import { readRecord } from '../../domain/governance/signatures/signatures.records.ts';
+import { createSoaw, deleteSoaw, patchSoaw, reviseSoaw } from '../../domain/governance/soaw/soaw.commands.ts';
+import { listSoaws, soawFilters, soawKind, soawSorts } from '../../domain/governance/soaw/soaw.kind.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../reports/governance/documents/document.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { FileContent } from '../schemas/decision-files.ts';
@@ -26,27 +14,23 @@ import type { App } from '../types.ts';
 
 const tag = 'Statements of architecture work';
 const url = '/api/v1/soaw';
-const Params = Type.Object({ soaw_id: Uuid }, closed);
-const soaw = Type.Ref('Soaw#');
-const listed = listAnswer(Type.Ref('SoawItem#'));
+const soaw = schemas.SoawSchema;
+const listed = listAnswer(schemas.SoawItemSchema);
 const reading = { tag, permission: 'soaw.view' } as const;
 const managing = { tag, permission: 'soaw.manage' } as const;
 
 /** Statements of architecture work, about an initiative or none. */
 export function registerSoawRoutes(app: App): void {
-  const shared: TSchema[] = [schemas.SoawSchema, schemas.SoawItemSchema];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     ...reading,
     method: 'GET',
     url,
     id: 'listSoaws',
     summary: 'List statements of architecture work',
-    description: '`search` looks into all that they say. With `fields` the sections can be left out.',
+    description: '`search` searches all contents. With `fields` the sections can be left out.',
     query: listQuery(soawSorts, 'created_at', soawFilters),
     answers: { 200: { description: 'Statements, newest first', schema: listed } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listSoaws(ctx, query)),
+    handler: ({ ctx, query }) => listSoaws(ctx, query),
   });
 
   operation(app, {
@@ -54,13 +38,12 @@ export function registerSoawRoutes(app: App): void {
     method: 'POST',
     url,
     id: 'createSoaw',
-    summary: 'Write a statement of architecture work, as a draft',
+    summary: 'Create a statement of architecture work as a draft',
     body: schemas.SoawCreateBody,
     bodyExample: schemas.soawExample,
     answers: { 201: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
     errors: ['use_operation'],
-    handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createSoaw(ctx, body as Parameters<typeof createSoaw>[1])),
+    handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
   });
 
   operation(app, {
@@ -69,9 +52,8 @@ export function registerSoawRoutes(app: App): void {
     url: `${url}/:soaw_id`,
     id: 'getSoaw',
     summary: 'Read a statement of architecture work',
-    params: Params,
     answers: { 200: { description: 'The statement', schema: soaw } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readSoaw(ctx, params.soaw_id)),
+    handler: ({ ctx, params }) => readRecord(ctx, soawKind, params.soaw_id),
   });
 
   operation(app, {
@@ -81,15 +63,14 @@ export function registerSoawRoutes(app: App): void {
     id: 'patchSoaw',
     summary: 'Change a statement of architecture work',
     description:
-      '`document_info`, `version_history` and `sections` are replaced as wholes. What is in review has to be recalled first (409). What is signed nobody changes (403 `document_signed`): it is revised.',
-    params: Params,
+      '`document_info`, `version_history` and `sections` are replaced as wholes. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     body: schemas.SoawPatchBody,
     bodyExample: { name: 'One order desk for all' },
     headers: ['If-Match'],
     answers: { 200: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
     errors: ['document_signed', 'wrong_state', 'use_operation'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2])),
+    handler: ({ ctx, params, body }) =>
+      patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2]),
   });
 
   operation(app, {
@@ -99,13 +80,9 @@ export function registerSoawRoutes(app: App): void {
     id: 'deleteSoaw',
     summary: 'Delete a statement of architecture work',
     description: 'In any state; its other revisions stay.',
-    params: Params,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deleteSoaw(ctx, params.soaw_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteSoaw(ctx, params.soaw_id),
   });
 
   registerSoawDocumentRoutes(app);
@@ -118,10 +95,9 @@ function registerSoawDocumentRoutes(app: App): void {
     method: 'GET',
     url: `${url}/:soaw_id/export`,
     id: 'exportSoaw',
-    summary: 'Hand a statement on as a file',
+    summary: 'Export a statement as a file',
     description:
       'With title block, version history, sections that are not hidden, tables, and signatures with their hash.',
-    params: Params,
     query: Type.Object(
       {
         format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
@@ -140,12 +116,10 @@ function registerSoawDocumentRoutes(app: App): void {
         headers: ['Content-Disposition'],
       },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      await sendFile(
-        reply,
-        { ...(await readSoawFile(ctx, params.soaw_id)), format: query.format },
-        ctx.caller.userId,
-      ),
+    handler: async ({ ctx, params, query, reply }) => {
+      const file = await readSoawFile(ctx, params.soaw_id);
+      return await sendFile(reply, { ...file, format: query.format }, ctx.caller.userId);
+    },
   });
 
   registerSigning(app, {
@@ -155,20 +129,10 @@ function registerSoawDocumentRoutes(app: App): void {
     parameter: 'soaw_id',
     name: 'Soaw',
     one: 'statement of architecture work',
+    short: 'statement',
     schema: soaw,
+    listed,
+    sorts: soawSorts,
     revise: reviseSoaw,
-  });
-
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${url}/:soaw_id/revisions`,
-    id: 'listSoawRevisions',
-    summary: 'List the revisions of a statement',
-    params: Params,
-    query: listQuery(soawSorts, 'revision_number', {}),
-    answers: { 200: { description: 'All of them, the first one first', schema: listed } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listSoawRevisions(ctx, params.soaw_id, query)),
   });
 }

@@ -1,7 +1,5 @@
-import Type, { type TSchema } from 'typebox';
-import { listMySurveys } from '../../domain/governance/surveys/surveys.mine.ts';
-import { readForm, submitAnswer } from '../../domain/governance/surveys/surveys.respond.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { listMySurveys } from '../../domain/governance/surveys/surveys.list.ts';
+import { readForm, submitAnswer } from '../../domain/governance/surveys/surveys.responses.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -9,7 +7,6 @@ import * as schemas from '../schemas/surveys.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Surveys';
-const Params = Type.Object({ survey_id: Uuid, card_id: Uuid }, closed);
 const asked = {
   permission: 'login',
   scope: 'surveys.respond',
@@ -18,9 +15,6 @@ const asked = {
 
 /** What waits for the caller's answer, and answering it. */
 export function registerSurveyAnswerRoutes(app: App): void {
-  const shared: TSchema[] = [schemas.MySurveySchema, schemas.SurveyFormSchema, schemas.SurveySubmittedSchema];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     method: 'GET',
     url: '/api/v1/surveys/my',
@@ -30,9 +24,9 @@ export function registerSurveyAnswerRoutes(app: App): void {
     ...asked,
     query: listQuery(['sent_at', 'survey_name'], 'sent_at', {}),
     answers: {
-      200: { description: 'Surveys, the last sent first', schema: listAnswer(Type.Ref('MySurvey#')) },
+      200: { description: 'Surveys, the last sent first', schema: listAnswer(schemas.MySurveySchema) },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMySurveys(ctx, query)),
+    handler: ({ ctx, query }) => listMySurveys(ctx, query),
   });
 
   operation(app, {
@@ -42,10 +36,8 @@ export function registerSurveyAnswerRoutes(app: App): void {
     tag,
     summary: 'Read the form of an answer, with the present values of the card',
     ...asked,
-    params: Params,
-    answers: { 200: { description: 'The form', schema: Type.Ref('SurveyForm#') } },
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply, await readForm(ctx, params.survey_id, params.card_id)),
+    answers: { 200: { description: 'The form', schema: schemas.SurveyFormSchema } },
+    handler: ({ ctx, params }) => readForm(ctx, params.survey_id, params.card_id),
   });
 
   operation(app, {
@@ -57,7 +49,6 @@ export function registerSurveyAnswerRoutes(app: App): void {
     description:
       'Every value is checked against its field as it is declared now. The card changes when the answer is applied.',
     ...asked,
-    params: Params,
     body: schemas.SurveySubmitBody,
     bodyExample: {
       responses: {
@@ -65,7 +56,7 @@ export function registerSurveyAnswerRoutes(app: App): void {
         timeModel: { new_value: 'invest', current_value: null },
       },
     },
-    answers: { 200: { description: 'Answered', schema: Type.Ref('SurveySubmitted#') } },
+    answers: { 200: { description: 'Answered', schema: schemas.SurveySubmittedSchema } },
     errors: ['wrong_state', 'conflict'],
     handler: async ({ ctx, params, body, reply }) =>
       sendJson(reply, await submitAnswer(ctx, params.survey_id, params.card_id, body.responses)),

@@ -1,11 +1,10 @@
-import Type, { type TSchema } from 'typebox';
-import { applyResponses } from '../../domain/governance/surveys/surveys.apply.ts';
 import {
   closeSurvey,
   createSurvey,
   deleteSurvey,
   patchSurvey,
   type SurveyInput,
+  sendSurvey,
 } from '../../domain/governance/surveys/surveys.commands.ts';
 import {
   listResponses,
@@ -16,10 +15,9 @@ import {
   surveyFilters,
   surveySorts,
 } from '../../domain/governance/surveys/surveys.list.ts';
-import { sendSurvey } from '../../domain/governance/surveys/surveys.send.ts';
+import { applyResponses } from '../../domain/governance/surveys/surveys.responses.ts';
 import { previewSurvey } from '../../domain/governance/surveys/surveys.targets.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson, sendResource } from '../json.ts';
+import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/surveys.ts';
@@ -27,21 +25,10 @@ import type { App } from '../types.ts';
 
 const tag = 'Surveys';
 const permission = 'surveys.manage';
-const Params = Type.Object({ survey_id: Uuid }, closed);
-const survey = Type.Ref('Survey#');
+const survey = schemas.SurveySchema;
 
 /** Writing surveys, sending them, and applying what was answered. */
 export function registerSurveyRoutes(app: App): void {
-  const shared: TSchema[] = [
-    schemas.SurveySchema,
-    schemas.SurveyItemSchema,
-    schemas.SentSurveySchema,
-    schemas.SurveyPreviewSchema,
-    schemas.SurveyResponseSchema,
-    schemas.SurveyAppliedSchema,
-  ];
-  for (const schema of shared) app.addSchema(schema);
-
   operation(app, {
     method: 'GET',
     url: '/api/v1/surveys',
@@ -50,8 +37,8 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'List surveys with the numbers of their responses',
     permission,
     query: listQuery(surveySorts, 'created_at', surveyFilters),
-    answers: { 200: { description: 'Surveys, newest first', schema: listAnswer(Type.Ref('SurveyItem#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listSurveys(ctx, query)),
+    answers: { 200: { description: 'Surveys, newest first', schema: listAnswer(schemas.SurveyItemSchema) } },
+    handler: ({ ctx, query }) => listSurveys(ctx, query),
   });
 
   operation(app, {
@@ -59,7 +46,7 @@ export function registerSurveyRoutes(app: App): void {
     url: '/api/v1/surveys',
     id: 'createSurvey',
     tag,
-    summary: 'Write a survey, as a draft',
+    summary: 'Create a survey as a draft',
     permission,
     body: schemas.SurveyCreateBody,
     bodyExample: {
@@ -71,8 +58,7 @@ export function registerSurveyRoutes(app: App): void {
       fields: [{ key: 'businessCriticality', action: 'confirm' }],
     },
     answers: { 201: { description: 'The survey', schema: survey, headers: ['ETag'] } },
-    handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createSurvey(ctx, body as SurveyInput)),
+    handler: ({ ctx, body }) => createSurvey(ctx, body as SurveyInput),
   });
 
   operation(app, {
@@ -82,9 +68,8 @@ export function registerSurveyRoutes(app: App): void {
     tag,
     summary: 'Read a survey',
     permission,
-    params: Params,
     answers: { 200: { description: 'The survey', schema: survey } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readSurvey(ctx, params.survey_id)),
+    handler: ({ ctx, params }) => readSurvey(ctx, params.survey_id),
   });
 
   operation(app, {
@@ -95,14 +80,12 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'Change a draft',
     description: '`target_filters`, `target_roles` and `fields` are replaced as a whole; null empties them.',
     permission,
-    params: Params,
     body: schemas.SurveyPatchBody,
     bodyExample: { target_roles: ['responsible', 'technical_application_owner'] },
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: survey } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchSurvey(ctx, params.survey_id, body as SurveyInput)),
+    handler: ({ ctx, params, body }) => patchSurvey(ctx, params.survey_id, body as SurveyInput),
   });
 
   operation(app, {
@@ -112,32 +95,27 @@ export function registerSurveyRoutes(app: App): void {
     tag,
     summary: 'Delete a draft',
     permission,
-    params: Params,
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      await deleteSurvey(ctx, params.survey_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteSurvey(ctx, params.survey_id),
   });
 
-  registerSurveyRunRoutes(app);
+  registerSurveyResponseRoutes(app);
 }
 
-/** Sending of surveys, and their responses. */
-function registerSurveyRunRoutes(app: App): void {
+/** Sending a survey, and its responses. */
+function registerSurveyResponseRoutes(app: App): void {
   operation(app, {
     method: 'POST',
     url: '/api/v1/surveys/:survey_id/preview',
     id: 'previewSurvey',
     tag,
-    summary: 'Show who would be asked about which card now',
+    summary: 'Preview which users would be asked about which cards',
     permission,
     permissionNote: 'stakeholders.view',
-    params: Params,
     query: schemas.PreviewQuery,
-    answers: { 200: { description: 'Cards by name, a page of them', schema: Type.Ref('SurveyPreview#') } },
+    answers: { 200: { description: 'Cards by name, a page of them', schema: schemas.SurveyPreviewSchema } },
     handler: async ({ ctx, params, query, reply }) =>
       sendJson(reply, await previewSurvey(ctx, params.survey_id, query)),
   });
@@ -149,12 +127,11 @@ function registerSurveyRunRoutes(app: App): void {
     tag,
     summary: 'Send a draft',
     description:
-      'Asks every active person who holds one of the roles on a card that the filters select, once about each card, and tells them. Refused with `survey_incomplete`, whose `missing` names what it lacks: `fields`, `target_roles` or `targets`.',
+      'Requests a response from every active person who has one of the roles on a card that the filters select, once for each card, and notifies them. Refused with `survey_incomplete`, whose `missing` names what it lacks: `fields`, `target_roles` or `targets`.',
     permission,
     permissionNote: 'stakeholders.view',
-    params: Params,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The survey', schema: Type.Ref('SentSurvey#') } },
+    answers: { 200: { description: 'The survey', schema: schemas.SentSurveySchema } },
     errors: ['wrong_state', 'survey_incomplete', 'survey_too_large'],
     handler: async ({ ctx, params, reply }) => sendJson(reply, await sendSurvey(ctx, params.survey_id)),
   });
@@ -164,14 +141,13 @@ function registerSurveyRunRoutes(app: App): void {
     url: '/api/v1/surveys/:survey_id/close',
     id: 'closeSurvey',
     tag,
-    summary: 'End a survey: nobody answers it any more',
-    description: 'What was answered can still be applied.',
+    summary: 'Close a survey, which then accepts no more answers',
+    description: 'Existing answers can still be applied.',
     permission,
-    params: Params,
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: survey } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => sendResource(reply, await closeSurvey(ctx, params.survey_id)),
+    handler: ({ ctx, params }) => closeSurvey(ctx, params.survey_id),
   });
 
   operation(app, {
@@ -181,11 +157,9 @@ function registerSurveyRunRoutes(app: App): void {
     tag,
     summary: 'List the responses to a survey',
     permission,
-    params: Params,
     query: listQuery(responseSorts, 'created_at', responseFilters),
-    answers: { 200: { description: 'Responses', schema: listAnswer(Type.Ref('SurveyResponse#')) } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listResponses(ctx, params.survey_id, query)),
+    answers: { 200: { description: 'Responses', schema: listAnswer(schemas.SurveyResponseSchema) } },
+    handler: ({ ctx, params, query }) => listResponses(ctx, params.survey_id, query),
   });
 
   operation(app, {
@@ -193,15 +167,14 @@ function registerSurveyRunRoutes(app: App): void {
     url: '/api/v1/surveys/:survey_id/apply',
     id: 'applySurveyResponses',
     tag,
-    summary: 'Write chosen answers into the cards',
+    summary: 'Apply selected answers to the cards',
     description:
-      'Each answer is applied whole, or told under `errors` with the reason: the card was changed after it was given, or a value no longer fits its field. What was confirmed changes nothing.',
+      'Each answer is applied whole, or listed under `errors` with the reason: the card was changed after it was given, or a value no longer fits its field. Confirmed values change nothing.',
     permission,
     permissionNote: 'inventory.edit or card.edit on every card; costs.view for costs',
-    params: Params,
     body: schemas.SurveyApplyBody,
-    answers: { 200: { description: 'What was applied', schema: Type.Ref('SurveyApplied#') } },
-    handler: async ({ ctx, params, body }) =>
-      await applyResponses(ctx, params.survey_id, body.response_ids, body.dry_run),
+    answers: { 200: { description: 'What was applied', schema: schemas.SurveyAppliedSchema } },
+    handler: ({ ctx, params, body }) =>
+      applyResponses(ctx, params.survey_id, body.response_ids, body.dry_run),
   });
 }

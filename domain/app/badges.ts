@@ -1,5 +1,5 @@
 import { countOpenTodos } from '../collaboration/todos/todos.list.ts';
-import { countPendingSurveys } from '../governance/surveys/surveys.mine.ts';
+import { countPendingSurveys } from '../governance/surveys/surveys.list.ts';
 import type { Ctx } from '../kernel/context.ts';
 
 /** What waits for the caller, in numbers. */

@@ -4,7 +4,7 @@ import {
   knownProducts,
   type ReceivedFacts,
   saveFacts,
-} from '../../domain/governance/eol/eol.store.ts';
+} from '../../domain/governance/eol/eol.facts.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../domain/kernel/services.ts';

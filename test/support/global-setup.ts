@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
-import { seedFacts } from '../../domain/governance/eol/eol.seed.ts';
+import { seedFacts } from '../../domain/governance/eol/eol.facts.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { type Db, openDatabase } from '../../platform/database.ts';
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';

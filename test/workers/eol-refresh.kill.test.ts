@@ -1,6 +1,6 @@
 // @redis
 import { afterAll, expect, it, vi } from 'vitest';
-import { eolRefreshJob } from '../../domain/governance/eol/eol.refresh.job.ts';
+import { eolRefreshJob } from '../../domain/governance/eol/eol.facts.ts';
 import { startEndOfLife } from '../emulators/endoflife.ts';
 import type { Child } from '../support/child.ts';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';

@@ -3,8 +3,8 @@ import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../../
 import { createAdrWithin } from '../../governance/adr/adr.commands.ts';
 import { checkedContent } from '../../governance/adr/adr.content.ts';
 import { insertLinks } from '../../governance/adr/adr.links.ts';
-import { MAX_LINKS } from '../../governance/adr/adr.types.ts';
-import { readMadr } from '../../governance/adr/madr.format.ts';
+import { MAX_LINKS } from '../../governance/adr/adr.model.ts';
+import { readMadr } from '../../governance/adr/madr.ts';
 import { createCardsWithin } from '../../inventory/cards/bulk/bulk.create.ts';
 import { patchEachWithin } from '../../inventory/cards/bulk/bulk.each.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';

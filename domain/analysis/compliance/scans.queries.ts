@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
-import { requireReader, standing, visibleFindings } from '../../governance/compliance/compliance.access.ts';
-import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.types.ts';
+import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.model.ts';
 import { findingList } from '../../governance/compliance/findings.list.ts';
+import { requireReader, unresolved, visibleFindings } from '../../governance/compliance/findings.load.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
@@ -68,7 +68,7 @@ export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
   const { rows } = await ctx.db.raw(
     `select f.regulation, f.status, count(*)::int as n
      from compliance_findings f left join cards c on c.id = f.card_id
-     where ${visible.sql} and ${standing.sql} group by 1, 2 order by 1, 2`,
+     where ${visible.sql} and ${unresolved.sql} group by 1, 2 order by 1, 2`,
     visible.bindings,
   );
   const byStatus: ComplianceOverview['compliance_by_status'] = {};
@@ -124,7 +124,7 @@ export interface BundleFilter {
 export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): Promise<JsonText> {
   requireReader(ctx);
   const visible = visibleFindings(ctx);
-  const asked: Condition[] = params.include_auto_resolved ? [] : [standing];
+  const asked: Condition[] = params.include_auto_resolved ? [] : [unresolved];
   if (params.status !== undefined) asked.push({ sql: 'f.status = ?', bindings: [params.status] });
   const of = (select: Fragment | string, where: Condition[], end = ''): Fragment => {
     const what = typeof select === 'string' ? { sql: select, bindings: [] } : select;
@@ -159,7 +159,7 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
       label: 'b.label',
       is_enabled: 'b.is_enabled',
       is_known: 'b.is_known',
-      score: of(`coalesce(${MEAN}, 0)::int`, [standing]),
+      score: of(`coalesce(${MEAN}, 0)::int`, [unresolved]),
       findings_total: of('count(*)', asked),
       findings: {
         sql: `(select coalesce(json_agg(item order by rank, id desc), '[]') from ${listed.sql} listed)`,

@@ -1,6 +1,6 @@
 import type { FindingRow } from '../../governance/compliance/compliance.model.ts';
 import { nextDecisions } from '../../governance/compliance/decisions.rules.ts';
-import { findingEvent } from '../../governance/compliance/findings.events.ts';
+import { findingEvent } from '../../governance/compliance/findings.load.ts';
 import type { Work } from '../../kernel/context.ts';
 
 /** What a scan says of a finding; a person may have written some of it over. */

@@ -1,4 +1,4 @@
-import type { Severity } from '../../governance/compliance/compliance.types.ts';
+import type { Severity } from '../../governance/compliance/compliance.model.ts';
 import { compileRule, evidenceOf } from '../../governance/compliance/rules/rules.compile.ts';
 import type { ComplianceRule } from '../../governance/compliance/rules/rules.types.ts';
 import type { Work } from '../../kernel/context.ts';

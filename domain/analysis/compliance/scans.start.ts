@@ -1,5 +1,5 @@
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
-import { requireMaintainer } from '../../governance/compliance/compliance.access.ts';
+import { requireMaintainer } from '../../governance/compliance/findings.load.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { complianceScanJob } from '../runs/analysis.jobs.ts';

@@ -1,4 +1,4 @@
-import { CATALOGUES_TOPIC } from '../../governance/catalogues/catalogue.types.ts';
+import { CATALOGUES_TOPIC } from '../../governance/catalogues/catalogues.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import {

@@ -1,9 +1,13 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { checkDrawing, updateDrawing } from '../../modelling/diagrams/drawing.thread.ts';
-import { MAX_DRAWING, type ReadDrawing } from '../../modelling/diagrams/drawing.types.ts';
-import { drawingId } from '../../modelling/diagrams/drawings.store.ts';
-import { checkThumbnail, MAX_THUMBNAIL } from '../../modelling/diagrams/thumbnail.check.ts';
+import { MAX_DRAWING, type ReadDrawing } from '../../modelling/diagrams/drawing.work.ts';
+import {
+  checkDrawing,
+  checkThumbnail,
+  drawingId,
+  MAX_THUMBNAIL,
+  updateDrawing,
+} from '../../modelling/diagrams/drawings.store.ts';
 import { type Checking, errorsOf, retryWhileBusy, skipInvalid, skipLong } from './transfer.rows.ts';
 import { exchangeIds } from './workspace.people.ts';
 

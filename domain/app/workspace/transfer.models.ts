@@ -1,7 +1,11 @@
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { modelLimits } from '../../modelling/bpm/bpmn.guard.ts';
-import type { PreparedContent, PreparedModel } from '../../modelling/bpm/bpmn.read.ts';
-import { type GivenContent, readAgain } from '../../modelling/bpm/contents.again.ts';
+import { modelLimits } from '../../modelling/bpm/bpmn.model.ts';
+import {
+  type GivenContent,
+  type PreparedContent,
+  type PreparedModel,
+  readAgain,
+} from '../../modelling/bpm/bpmn.read.ts';
 import { skipRows } from './transfer.diff.ts';
 import { stagedAs } from './transfer.match.ts';
 import { type Checking, errorsOf, retryWhileBusy, skipInvalid, skipLong } from './transfer.rows.ts';

@@ -21,7 +21,7 @@ import {
   type RelationTypeRow,
 } from '../../kernel/metamodel/metamodel.model.ts';
 import { insertRow } from '../../kernel/resources/rows.ts';
-import { PROCESS } from '../../modelling/bpm/bpm.types.ts';
+import { PROCESS } from '../../modelling/bpm/bpm.model.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
 import { type RoleHere, roleErrors } from './transfer.check.ts';
 import { emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';

@@ -5,17 +5,17 @@ import { SESSION_LENGTH } from '../../analysis/assessments/assessments.commands.
 import { CONFIG_LENGTH } from '../../collaboration/saved-reports/saved-reports.commands.ts';
 import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../collaboration/views/bookmarks.input.ts';
 import { PortalConfig, PortalFields, PortalFilters } from '../../exchange/portals/portals.model.ts';
-import { AdrEntries } from '../../governance/adr/adr.input.ts';
+import { AdrEntries } from '../../governance/adr/adr.content.ts';
 import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.ts';
-import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.input.ts';
-import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.input.ts';
+import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.model.ts';
+import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.model.ts';
 import { Permissions, Translations } from '../../inventory/metamodel/metamodel.input.ts';
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
 import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
-import { MAX_FIELDS } from '../../modelling/bpm/links.check.ts';
+import { MAX_FIELDS } from '../../modelling/bpm/links.save.ts';
 import { MAX_SETTINGS } from '../../modelling/diagrams/diagrams.commands.ts';
 import type { NestedRule } from './workspace.nested.ts';
 

@@ -11,7 +11,7 @@ import { openContent, recordFile, storeContent } from '../../kernel/files/files.
 import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { decodeXml } from '../../modelling/bpm/bpmn.encoding.ts';
+import { decodeXml } from '../../modelling/bpm/bpmn.model.ts';
 import { isClash } from '../imports/imports.apply-batches.ts';
 import { BatchConflict, type Outcome } from '../imports/imports.types.ts';
 import type { ArchimateImport } from './archimate.jobs.ts';

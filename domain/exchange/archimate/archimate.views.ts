@@ -3,10 +3,9 @@ import { xmlAttribute } from '../../../platform/xml.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { insertRow } from '../../kernel/resources/rows.ts';
 import { insertDiagram } from '../../modelling/diagrams/diagrams.commands.ts';
-import { groupEvent } from '../../modelling/diagrams/diagrams.events.ts';
-import { DiagramGroup } from '../../modelling/diagrams/diagrams.model.ts';
-import type { DiagramInput } from '../../modelling/diagrams/diagrams.types.ts';
-import { htmlText } from '../../modelling/diagrams/drawing.update.ts';
+import { groupEvent } from '../../modelling/diagrams/diagrams.load.ts';
+import { DiagramGroup, type DiagramInput } from '../../modelling/diagrams/diagrams.model.ts';
+import { htmlText } from '../../modelling/diagrams/drawing.work.ts';
 import { valuesOf } from './archimate.map.ts';
 import type { ModelView } from './archimate.parse.ts';
 

@@ -6,7 +6,7 @@ import { tagEvent } from '../../inventory/tags/tags.events.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { PROCESS } from '../../modelling/bpm/bpm.types.ts';
+import { PROCESS } from '../../modelling/bpm/bpm.model.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
 import type { CardPayload, StagedHolder } from './imports.cards.types.ts';
 

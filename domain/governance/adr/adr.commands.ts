@@ -1,18 +1,36 @@
-import { EstateError, notFound } from '../../../platform/errors.ts';
+import type { Knex } from 'knex';
+import {
+  EstateError,
+  type FieldError,
+  invalidField,
+  invalidFields,
+  notFound,
+} from '../../../platform/errors.ts';
+import { isStorable } from '../../inventory/cards/rules/text.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
+import { reviseRecord } from '../signatures/signatures.commands.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
-import { reviseRecord } from '../signatures/signatures.revise.ts';
 import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
-import { type AdrInput, checkedContent } from './adr.content.ts';
+import { type AdrInput, checkedContent, readContent } from './adr.content.ts';
 import { adrKind, copiedContent } from './adr.kind.ts';
 import { copyLinks, removeLinks } from './adr.links.ts';
-import { Adr, type AdrRow } from './adr.model.ts';
-import { nextNumber } from './adr.numbers.ts';
+import { Adr, type AdrContent, type AdrRow, referenceNumber } from './adr.model.ts';
+import { BadHead, readMadr } from './madr.ts';
+
+/**
+ * The number after the highest. A lock until the end of the transaction excludes gaps and duplicates under concurrent
+ * writes.
+ */
+async function nextNumber(sql: Knex.Transaction): Promise<number> {
+  await sql.raw("select pg_advisory_xact_lock(hashtextextended('adr/number', 0))");
+  const { rows } = await sql.raw('select coalesce(max(number), 0) + 1 as number from adrs');
+  return rows[0].number;
+}
 
 /** Creates a decision as a draft with the next number. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createAdr(ctx: Ctx, input: AdrInput): Promise<JsonText> {
@@ -27,12 +45,6 @@ export async function createAdr(ctx: Ctx, input: AdrInput): Promise<JsonText> {
 /** The same within a command; the content is checked already. */
 export async function createAdrWithin(work: Work, ctx: Ctx, content: StoredRow): Promise<AdrRow> {
   return await insertRecord(work, ctx, adrKind, { ...content, number: await nextNumber(work.sql) });
-}
-
-/** One decision. @throws EstateError `forbidden`, `not_found`. */
-export async function readAdr(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, adrKind.rights.view);
-  return await recordText(ctx.db, ctx, adrKind, id);
 }
 
 /**
@@ -97,4 +109,71 @@ export async function reviseAdr(ctx: Ctx, id: string): Promise<JsonText> {
     (row) => ({ ...copiedContent(row), number: row.number }),
     async (work, from, to) => await copyLinks(work, ctx, from, to),
   );
+}
+
+/** Files that are read at once, and bytes of one. */
+export const MAX_FILES = 100;
+export const MAX_FILE = 1024 * 1024;
+
+/** A Markdown file as it was sent. */
+export interface RecordFile {
+  name: string;
+  content: Buffer;
+}
+
+/** What a file has become. */
+interface ImportedAdr {
+  file: string;
+  id: string;
+  reference_number: string;
+  title: string;
+  /** What could not be imported, in sentences. */
+  notes: string[];
+}
+
+/**
+ * Writes the decisions of Markdown records, as drafts with the next numbers in the order of the files: all of them or
+ * none.
+ * @throws EstateError `forbidden`, `validation_failed` naming files and what in them does not fit.
+ */
+export async function importAdrs(ctx: Ctx, files: readonly RecordFile[]): Promise<ImportedAdr[]> {
+  requirePermission(ctx.caller, adrKind.rights.manage);
+  const errors: FieldError[] = [];
+  const read = files.map((file) => readRecord(file, errors));
+  if (errors.length > 0) throw invalidFields(errors);
+  return await command(ctx, async (work) => {
+    const made: ImportedAdr[] = [];
+    for (const { file, content, notes } of read) {
+      const { id, number, title } = await createAdrWithin(work, ctx, content);
+      made.push({ file, id, reference_number: referenceNumber(number), title, notes });
+    }
+    return made;
+  });
+}
+
+function readRecord({ name, content }: RecordFile, errors: FieldError[]) {
+  const at = name === '' ? 'file' : name;
+  const refuse = (code: string, message: string) => void errors.push({ field: at, code, message });
+  let text = '';
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+    if (!isStorable(text)) refuse('bad_text', 'holds a NUL or an incomplete character');
+  } catch {
+    refuse('bad_text', 'is not UTF-8');
+  }
+  try {
+    const { input, notes } = readMadr(text);
+    const checked = readContent({ ...input, title: input.title ?? '' }, `${at}: `);
+    errors.push(...checked.errors);
+    return { file: name, content: checked.content as AdrContent, notes };
+  } catch (error) {
+    if (!(error instanceof BadHead)) throw error;
+    refuse('bad_head', `has a head that ${error.message}`);
+    return { file: name, content: {}, notes: [] };
+  }
+}
+
+/** @throws EstateError `validation_failed` for a request without a file. */
+export function requireFiles(files: readonly RecordFile[]): void {
+  if (files.length === 0) throw invalidField('file', 'required', 'the form holds no file');
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { checkLine, checkText } from '../../inventory/cards/rules/text.ts';
 import {
@@ -8,7 +9,10 @@ import {
   MAX_ENTRY,
   MAX_TEXT,
   MAX_TITLE,
-} from './adr.types.ts';
+} from './adr.model.ts';
+
+/** People, or other decisions, that a decision names. */
+export const AdrEntries = Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES });
 
 /** What a client sends of a decision's content. */
 export type AdrInput = { title?: string | null } & {
@@ -22,20 +26,20 @@ export type AdrInput = { title?: string | null } & {
  * @throws EstateError `validation_failed` naming all that does not fit.
  */
 export function checkedContent(input: AdrInput, at = ''): Partial<AdrContent> {
-  const { content, faults } = readContent(input, at);
-  if (faults.length > 0) throw invalidFields(faults);
+  const { content, errors } = readContent(input, at);
+  if (errors.length > 0) throw invalidFields(errors);
   return content;
 }
 
-/** The same with its faults, where they are gathered over several decisions. */
+/** The same with its errors, where they are gathered over several decisions. */
 export function readContent(
   input: AdrInput,
   at = '',
-): { content: Partial<AdrContent>; faults: FieldError[] } {
+): { content: Partial<AdrContent>; errors: FieldError[] } {
   const content: Partial<AdrContent> = {};
-  const faults: FieldError[] = [];
-  const note = (fault: FieldError | undefined) => {
-    if (fault) faults.push({ ...fault, field: at + fault.field });
+  const errors: FieldError[] = [];
+  const note = (error: FieldError | undefined) => {
+    if (error) errors.push({ ...error, field: at + error.field });
   };
   if (input.title !== undefined) {
     content.title = input.title?.trim() ?? '';
@@ -59,7 +63,7 @@ export function readContent(
     }
     for (const [n, entry] of entries.entries()) note(checkLine(`${name}.${n}`, entry, MAX_ENTRY));
   }
-  return { content, faults };
+  return { content, errors };
 }
 
 /** A text with plain line ends, without blank lines before it and blanks behind it. */

@@ -1,8 +1,7 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
-import { signedEvents, undoSigned } from '../signatures/signatures.undo.ts';
+import { followSignatories, signedEvents, undoSigned } from '../signatures/signatures.signatories.ts';
 import { adrKind } from './adr.kind.ts';
 import { adrCardEvent } from './adr.links.ts';
 import { Adr, AdrCard, type AdrCardRow } from './adr.model.ts';

@@ -1,14 +1,145 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { requireVisibleCard } from '../../collaboration/cards.access.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { findRows } from '../../kernel/resources/rows.ts';
-import { integrityOf } from '../signatures/signatures.hash.ts';
+import { rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, DateOnly, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
 import type { SignedKind } from '../signatures/signatures.types.ts';
-import { adrText } from './adr.list.ts';
-import { Adr, type AdrRow } from './adr.model.ts';
-import { adrLists, adrRights, adrTexts, referenceNumber } from './adr.types.ts';
+import {
+  Adr,
+  type AdrRow,
+  adrLists,
+  adrRights,
+  adrStatuses,
+  adrTexts,
+  referenceNumber,
+} from './adr.model.ts';
+
+const reference = `('ADR-' || lpad(a.number::text, greatest(3, length(a.number::text)), '0'))`;
+
+export const adrSorts: Record<string, SortField> = {
+  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
+  signed_at: { sql: 'a.signed_at', type: 'timestamptz' },
+  reference_number: { sql: 'a.number', type: 'bigint', filled: true },
+  title: { sql: 'lower(a.title)', type: 'text', filled: true },
+  status: { sql: 'a.status', type: 'text', filled: true },
+  revision_number: { sql: 'a.revision_number', type: 'bigint', immutable: true },
+};
+
+const CardFilter = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
+const Day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));
+/** The filters of a card's decisions. */
+export const cardAdrFilters = { status: Type.Optional(Choice(adrStatuses, 'Only those in this state')) };
+export const adrFilters = {
+  initiative_id: CardFilter('Only those linked to this initiative'),
+  ...cardAdrFilters,
+  card_id: CardFilter('Only those linked to this card'),
+  card_type: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
+  ),
+  date_from: Day('Created on this day (UTC) or later'),
+  date_to: Day('Created on this day or earlier'),
+  modified_from: Day('Changed on this day or later'),
+  modified_to: Day('Changed on this day or earlier'),
+  signed_from: Day('Signed on this day or later'),
+  signed_to: Day('Signed on this day or earlier'),
+};
+type AdrFilter = StaticOf<typeof adrFilters>;
+
+/** Decisions over the alias `a`; with `whole` also the texts that lists omit. */
+function adrList(ctx: Ctx, whole: boolean): ListSpec {
+  const visible = visibleCards(ctx);
+  const texts = whole ? [...adrTexts, ...adrLists] : (['decision'] as const);
+  return {
+    name: 'adrs',
+    from: 'adrs a left join users u on u.id = a.created_by',
+    id: 'a.id',
+    idType: 'uuid',
+    sorts: adrSorts,
+    defaultSort: 'created_at',
+    defaultDir: 'desc',
+    search: `fold(concat_ws(' ', ${reference}, a.title, ${adrTexts.map((name) => `a.${name}`).join(', ')},
+      ${adrLists.map((name) => `a.${name}::text`).join(', ')}))`,
+    members: {
+      id: 'a.id',
+      reference_number: reference,
+      title: 'a.title',
+      status: 'a.status',
+      ...Object.fromEntries(texts.map((name) => [name, `a.${name}`])),
+      created_by: 'a.created_by',
+      creator_name: 'u.display_name',
+      ...signatureMembers('a', adrRights),
+      ...(whole ? { rejection: rejectionMember('a') } : {}),
+      revision_number: 'a.revision_number',
+      parent_id: 'a.parent_id',
+      linked_cards: {
+        sql: `(select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)
+            order by c.name_key, c.id), '[]')
+          from adr_cards k join cards c on c.id = k.card_id where k.adr_id = a.id and (${visible.sql}))`,
+        bindings: visible.bindings,
+      },
+      content_hash: 'a.content_hash',
+      created_at: 'utc(a.created_at)',
+      updated_at: 'utc(a.updated_at)',
+    },
+  };
+}
+
+function filterConditions(ctx: Ctx, filter: AdrFilter): Condition[] {
+  const where: Condition[] = [];
+  if (filter.status !== undefined) where.push({ sql: 'a.status = ?', bindings: [filter.status] });
+  const visible = visibleCards(ctx);
+  // only links to cards that the caller sees
+  const linked = (sql: string, value: string) =>
+    where.push({
+      sql: `exists (select from adr_cards k join cards c on c.id = k.card_id
+        where k.adr_id = a.id and ${sql} and (${visible.sql}))`,
+      bindings: [value, ...visible.bindings],
+    });
+  if (filter.initiative_id !== undefined) {
+    linked(`c.type = 'Initiative' and c.id = ?::uuid`, filter.initiative_id);
+  }
+  if (filter.card_id !== undefined) linked('c.id = ?::uuid', filter.card_id);
+  if (filter.card_type !== undefined) linked('c.type = ?', filter.card_type);
+  const days = { date: 'a.created_at', modified: 'a.updated_at', signed: 'a.signed_at' } as const;
+  for (const [name, column] of Object.entries(days)) {
+    const from = filter[`${name}_from` as keyof AdrFilter];
+    const to = filter[`${name}_to` as keyof AdrFilter];
+    if (from !== undefined) {
+      where.push({ sql: `${column} >= (?::date)::timestamp at time zone 'UTC'`, bindings: [from] });
+    }
+    if (to !== undefined) {
+      where.push({ sql: `${column} < (?::date + 1)::timestamp at time zone 'UTC'`, bindings: [to] });
+    }
+  }
+  return where;
+}
+
+/** Decisions, newest first. @throws EstateError `forbidden`. */
+export async function listAdrs(ctx: Ctx, params: ListParams & AdrFilter): Promise<JsonText> {
+  requirePermission(ctx.caller, 'adr.view');
+  const owner = ctx.caller.userId;
+  return await runList(ctx.db, adrList(ctx, false), filterConditions(ctx, params), params, { owner });
+}
+
+/** The decisions of a card. @throws EstateError `forbidden`, `not_found`. */
+export async function listCardAdrs(
+  ctx: Ctx,
+  cardId: string,
+  params: ListParams & StaticOf<typeof cardAdrFilters>,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'adr.view');
+  await requireVisibleCard(ctx.db, ctx, cardId);
+  const where = filterConditions(ctx, { ...params, card_id: cardId });
+  return await runList(ctx.db, adrList(ctx, false), where, params, { owner: ctx.caller.userId });
+}
 
 /** The content of a decision: what is signed, copied and compared. */
 const contentColumns = ['title', ...adrTexts, ...adrLists] as const;
@@ -32,7 +163,7 @@ export const adrKind: SignedKind<AdrRow> = {
     ...copiedContent(row),
   }),
   event: adrEvent,
-  text: wholeText,
+  list: adrList,
 };
 
 function adrEvent(
@@ -42,25 +173,6 @@ function adrEvent(
   more: Record<string, unknown> = {},
 ): EventDraft {
   const { id, number, title, status } = (after ?? before)!;
-  const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: type ?? `adr.${kind}`,
-    data: {
-      id,
-      reference_number: referenceNumber(number),
-      title,
-      status,
-      ...more,
-      changes: rowChanges(before, after),
-    },
-  };
-}
-
-/** One decision, and whether it still equals what was signed. */
-async function wholeText(sql: Sql, ctx: Ctx, id: string): Promise<string | undefined> {
-  const text = await adrText(sql, ctx, id);
-  if (text === undefined) return undefined;
-  const [row] = await findRows(sql, Adr, (query) => query.where({ id }));
-  const integrity = integrityOf(adrKind.contentOf(row!), row!);
-  return `${text.slice(0, -1)},"integrity":${JSON.stringify(integrity)}}`;
+  const data = { id, reference_number: referenceNumber(number), title, status, ...more };
+  return { ...rowEvent('adr', before, after, data), ...(type && { event_type: type }) };
 }

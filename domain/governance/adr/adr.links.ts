@@ -10,8 +10,7 @@ import { type CardRight, requireOnCard, requirePermission } from '../../kernel/p
 import { deleteRows } from '../../kernel/resources/rows.ts';
 import { lockRecord, recordText } from '../signatures/signatures.records.ts';
 import { adrKind } from './adr.kind.ts';
-import { AdrCard, type AdrCardRow, type AdrRow } from './adr.model.ts';
-import { MAX_LINKS, referenceNumber } from './adr.types.ts';
+import { AdrCard, type AdrCardRow, type AdrRow, MAX_LINKS, referenceNumber } from './adr.model.ts';
 
 const LINK: CardRight = { app: 'adr.manage', card: 'card.manage_adr_links' };
 

@@ -1,34 +1,62 @@
-import { sqlState, violatedConstraint } from '../../../platform/database.ts';
-import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
+import { queryRows, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { readEntry } from './catalogue.queries.ts';
-import { CATALOGUES_TOPIC, type Catalogue } from './catalogue.types.ts';
+import { lockItem, readItem } from '../../kernel/resources/items.ts';
+import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
+import { CATALOGUES_TOPIC, type Catalogue } from './catalogues.ts';
 
-/** Members of an entry as a client sends them. */
-export type EntryInput = Record<string, unknown>;
+interface CatalogueFilter {
+  enabled_only?: boolean;
+  kind?: string;
+}
 
-/** Creates an entry. @throws EstateError `forbidden`, `validation_failed`, `key_taken`. */
-export async function createEntry(
+/** The entries in order, labels in the language. */
+export async function listEntries(
   ctx: Ctx,
   catalogue: Catalogue,
-  input: EntryInput,
-): Promise<{ id: string; text: JsonText }> {
+  params: ListParams & CatalogueFilter,
+  language: string,
+): Promise<JsonText> {
+  const conditions: Condition[] = [];
+  if (params.enabled_only) conditions.push({ sql: 't.is_enabled', bindings: [] });
+  if (params.kind !== undefined) conditions.push({ sql: 't.kind = ?', bindings: [params.kind] });
+  return await runList(ctx.db, catalogue.list(language), conditions, params);
+}
+
+/** One entry. @throws EstateError `not_found`. */
+async function readEntry(sql: Sql, catalogue: Catalogue, id: string, language: string): Promise<JsonText> {
+  return await readItem(sql, catalogue.list(language), id, catalogue.entity);
+}
+
+/** The languages to which entries are translated. */
+export async function catalogueLanguages(sql: Sql, catalogue: Catalogue): Promise<Set<string>> {
+  if (!catalogue.translated) return new Set();
+  const rows = await queryRows<{ language: string }>(
+    sql,
+    `select distinct jsonb_object_keys(translations) as language from ${catalogue.model.tableName}`,
+  );
+  return new Set(rows.map(({ language }) => language));
+}
+
+/** Members of an entry as a client sends them. */
+type EntryInput = Record<string, unknown>;
+
+/** Creates an entry. @throws EstateError `forbidden`, `validation_failed`, `key_taken`. */
+export async function createEntry(ctx: Ctx, catalogue: Catalogue, input: EntryInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.metamodel');
   const values = cleanEntry(input);
   return await guardKey(catalogue, () =>
     command(ctx, async (work) => {
       const row = await insertRow(work.sql, catalogue.model, values);
       emitEntry(work, catalogue, null, row);
-      const id = row.id as string;
-      return { id, text: await readEntry(work.sql, catalogue, id, DEFAULT_LANGUAGE) };
+      return await readEntry(work.sql, catalogue, row.id as string, DEFAULT_LANGUAGE);
     }),
   );
 }
@@ -88,10 +116,8 @@ async function lockEntry(
   id: string,
   language: string,
 ): Promise<StoredRow> {
-  const row = await lockRow(work.sql, catalogue.model, { id: id.toLowerCase() });
-  if (!row) throw notFound(catalogue.entity, id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await readEntry(work.sql, catalogue, id, language));
-  return row;
+  const text = (of: string) => readEntry(work.sql, catalogue, of, language);
+  return await lockItem(work, ctx, catalogue.model, { id }, catalogue.entity, text);
 }
 
 /** Emits the event of a written entry. */
@@ -112,17 +138,17 @@ export function emitEntry(
 
 /** The input as it is stored: labels trimmed, translations by canonical languages. */
 function cleanEntry(input: EntryInput): StoredRow {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const values: StoredRow = {};
   for (const [key, value] of Object.entries(input)) {
     if (value === undefined) continue;
-    if (key === 'translations') values[key] = cleanTranslations(key, value, [], faults);
+    if (key === 'translations') values[key] = cleanTranslations(key, value, [], errors);
     else if ((key === 'label' || key === 'title') && typeof value === 'string') values[key] = value.trim();
     // these columns are not nullable
     else if ((key === 'rationale' || key === 'implications') && value === null) values[key] = '';
     else values[key] = value;
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return values;
 }
 

@@ -7,13 +7,14 @@ import { insertRow } from '../../kernel/resources/rows.ts';
 import { emitEntry } from './catalogue.commands.ts';
 import { Principle } from './catalogues.model.ts';
 import { principles } from './catalogues.ts';
-import { principlesCatalogue } from './principles.data.ts';
-import type { CataloguePrinciple, PrincipleTexts } from './principles.types.ts';
+import principlesCatalogue from './principles.json' with { type: 'json' };
 
 /** The languages that the catalogue is written in besides English. */
 export const principleLanguages: ReadonlySet<string> = new Set(['de']);
 
-const textsIn = ({ texts }: CataloguePrinciple, language: string): PrincipleTexts =>
+type CataloguePrinciple = (typeof principlesCatalogue.principles)[number];
+
+const textsIn = ({ texts }: CataloguePrinciple, language: string) =>
   language.split('-')[0] === 'de' ? texts.de : texts.en;
 
 /** The catalogue in a language, with the ids of imported principles. */
@@ -31,32 +32,19 @@ export async function readPrinciplesCatalogue(ctx: Ctx, language: string) {
   };
 }
 
-/** The result of an import of principles. */
-export interface ImportedPrinciples {
-  created: number;
-  /** Those that were imported before. */
-  skipped: number;
-  /** The principles in the order of the request. */
-  ids: string[];
-}
-
 /**
  * Imports principles in a language, after the existing ones; those that were imported before are not changed.
  * @throws EstateError `forbidden`, `validation_failed` naming unknown ids.
  */
-export async function importPrinciples(
-  ctx: Ctx,
-  catalogueIds: readonly string[],
-  language: string,
-): Promise<ImportedPrinciples> {
+export async function importPrinciples(ctx: Ctx, catalogueIds: readonly string[], language: string) {
   requirePermission(ctx.caller, 'admin.metamodel');
   const known = new Map(principlesCatalogue.principles.map((principle) => [principle.id, principle]));
-  const faults: FieldError[] = catalogueIds.flatMap((id, n) =>
+  const errors: FieldError[] = catalogueIds.flatMap((id, n) =>
     known.has(id)
       ? []
       : [{ field: `catalogue_ids.${n}`, code: 'unknown_id', message: 'is not in the catalogue' }],
   );
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return await command(ctx, async (work) => {
     // serialises imports
     await work.sql.raw("select pg_advisory_xact_lock(hashtextextended('principles/catalogue', 0))");

@@ -2,7 +2,7 @@ import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { Finding, type FindingRow } from './compliance.model.ts';
-import { findingEvent } from './findings.events.ts';
+import { findingEvent } from './findings.load.ts';
 
 /** Compliance findings. */
 export const complianceExtension: Extension = {

@@ -1,16 +1,15 @@
-import type { Decision } from './compliance.types.ts';
+import type { Decision } from './compliance.model.ts';
 
 /**
- * Who moves a finding: a person who maintains compliance, a scan that sees again what was resolved, or nobody but the
- * risk that the finding was promoted to.
+ * Who changes the decision: a person who maintains compliance, or a scan that finds a resolved gap again.
  */
-export type Mover = 'person' | 'scan';
+export type Decider = 'person' | 'scan';
 
 /**
- * From each decision those that may follow. `risk_tracked` is reached by a promotion and left through the risk alone, so
- * that it stands on no other decision's line and has none of its own.
+ * The decisions that may follow each decision. Only the promotion to a risk sets `risk_tracked`, and only the risk changes
+ * it afterwards.
  */
-const moves: Readonly<Record<Mover, Readonly<Record<Decision, readonly Decision[]>>>> = {
+const moves: Readonly<Record<Decider, Readonly<Record<Decision, readonly Decision[]>>>> = {
   person: {
     new: ['in_review', 'accepted', 'not_applicable'],
     in_review: ['mitigated', 'accepted', 'not_applicable', 'new'],
@@ -23,7 +22,6 @@ const moves: Readonly<Record<Mover, Readonly<Record<Decision, readonly Decision[
   scan: {
     new: [],
     in_review: [],
-    // what was said to be gone is there again
     mitigated: ['in_review'],
     verified: ['in_review'],
     accepted: [],
@@ -32,8 +30,8 @@ const moves: Readonly<Record<Mover, Readonly<Record<Decision, readonly Decision[
   },
 };
 
-/** The decisions that the mover may take next. */
-export const nextDecisions = (mover: Mover, from: Decision): readonly Decision[] => moves[mover][from];
+/** The decisions that may follow. */
+export const nextDecisions = (by: Decider, from: Decision): readonly Decision[] => moves[by][from];
 
-/** The decisions that are taken with a note alone. */
+/** Whether a decision requires a note. */
 export const needsNote = (to: Decision): boolean => to === 'accepted';

@@ -1,16 +1,23 @@
-import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { queryRows } from '../../../platform/database.ts';
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
+import { patchCardWithin } from '../../inventory/cards/cards.patch.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
-import { requireMaintainer } from './compliance.access.ts';
-import { Finding, type FindingContent, type FindingRow } from './compliance.model.ts';
-import { findingEvent } from './findings.events.ts';
+import { type Decision, Finding, type FindingContent, type FindingRow } from './compliance.model.ts';
+import { needsNote, nextDecisions } from './decisions.rules.ts';
 import { findingText } from './findings.list.ts';
-import { type LoadedFinding, lockFinding } from './findings.load.ts';
+import {
+  findingEvent,
+  type LoadedFinding,
+  lockFinding,
+  lockFindings,
+  requireMaintainer,
+} from './findings.load.ts';
 
 /** Creates a finding. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createFinding(ctx: Ctx, input: Partial<FindingContent>): Promise<JsonText> {
@@ -48,7 +55,7 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
     }
     if (columns.length === 0) return await findingText(work.sql, ctx, before.id);
     const edited = before.rule_key === null ? [] : [...new Set([...before.edited, ...columns])].sort();
-    const after = await store(work, before, { ...changed, edited });
+    const after = await updateRow(work.sql, Finding, { id: before.id }, { ...changed, edited });
     work.emit(findingEvent(card, before, after));
     return await findingText(work.sql, ctx, before.id);
   });
@@ -71,18 +78,9 @@ export async function deleteFinding(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** The refusal for a finding that was promoted to a risk. */
-export function trackedBy({ row, risk_reference }: LoadedFinding): [message: string, more: object] {
+function trackedBy({ row, risk_reference }: LoadedFinding): [message: string, more: object] {
   const message = `${risk_reference ? `The risk ${risk_reference}` : 'A risk'} tracks this finding, whose decision follows the risk.`;
   return [message, { extra: { decision: row.decision, allowed: [], risk_id: row.risk_id, risk_reference } }];
-}
-
-/** Writes columns of a finding. @returns the whole row. */
-export async function store(
-  work: Work,
-  { id }: { id: string },
-  values: Partial<FindingRow>,
-): Promise<FindingRow> {
-  return await updateRow(work.sql, Finding, { id }, values);
 }
 
 /** The checked input as it is stored, and the card that the finding then has. */
@@ -92,15 +90,15 @@ async function checked(
   input: Partial<FindingContent>,
   before?: LoadedFinding,
 ): Promise<{ values: Partial<FindingContent>; card: LoadedFinding['card'] }> {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (input.requirement?.trim() === '') {
-    faults.push({ field: 'requirement', code: 'required', message: 'must not be blank' });
+    errors.push({ field: 'requirement', code: 'required', message: 'must not be blank' });
   }
   const named = input.regulation;
   if (named !== undefined && named !== before?.row.regulation) {
     if (!(await work.sql('compliance_regulations').where({ key: named }).first('key'))) {
       const message = `there is no regulation "${named}"`;
-      faults.push({ field: 'regulation', code: 'unknown_regulation', message });
+      errors.push({ field: 'regulation', code: 'unknown_regulation', message });
     }
   }
   let card = before?.card ?? null;
@@ -110,9 +108,167 @@ async function checked(
     if (values.card_id !== card?.id) {
       await lockCards(work, [values.card_id], 'share');
       card = (await loadCards(work, ctx, [values.card_id])).get(values.card_id) ?? null;
-      if (!card) faults.push({ field: 'card_id', code: 'unknown_card', message: 'is not a card' });
+      if (!card) errors.push({ field: 'card_id', code: 'unknown_card', message: 'is not a card' });
     }
   } else if (input.card_id === null) card = null;
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return { values, card: card && { id: card.id, type: card.type } };
+}
+
+export interface DecisionInput {
+  decision: Decision;
+  /** Absent: the note is not changed. */
+  review_note?: string | null;
+}
+
+/** A finding that a bulk operation did not change. */
+interface Skipped {
+  id: string;
+  code: string;
+  message: string;
+}
+
+interface BulkResult {
+  updated: number;
+  skipped: Skipped[];
+}
+
+/** @throws EstateError `validation_failed` for a decision without the note that it needs. */
+function requireNote({ decision, review_note }: DecisionInput): void {
+  if (!needsNote(decision) || review_note?.trim()) return;
+  throw invalidField('review_note', 'required', `must say why the finding is ${decision}`);
+}
+
+const illegal = (found: LoadedFinding, to: Decision): string =>
+  found.row.decision === 'risk_tracked'
+    ? trackedBy(found)[0]
+    : `A finding that is ${found.row.decision} cannot become ${to}.`;
+
+/**
+ * Decides about a finding.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `wrong_state` for a decision
+ * that the present one does not allow.
+ */
+export async function decideFinding(ctx: Ctx, id: string, input: DecisionInput): Promise<JsonText> {
+  requireMaintainer(ctx);
+  requireNote(input);
+  return await command(ctx, async (work) => {
+    const found = await lockFinding(work, ctx, id);
+    const { row, card } = found;
+    if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, row.id));
+    if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
+    const allowed = nextDecisions('person', row.decision);
+    if (!allowed.includes(input.decision)) {
+      throw new EstateError('wrong_state', illegal(found, input.decision), {
+        extra: { decision: row.decision, allowed },
+      });
+    }
+    const after = await updateRow(
+      work.sql,
+      Finding,
+      { id: row.id },
+      {
+        ...decided(input),
+        reviewed_by: ctx.caller.userId,
+        reviewed_at: new Date().toISOString(),
+      },
+    );
+    work.emit(findingEvent(card, row, after));
+    return await findingText(work.sql, ctx, row.id);
+  });
+}
+
+const decided = ({ decision, review_note }: DecisionInput): Partial<FindingRow> =>
+  review_note === undefined ? { decision } : { decision, review_note };
+
+/** The distinct findings of a bulk operation in the given order; unknown ones are skipped. */
+async function named(
+  work: Work,
+  ctx: Ctx,
+  ids: readonly string[],
+  skipped: Skipped[],
+): Promise<LoadedFinding[]> {
+  const found = await lockFindings(work, ctx, ids);
+  return [...new Set(ids.map((id) => id.toLowerCase()))].flatMap((id) => {
+    const finding = found.get(id);
+    if (finding) return [finding];
+    skipped.push({ id, code: 'not_found', message: 'There is no such finding.' });
+    return [];
+  });
+}
+
+/** Decides about many findings; those whose present decision does not allow it are skipped. @throws EstateError as for one. */
+export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInput): Promise<BulkResult> {
+  requireMaintainer(ctx);
+  requireNote(input);
+  return await command(ctx, async (work) => {
+    const skipped: Skipped[] = [];
+    const taken = (await named(work, ctx, ids, skipped)).filter((found) => {
+      const { row } = found;
+      if (nextDecisions('person', row.decision).includes(input.decision)) return true;
+      const message = illegal(found, input.decision);
+      skipped.push({ id: row.id, code: 'wrong_state', message });
+      return false;
+    });
+    const updated = await queryRows<{ row: FindingRow }>(
+      work.sql,
+      `update compliance_findings f set decision = ?, review_note = case when ?::boolean then ? else f.review_note end,
+         reviewed_by = ?::uuid, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
+       where f.id = any(?::uuid[]) returning to_jsonb(f) as row`,
+      [
+        input.decision,
+        input.review_note !== undefined,
+        input.review_note ?? null,
+        ctx.caller.userId,
+        taken.map(({ row }) => row.id),
+      ],
+    );
+    const after = new Map(updated.map(({ row }) => [row.id, row]));
+    for (const { row, card } of taken) work.emit(findingEvent(card, row, after.get(row.id)!));
+    return { updated: taken.length, skipped };
+  });
+}
+
+/** Deletes many findings; those that a risk tracks are skipped. @throws EstateError `forbidden`. */
+export async function deleteFindings(ctx: Ctx, ids: string[]): Promise<BulkResult> {
+  requireMaintainer(ctx);
+  return await command(ctx, async (work) => {
+    const skipped: Skipped[] = [];
+    const taken = (await named(work, ctx, ids, skipped)).filter((found) => {
+      const { row } = found;
+      if (row.decision !== 'risk_tracked') return true;
+      skipped.push({ id: row.id, code: 'wrong_state', message: trackedBy(found)[0] });
+      return false;
+    });
+    const deleted = taken.map(({ row }) => row.id);
+    await deleteRows(work.sql, Finding, (query) => query.whereIn('id', deleted));
+    for (const { row, card } of taken) work.emit(findingEvent(card, row, null));
+    return { updated: taken.length, skipped };
+  });
+}
+
+/** The attribute that says whether a card uses artificial intelligence. */
+const AI_FIELD = 'hasAiFeatures';
+
+/**
+ * Says of a finding's card whether it uses artificial intelligence, as a change of the card by hand does. The finding
+ * itself follows with the next scan.
+ * @throws EstateError `forbidden`, also where the card may not be edited; `not_found`; `wrong_state` where the finding
+ * is about no card, or cards of its type do not say so.
+ */
+export async function giveVerdict(ctx: Ctx, id: string, verdict: 'confirm' | 'deny'): Promise<JsonText> {
+  requireMaintainer(ctx);
+  // what an If-Match names is the finding, not the card
+  const onCard: Ctx = { ...ctx, ifMatch: undefined };
+  return await command(ctx, async (work) => {
+    const text = await findingText(work.sql, ctx, id);
+    checkIfMatch(ctx, text);
+    const { card_id, card_type } = JSON.parse(text);
+    if (card_id === null) throw new EstateError('wrong_state', 'The finding is about no card.');
+    if (!work.metamodel.cardTypes.get(card_type)?.fields.has(AI_FIELD)) {
+      throw new EstateError('wrong_state', `Cards of the type ${card_type} do not say whether they use AI.`);
+    }
+    await patchCardWithin(work, onCard, card_id, { attributes: { [AI_FIELD]: verdict === 'confirm' } });
+    return await findingText(work.sql, ctx, id);
+  });
 }

@@ -4,13 +4,12 @@ import { notFound } from '../../../platform/errors.ts';
 import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { requireReader, standing, visibleFindings } from './compliance.access.ts';
-import { Finding } from './compliance.model.ts';
-import { decisions, findingStatuses, severities } from './compliance.types.ts';
+import { decisions, Finding, findingStatuses, severities } from './compliance.model.ts';
+import { requireReader, unresolved, visibleFindings } from './findings.load.ts';
 
 /** The `run_id` of findings that no scan has found. */
 const NO_RUN = '00000000-0000-0000-0000-000000000000';
@@ -99,11 +98,11 @@ function filterConditions(filter: StaticOf<typeof findingFilters>): Condition[] 
   if (filter.scope_type !== undefined) {
     where.push({ sql: `f.card_id is ${filter.scope_type === 'card' ? 'not ' : ''}null`, bindings: [] });
   }
-  if (!filter.include_auto_resolved) where.push(standing);
+  if (!filter.include_auto_resolved) where.push(unresolved);
   return where;
 }
 
-/** Findings that stand, newest first; with `include_auto_resolved` all of them. @throws EstateError `forbidden`. */
+/** Unresolved findings on active cards, newest first; with `include_auto_resolved` all of them. @throws EstateError `forbidden`. */
 export async function listFindings(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof findingFilters>,
@@ -139,10 +138,5 @@ export async function readFinding(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One finding that the caller sees, as its JSON text. @throws EstateError `not_found`. */
 export async function findingText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  const item = projection(findingList.members, undefined);
-  const [text] = await itemsOf({ sql, spec: findingList, where: [visibleFindings(ctx)], item }, [
-    id.toLowerCase(),
-  ]);
-  if (text === undefined) throw notFound('compliance finding', id);
-  return text;
+  return await readItem(sql, findingList, id, 'compliance finding', [visibleFindings(ctx)]);
 }

@@ -1,9 +1,53 @@
 import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { visibleFindings } from './compliance.access.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowEvent } from '../../kernel/events/row-changes.ts';
+import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { FindingRow } from './compliance.model.ts';
+
+/** @throws EstateError `forbidden`. */
+export function requireReader(ctx: Ctx): void {
+  requirePermission(ctx.caller, 'compliance.view');
+  requirePermission(ctx.caller, 'grc.view');
+}
+
+/** @throws EstateError `forbidden`. */
+export function requireMaintainer(ctx: Ctx): void {
+  requirePermission(ctx.caller, 'compliance.manage');
+  requirePermission(ctx.caller, 'grc.manage');
+}
+
+/**
+ * The findings that the caller sees, over the aliases `f` of `compliance_findings` and `c` of the card that may be joined
+ * to it: those about the landscape, and those on cards that the caller sees.
+ */
+export function visibleFindings(ctx: Ctx): Condition {
+  const { sql, bindings } = visibleCards(ctx);
+  return { sql: `(f.card_id is null or (${sql}))`, bindings, visibility: true };
+}
+
+/** Findings that no scan has resolved and that are on no archived card, over the same aliases. */
+export const unresolved: Condition = {
+  sql: `not f.auto_resolved and coalesce(c.status, 'ACTIVE') = 'ACTIVE'`,
+  bindings: [],
+};
+
+/** The event of one written finding, in the history of its card where it has one. */
+export function findingEvent(
+  card: { id: string; type: string } | null,
+  before: FindingRow | null,
+  after: FindingRow | null,
+): EventDraft {
+  const { id, regulation, regulation_article } = (after ?? before)!;
+  return {
+    ...rowEvent('compliance_finding', before, after, { id, regulation, regulation_article }),
+    ...(card && { card_id: card.id, card_type: card.type }),
+  };
+}
 
 /** A finding with the card in whose history it shows. */
 export interface LoadedFinding {

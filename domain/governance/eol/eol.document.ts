@@ -1,5 +1,5 @@
 import { isDay } from '../../kernel/dates.ts';
-import type { CycleFacts, ProductFacts } from './eol.types.ts';
+import type { CycleFacts, ProductFacts } from './eol.model.ts';
 
 /** A document that is not as version 1 of the endoflife.date API describes it; the message says where. */
 export class BadFacts extends Error {

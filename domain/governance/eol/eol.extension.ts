@@ -1,7 +1,7 @@
 import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
+import { eolRefreshJob } from './eol.facts.ts';
 import { EolCycle, EolProduct } from './eol.model.ts';
-import { eolRefreshJob } from './eol.refresh.job.ts';
 
 const reason = 'Facts about products are loaded from their source.';
 const facts = { undo: { refused: reason }, transfer: { excluded: 'derived', reason } } as const;

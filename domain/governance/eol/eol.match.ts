@@ -13,17 +13,17 @@ interface KnownCycle {
   codename: string | null;
 }
 
-/** Text that tells of the same thing in another form: lower case without accents. */
+/** Normalises text for comparison: lower case without accents. */
 export const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** Makers, and what kind of thing it is: whoever names only these has not named a product. */
-const weak = new Set(
+/** Names of makers and of kinds of software; a text that contains only these names no product. */
+const weakWords = new Set(
   `microsoft apache oracle ibm apple amazon google vmware red hat redhat suse eclipse
    server database db os linux enterprise edition standard community software platform service services system
    application app cluster framework client virtual environment for of on the and`.split(/\s+/),
 );
 const isNumber = (word: string): boolean => /^v?\d/.test(word);
-const weightOf = (word: string): number => (weak.has(word) || isNumber(word) ? 0.3 : 1);
+const weightOf = (word: string): number => (weakWords.has(word) || isNumber(word) ? 0.3 : 1);
 
 interface Form {
   words: string[];
@@ -97,7 +97,7 @@ function scoreOf(asked: Form, form: Form): number {
   // Apache alone is the web server, but with another name behind it is the maker
   if (!strong && form.words.length === 1 && strange > 0) return 0;
   // a server of windows is nearer to Windows Server than to Windows
-  const vague = rest.filter((word) => weak.has(word)).length;
+  const vague = rest.filter((word) => weakWords.has(word)).length;
   return (found / total) * (1 - 0.25 * share(strange)) * (1 - 0.1 * share(vague));
 }
 
@@ -108,7 +108,7 @@ export function createMatcher(products: readonly KnownName[]): Matcher {
     forms: distinct([label, name, ...aliases].map(formOf)),
   }));
   const byName = new Map(products.map((product) => [product.name, product]));
-  // which products a word can lead to at all, by its first letters; a typo stands in one half of a word at most
+  // which products a word can lead to at all, by its first and last letters; a typo changes only one of them
   const byWord = new Map<string, Set<number>>();
   const note = (key: string, index: number) => {
     const set = byWord.get(key) ?? new Set();

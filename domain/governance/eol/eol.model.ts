@@ -1,7 +1,13 @@
 import Type from 'typebox';
-import { rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp } from '../../kernel/shapes.ts';
-import { factSources } from './eol.types.ts';
+
+/** The origin of facts: the public API, a loaded file, or the program. */
+const factSources = ['api', 'file', 'bundled'] as const;
+export type FactSource = (typeof factSources)[number];
+
+/** The topic of product facts. */
+export const EOL_TOPIC = 'eol';
 
 const Text = Nullable(Type.String());
 const Day = Nullable(DateOnly);
@@ -32,9 +38,13 @@ export class EolCycle extends rowModel('eol_cycles', {
   cycle: Type.String({ examples: ['17'] }),
   codename: Text,
   release_date: Day,
+  /** Last day of active support; null without such a phase, or if its end is unknown. */
   support_until: Day,
+  /** Whether there is active support, if its end is unknown. */
   is_supported: Flag,
+  /** First day without any support. */
   eol_from: Day,
+  /** Whether all support has ended, if the day is unknown. */
   is_eol: Flag,
   lts_from: Day,
   is_lts: Flag,
@@ -44,3 +54,12 @@ export class EolCycle extends rowModel('eol_cycles', {
   latest_release_date: Day,
   link: Link,
 }) {}
+
+/** The facts about a release cycle of a product. */
+export type CycleFacts = Omit<RowOf<typeof EolCycle>, 'product'>;
+
+/** The facts about a product. */
+export type ProductFacts = Pick<
+  RowOf<typeof EolProduct>,
+  'name' | 'label' | 'category' | 'aliases' | 'link'
+> & { cycles: CycleFacts[] };

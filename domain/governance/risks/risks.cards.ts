@@ -6,13 +6,22 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { addLinks } from './risks.add.ts';
-import { riskCardEvent } from './risks.events.ts';
 import { riskText } from './risks.list.ts';
-import { type LoadedRisk, lockLinkable, lockRisk, requireOpen } from './risks.load.ts';
-import type { RiskCardRow, RiskRow } from './risks.model.ts';
-import { RISKS_TOPIC } from './risks.topics.ts';
-import type { CardRole, LinkedCard } from './risks.types.ts';
+import {
+  type CardRole,
+  type LinkedCard,
+  RISKS_TOPIC,
+  type RiskCardRow,
+  type RiskRow,
+} from './risks.model.ts';
+import {
+  addLinks,
+  type LoadedRisk,
+  lockLinkable,
+  lockRisk,
+  requireOpen,
+  riskCardEvent,
+} from './risks.store.ts';
 
 /** The greatest number of cards of a risk. */
 export const MAX_CARDS = 500;
@@ -25,11 +34,11 @@ export const MAX_CARDS = 500;
 export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: CardRole): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.manage');
   return await command(ctx, async (work) => {
-    const faults: FieldError[] = [];
+    const errors: FieldError[] = [];
     // cards are locked before the rows that refer to them, to avoid deadlocks
-    const cards = await lockLinkable(work, ctx, cardIds, faults);
+    const cards = await lockLinkable(work, ctx, cardIds, errors);
     const risk = await lockOpen(work, ctx, id);
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
     const linked = new Set(risk.cardIds);
     const fresh = cards.filter(({ id: card }) => !linked.has(card));
     if (linked.size + fresh.length > MAX_CARDS) {

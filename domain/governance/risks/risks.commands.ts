@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { closeSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
@@ -8,18 +9,61 @@ import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, updateRow } from '../../kernel/resources/rows.ts';
-import { addRisks } from './risks.add.ts';
+import { type Decision, Finding, type FindingRow } from '../compliance/compliance.model.ts';
+import { findingEvent, type LoadedFinding, lockFinding, requireReader } from '../compliance/findings.load.ts';
 import { removeAllLinks } from './risks.cards.ts';
-import { riskEvent } from './risks.events.ts';
-import { followRisk, freeFindings } from './risks.findings.ts';
 import { riskText } from './risks.list.ts';
-import { checkOwner, checkTitle, type LoadedRisk, lockLinkable, lockRisk } from './risks.load.ts';
-import { Risk, type RiskRow } from './risks.model.ts';
-import { settleOwner } from './risks.owner.ts';
-import { withReferences } from './risks.references.ts';
-import { nextStatuses } from './risks.rules.ts';
-import { RISKS_TOPIC } from './risks.topics.ts';
-import { removeTasks, settleTasks } from './tasks.remove.ts';
+import { RISKS_TOPIC, Risk, type RiskRow } from './risks.model.ts';
+import { estimateOf, followedDecision, nextStatuses } from './risks.rules.ts';
+import {
+  addRisks,
+  checkTitleAndOwner,
+  type LoadedRisk,
+  lockLinkable,
+  lockRisk,
+  riskEvent,
+  settleOwner,
+  withReferences,
+} from './risks.store.ts';
+import { addTask, removeTasks, settleTasks } from './tasks.store.ts';
+
+/** Decides about the findings that a risk tracks. @param tracks whether the risk still tracks them afterwards. */
+async function decideTracked(
+  work: Work,
+  ctx: Ctx,
+  risk: RiskRow,
+  decision: Decision,
+  tracks: boolean,
+): Promise<void> {
+  // an accepted finding needs a note
+  const note = decision === 'accepted' ? risk.acceptance_rationale : null;
+  const decided = await queryRows<Decided>(
+    work.sql,
+    `with tracked as (
+       select f.id, to_jsonb(f) as before from compliance_findings f where f.risk_id = ?::uuid
+         and (f.decision <> ? or not ?::boolean)
+       order by f.id for no key update
+     ), decided as (
+       update compliance_findings f set decision = ?, risk_id = case when ?::boolean then f.risk_id end,
+         review_note = case when trim(coalesce(f.review_note, '')) = '' then coalesce(?, f.review_note) else f.review_note end,
+         reviewed_by = ?::uuid, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
+       from tracked where f.id = tracked.id returning f.id, to_jsonb(f) as after, tracked.before
+     )
+     select before, after, c.id, c.type from decided left join cards c on c.id = (after ->> 'card_id')::uuid
+     order by decided.id`,
+    [risk.id, decision, tracks, decision, tracks, note, ctx.caller.userId],
+  );
+  for (const { before, after, id, type } of decided) {
+    work.emit(findingEvent(id === null ? null : { id, type: type! }, before, after));
+  }
+}
+
+interface Decided {
+  before: FindingRow;
+  after: FindingRow;
+  id: string | null;
+  type: string | null;
+}
 
 /** What a person may write of a risk. */
 export type RiskInput = Partial<
@@ -46,10 +90,10 @@ export async function createRisk(
   requirePermission(ctx.caller, 'risks.manage');
   return await withReferences(() =>
     command(ctx, async (work) => {
-      const faults: FieldError[] = [];
-      const values = await checked(work, input, undefined, faults);
-      const cards = await lockLinkable(work, ctx, card_ids ?? [], faults);
-      if (faults.length > 0) throw invalidFields(faults);
+      const errors: FieldError[] = [];
+      const values = await checked(work, input, null, errors);
+      const cards = await lockLinkable(work, ctx, card_ids ?? [], errors);
+      if (errors.length > 0) throw invalidFields(errors);
       const [risk] = await addRisks(work, ctx, [{ values: { ...values, title: values.title! }, cards }]);
       return await riskText(work.sql, ctx, risk!.id);
     }),
@@ -66,13 +110,12 @@ export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise
     const risk = await lockRisk(work, id);
     const before = risk.row;
     if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, before.id));
-    const faults: FieldError[] = [];
-    const values = await checked(work, input, before, faults);
-    const asked = differing(before, values);
-    refuseIllegal(before, asked);
-    if (faults.length > 0) throw invalidFields(faults);
-    if (Object.keys(asked).length > 0) {
-      await store(work, ctx, risk, { ...asked, ...acceptance(ctx, before, asked) });
+    const errors: FieldError[] = [];
+    const changed = differing(before, await checked(work, input, before, errors));
+    requireTransition(before, changed);
+    if (errors.length > 0) throw invalidFields(errors);
+    if (Object.keys(changed).length > 0) {
+      await store(work, ctx, risk, { ...changed, ...acceptance(ctx, before, changed) });
     }
     return await riskText(work.sql, ctx, before.id);
   });
@@ -89,7 +132,7 @@ export async function deleteRisk(ctx: Ctx, id: string): Promise<void> {
     if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, row.id));
     await removeTasks(work, { risk_id: row.id }, cardIds);
     await removeAllLinks(work, row);
-    await freeFindings(work, ctx, row);
+    await decideTracked(work, ctx, row, 'in_review', false);
     await closeSystemTodos(work, { topic: RISK_TOPIC, subjectId: row.id }, 'withdrawn');
     await deleteRows(work.sql, Risk, (query) => query.where({ id: row.id }));
     // the events of the links already show in the histories of the cards
@@ -110,11 +153,11 @@ async function store(
   await settleOwner(work, before, after);
   if (after.status === before.status) return;
   await settleTasks(work, before, after);
-  await followRisk(work, ctx, after);
+  await decideTracked(work, ctx, after, followedDecision(after.status), true);
 }
 
 /** @throws EstateError `wrong_state` for a change of a closed risk, and for a transition that is not allowed. */
-function refuseIllegal({ status }: RiskRow, asked: Partial<RiskRow>): void {
+function requireTransition({ status }: RiskRow, asked: Partial<RiskRow>): void {
   const allowed = nextStatuses(status);
   const extra = { risk_status: status, allowed };
   if (asked.status !== undefined && !allowed.includes(asked.status)) {
@@ -138,24 +181,110 @@ function acceptance(ctx: Ctx, before: RiskRow, { status }: Partial<RiskRow>): Pa
   return { acceptance_rationale: null, accepted_by: null, accepted_at: null };
 }
 
-/** The input as it is stored. @param faults receives validation errors. */
+/** The input as it is stored. @param errors receives validation errors. */
 async function checked(
   work: Work,
-  input: RiskInput,
-  before: RiskRow | undefined,
-  faults: FieldError[],
+  { description, ...values }: RiskInput,
+  before: RiskRow | null,
+  errors: FieldError[],
 ): Promise<Partial<RiskRow>> {
-  const { description, ...values } = input;
-  if (values.title !== undefined) values.title = checkTitle(values.title, faults);
-  if (typeof values.owner_id === 'string') {
-    values.owner_id = values.owner_id.toLowerCase();
-    if (values.owner_id !== before?.owner_id) await checkOwner(work, values.owner_id, faults);
-  }
+  await checkTitleAndOwner(work, values, before, errors);
   const rationale =
     values.acceptance_rationale === undefined ? before?.acceptance_rationale : values.acceptance_rationale;
   if ((values.status ?? before?.status) === 'accepted' && !rationale?.trim()) {
     const message = 'must say why the risk is accepted';
-    faults.push({ field: 'acceptance_rationale', code: 'required', message });
+    errors.push({ field: 'acceptance_rationale', code: 'required', message });
   }
   return description === undefined ? values : { ...values, description: description ?? '' };
+}
+
+/** Values that replace those derived from the finding. */
+export type Promotion = Pick<
+  RiskInput,
+  | 'title'
+  | 'description'
+  | 'category'
+  | 'initial_probability'
+  | 'initial_impact'
+  | 'owner_id'
+  | 'target_resolution_date'
+>;
+
+const TITLE = 500;
+const cut = (text: string): string =>
+  text.length > TITLE ? `${text.slice(0, TITLE - 1).toWellFormed()}…` : text;
+
+/**
+ * Creates a risk from a finding, linked to its card and with one task for the remediation. The finding then follows the risk.
+ * For a finding that already has a risk nothing is written.
+ * @returns the risk, and whether it is new.
+ * @throws EstateError `forbidden`, `not_found`, `validation_failed`.
+ */
+export async function promoteFinding(
+  ctx: Ctx,
+  findingId: string,
+  input: Promotion,
+): Promise<{ text: JsonText; isNew: boolean }> {
+  requirePermission(ctx.caller, 'risks.manage');
+  requireReader(ctx);
+  return await withReferences(() =>
+    command(ctx, async (work) => {
+      const found = await lockFinding(work, ctx, findingId);
+      const known = found.row.risk_id;
+      if (known !== null && (await work.sql('risks').where({ id: known }).first('id'))) {
+        return { text: await riskText(work.sql, ctx, known), isNew: false };
+      }
+      const risk = await makeRisk(work, ctx, found, await promotedValues(work, input));
+      const after = await updateRow(
+        work.sql,
+        Finding,
+        { id: found.row.id },
+        {
+          risk_id: risk.id,
+          decision: 'risk_tracked',
+          reviewed_by: ctx.caller.userId,
+          reviewed_at: new Date().toISOString(),
+        },
+      );
+      work.emit(findingEvent(found.card, found.row, after));
+      return { text: await riskText(work.sql, ctx, risk.id), isNew: true };
+    }),
+  );
+}
+
+async function makeRisk(
+  work: Work,
+  ctx: Ctx,
+  { row, card }: LoadedFinding,
+  asked: Partial<RiskRow>,
+): Promise<RiskRow> {
+  const article = row.regulation_article ?? row.regulation;
+  const named = card ? await work.sql('cards').where({ id: card.id }).first('name') : undefined;
+  const values: Partial<RiskRow> & { title: string } = {
+    title: cut(`${article}: ${named?.name ?? row.requirement}`),
+    description: descriptionOf(row),
+    category: 'compliance',
+    ...estimateOf(row),
+    ...asked,
+    source_type: 'compliance',
+    source_ref: row.regulation,
+  };
+  const [risk] = await addRisks(work, ctx, [{ values, cards: card ? [card] : [] }]);
+  const task = { title: cut(`Remediate: ${article}`), description: row.remediation, owner_id: null };
+  await addTask(work, ctx, { row: risk!, cardIds: card ? [card.id] : [] }, task);
+  return risk!;
+}
+
+const descriptionOf = ({ requirement, gap_description }: FindingRow): string =>
+  [requirement, gap_description].filter((part) => part.trim() !== '').join('\n\n');
+
+/** The given values, without null members. */
+async function promotedValues(work: Work, input: Promotion): Promise<Partial<RiskRow>> {
+  const errors: FieldError[] = [];
+  const given: Partial<RiskRow> = Object.fromEntries(
+    Object.entries(input).filter(([, value]) => value != null),
+  );
+  await checkTitleAndOwner(work, given, null, errors);
+  if (errors.length > 0) throw invalidFields(errors);
+  return given;
 }

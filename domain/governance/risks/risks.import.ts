@@ -1,29 +1,166 @@
+import { queryRows } from '../../../platform/database.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { foldName, type ImportRow, type Known, type KnownRisk, planImport } from './import.rules.ts';
-import { addRisks } from './risks.add.ts';
-import { withReferences } from './risks.references.ts';
-import type { LinkedCard } from './risks.types.ts';
+import {
+  type Impact,
+  impacts,
+  type LinkedCard,
+  type Probability,
+  probabilities,
+  type RiskCategory,
+  type RiskRow,
+  type RiskStatus,
+  riskCategories,
+  riskStatuses,
+} from './risks.model.ts';
+import { addRisks, type RiskDraft, withReferences } from './risks.store.ts';
 
-interface ImportedRow {
+/** A row of an import as sent. */
+export interface ImportRow {
   row_index: number;
-  status: 'created' | 'skipped' | 'failed';
-  /** For a skipped row the existing risk; null for new risks of a dry run. */
-  id: string | null;
-  reference: string | null;
-  error: string | null;
-  warnings: string[];
+  title: string;
+  description: string;
+  category: string;
+  initial_probability: string;
+  initial_impact: string;
+  residual_probability?: string | null;
+  residual_impact?: string | null;
+  status: string;
+  owner_email?: string | null;
+  owner_name?: string | null;
+  target_resolution_date?: string | null;
+  card_names?: string[];
+  reference?: string | null;
 }
 
-export interface ImportReport {
-  results: ImportedRow[];
-  created: number;
-  skipped: number;
-  failed: number;
-  dry_run: boolean;
+/** The risks, users and cards that the rows name; names are folded. */
+export interface Known {
+  /** Ids and references of the risks with such a reference, and with such a title. */
+  byReference: ReadonlyMap<string, KnownRisk>;
+  byTitle: ReadonlyMap<string, KnownRisk>;
+  /** Active users by lower-case address and by name, which several users may have. */
+  byEmail: ReadonlyMap<string, string>;
+  byName: ReadonlyMap<string, string[]>;
+  cards: ReadonlyMap<string, LinkedCard[]>;
+}
+
+interface KnownRisk {
+  id: string;
+  reference: string;
+}
+
+/** The decision about a row. */
+type PlannedRow = { row_index: number; warnings: string[] } & (
+  | { status: 'created'; draft: RiskDraft }
+  | { status: 'skipped'; known: KnownRisk | null; error: string }
+  | { status: 'failed'; error: string }
+);
+
+/** Normalises a name for comparison, like `fold` in the database. */
+const foldName = (text: string): string => text.trim().toLowerCase();
+
+/** The acceptance rationale of imported risks, which rows do not have. */
+const IMPORTED_RATIONALE = 'Accepted before it was imported.';
+
+/**
+ * Decides about every row on its own: a risk that the register has, by reference or else by title, is skipped, as is a row
+ * that says the same as one before; what names nobody or nothing is a warning. @param userId who imports.
+ */
+export function planImport(rows: readonly ImportRow[], known: Known, userId: string | null): PlannedRow[] {
+  const references = new Set<string>();
+  const titles = new Set<string>();
+  return rows.map((row): PlannedRow => {
+    const { row_index } = row;
+    const warnings: string[] = [];
+    const error = errorOf(row);
+    if (error !== undefined) return { row_index, status: 'failed', error, warnings };
+    const reference = row.reference?.trim() ? row.reference.trim().toUpperCase() : null;
+    const title = foldName(row.title);
+    const there = (reference !== null && known.byReference.get(reference)) || known.byTitle.get(title);
+    if (there) {
+      const why = there.reference === reference ? 'reference' : 'title';
+      const message = `the register has ${there.reference} of this ${why}`;
+      return { row_index, status: 'skipped', known: there, error: message, warnings };
+    }
+    if (titles.has(title) || (reference !== null && references.has(reference))) {
+      const message = 'a row before has the same title or reference';
+      return { row_index, status: 'skipped', known: null, error: message, warnings };
+    }
+    titles.add(title);
+    if (reference !== null) {
+      references.add(reference);
+      warnings.push(`the reference ${row.reference} is ignored: the register assigns its own`);
+    }
+    const values = { ...valuesOf(row), owner_id: ownerOf(row, known, warnings) };
+    if (values.status === 'accepted') {
+      warnings.push('accepted in the name of the importing user, because the row has no rationale');
+      Object.assign(values, {
+        acceptance_rationale: IMPORTED_RATIONALE,
+        accepted_by: userId,
+        accepted_at: new Date().toISOString(),
+      });
+    }
+    const draft = { values, cards: cardsOf(row, known, warnings) };
+    return { row_index, status: 'created', draft, warnings };
+  });
+}
+
+/** Unknown values of the row. */
+function errorOf(row: ImportRow): string | undefined {
+  const errors: string[] = [];
+  const among = (name: keyof ImportRow, values: readonly string[]) => {
+    const value = row[name];
+    if (value === undefined || value === null || values.includes(String(value))) return;
+    errors.push(`${name}: is none of ${values.join(', ')}`);
+  };
+  if (row.title.trim() === '') errors.push('title: must not be blank');
+  among('category', riskCategories);
+  among('initial_probability', probabilities);
+  among('initial_impact', impacts);
+  among('residual_probability', probabilities);
+  among('residual_impact', impacts);
+  among('status', riskStatuses);
+  return errors.length > 0 ? errors.join('; ') : undefined;
+}
+
+const valuesOf = (row: ImportRow): Partial<RiskRow> & { title: string } => ({
+  title: row.title.trim(),
+  description: row.description,
+  category: row.category as RiskCategory,
+  initial_probability: row.initial_probability as Probability,
+  initial_impact: row.initial_impact as Impact,
+  residual_probability: (row.residual_probability ?? null) as Probability | null,
+  residual_impact: (row.residual_impact ?? null) as Impact | null,
+  status: row.status as RiskStatus,
+  target_resolution_date: row.target_resolution_date ?? null,
+});
+
+function ownerOf(row: ImportRow, known: Known, warnings: string[]): string | null {
+  const email = row.owner_email?.trim();
+  const byEmail = email ? known.byEmail.get(email.toLowerCase()) : undefined;
+  if (byEmail) return byEmail;
+  const name = row.owner_name?.trim();
+  const byName = name ? (known.byName.get(foldName(name)) ?? []) : [];
+  if (byName.length === 1) return byName[0]!;
+  if (byName.length > 1) warnings.push(`several users are called ${name}: nobody owns the risk`);
+  else if (email || name) warnings.push(`no active user is ${[email, name].filter(Boolean).join(', ')}`);
+  return null;
+}
+
+function cardsOf(row: ImportRow, known: Known, warnings: string[]): LinkedCard[] {
+  const cards = new Map<string, LinkedCard>();
+  for (const name of row.card_names ?? []) {
+    const found = known.cards.get(foldName(name)) ?? [];
+    if (found.length === 1) cards.set(found[0]!.id, found[0]!);
+    else
+      warnings.push(
+        found.length === 0 ? `no active card is called ${name}` : `several cards are called ${name}`,
+      );
+  }
+  return [...cards.values()];
 }
 
 /**
@@ -31,12 +168,12 @@ export interface ImportReport {
  * writes nothing.
  * @throws EstateError `forbidden`.
  */
-export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean): Promise<ImportReport> {
+export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean) {
   requirePermission(ctx.caller, 'risks.manage');
   const results = await withReferences(() =>
     command(ctx, (work) => importWithin(work, ctx, rows, dryRun), { dryRun }),
   );
-  const count = (status: ImportedRow['status']) => results.filter((row) => row.status === status).length;
+  const count = (status: PlannedRow['status']) => results.filter((row) => row.status === status).length;
   return {
     results,
     created: count('created'),
@@ -46,19 +183,14 @@ export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean):
   };
 }
 
-async function importWithin(
-  work: Work,
-  ctx: Ctx,
-  rows: ImportRow[],
-  dryRun: boolean,
-): Promise<ImportedRow[]> {
+async function importWithin(work: Work, ctx: Ctx, rows: ImportRow[], dryRun: boolean) {
   const cards = await readCards(work, ctx, rows);
   await work.sql.raw('select pg_advisory_xact_lock(?)', [IMPORT_LOCK]);
   const known: Known = { ...(await readRegister(work, rows)), ...(await readPeople(work, rows)), cards };
   const planned = planImport(rows, known, ctx.caller.userId);
   const drafts = planned.flatMap((row) => (row.status === 'created' ? [row.draft] : []));
   const risks = (await addRisks(work, ctx, drafts)).values();
-  return planned.map((row): ImportedRow => {
+  return planned.map((row) => {
     const { row_index, status, warnings } = row;
     if (row.status === 'created') {
       const { id, reference } = risks.next().value!;
@@ -86,12 +218,12 @@ async function readRegister(
 ): Promise<Pick<Known, 'byReference' | 'byTitle'>> {
   const references = rows.flatMap(({ reference }) => reference?.trim().toUpperCase() ?? []);
   const titles = rows.map(({ title }) => foldName(title));
-  const { rows: found } = await sql.raw(
+  const risks = await queryRows<KnownRisk & { title: string }>(
+    sql,
     `select r.id, r.reference, lower(trim(r.title)) as title from risks r
      where r.reference = any(?::text[]) or lower(trim(r.title)) = any(?::text[]) order by r.reference desc`,
     [references, titles],
   );
-  const risks = found as (KnownRisk & { title: string })[];
   return {
     byReference: new Map(risks.map(({ id, reference }) => [reference, { id, reference }])),
     // the oldest risk of a title is used
@@ -103,18 +235,16 @@ async function readRegister(
 async function readPeople({ sql }: Work, rows: ImportRow[]): Promise<Pick<Known, 'byEmail' | 'byName'>> {
   const emails = rows.flatMap(({ owner_email }) => owner_email?.trim().toLowerCase() ?? []);
   const names = rows.flatMap(({ owner_name }) => (owner_name ? foldName(owner_name) : []));
-  const { rows: users } = await sql.raw(
+  const users = await queryRows<Record<'id' | 'email' | 'name', string>>(
+    sql,
     `select id, lower(email) as email, lower(trim(display_name)) as name from users
      where is_active and (lower(email) = any(?::text[]) or lower(trim(display_name)) = any(?::text[])) order by id`,
     [emails, names],
   );
-  const byName = new Map<string, string[]>();
-  for (const { id, name } of users as { id: string; name: string }[]) {
-    byName.set(name, [...(byName.get(name) ?? []), id]);
-  }
+  const byName = Map.groupBy(users, ({ name }) => name);
   return {
-    byEmail: new Map(users.map((user: { id: string; email: string }) => [user.email, user.id])),
-    byName,
+    byEmail: new Map(users.map(({ id, email }) => [email, id])),
+    byName: new Map([...byName].map(([name, found]) => [name, found.map(({ id }) => id)])),
   };
 }
 
@@ -123,19 +253,14 @@ async function readCards(work: Work, ctx: Ctx, rows: ImportRow[]): Promise<Known
   const names = [...new Set(rows.flatMap(({ card_names }) => (card_names ?? []).map(foldName)))];
   if (names.length === 0) return new Map();
   const visible = visibleCards(ctx);
-  const read = async (more: string, bindings: unknown[]) =>
-    (
-      await work.sql.raw(
-        `select n.name, c.id, c.type from unnest(?::text[]) as n (name) join cards c on c.name_key = fold(n.name)
-         where c.status = 'ACTIVE' and (${visible.sql}) ${more} order by c.id`,
-        [names, ...visible.bindings, ...bindings] as never,
-      )
-    ).rows as (LinkedCard & { name: string })[];
+  const read = (more: string, bindings: unknown[]) =>
+    queryRows<LinkedCard & { name: string }>(
+      work.sql,
+      `select n.name, c.id, c.type from unnest(?::text[]) as n (name) join cards c on c.name_key = fold(n.name)
+       where c.status = 'ACTIVE' and (${visible.sql}) ${more} order by c.id`,
+      [names, ...visible.bindings, ...bindings],
+    );
   const ids = [...new Set((await read('', [])).map(({ id }) => id))];
   await lockCards(work, ids, 'share');
-  const cards = new Map<string, LinkedCard[]>();
-  for (const { name, id, type } of await read('and c.id = any(?::uuid[])', [ids])) {
-    cards.set(name, [...(cards.get(name) ?? []), { id, type }]);
-  }
-  return cards;
+  return Map.groupBy(await read('and c.id = any(?::uuid[])', [ids]), ({ name }) => name);
 }

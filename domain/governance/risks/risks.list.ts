@@ -1,12 +1,11 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
-import { itemText } from '../../collaboration/items.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
+import { clause, likeText } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -16,21 +15,29 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { Risk } from './risks.model.ts';
+import {
+  impacts,
+  levels,
+  probabilities,
+  Risk,
+  riskCategories,
+  riskSources,
+  riskStatuses,
+} from './risks.model.ts';
 import { levelSql, overdueStatuses } from './risks.rules.ts';
-import { levels, riskCategories, riskSources, riskStatuses } from './risks.types.ts';
 
 const initialLevel = levelSql('r.initial_probability', 'r.initial_impact');
 const residualLevel = levelSql('r.residual_probability', 'r.residual_impact');
 /** The effective level, over the alias `r` of `risks`. */
-export const presentLevel = `coalesce(${residualLevel}, ${initialLevel})`;
+const presentLevel = `coalesce(${residualLevel}, ${initialLevel})`;
 
 const oneOf = (values: readonly string[]): string =>
   `array[${values.map((value) => `'${value}'`).join(', ')}]`;
 
 /** Whether the target date is past and the risk is unresolved, by the database's date. */
-export const isOverdue = `(r.target_resolution_date < current_date and r.status = any(${oneOf(overdueStatuses)}))`;
+const isOverdue = `(r.target_resolution_date < current_date and r.status = any(${oneOf(overdueStatuses)}))`;
 
 /** The cards of a risk that the caller sees. */
 function linkedCards(ctx: Ctx): Fragment {
@@ -162,7 +169,44 @@ export async function readRisk(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One risk as its JSON text. @throws EstateError `not_found`. */
 export async function riskText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  const text = await itemText(sql, riskList(ctx), id);
-  if (text === undefined) throw notFound('risk', id);
-  return text;
+  return await readItem(sql, riskList(ctx), id, 'risk');
+}
+
+const counted = (condition: string): string => `count(*) filter (where ${condition})`;
+const byValue = (column: string, values: readonly string[]): string =>
+  `json_build_object(${values.map((value) => `'${value}', ${counted(`${column} = '${value}'`)}`).join(', ')})`;
+/** Rows are probabilities, columns impacts, both in descending order. */
+const matrixOf = (kind: 'initial' | 'residual'): string =>
+  `json_build_array(${probabilities
+    .map(
+      (p) =>
+        `json_build_array(${impacts
+          .map((i) => counted(`r.${kind}_probability = '${p}' and r.${kind}_impact = '${i}'`))
+          .join(', ')})`,
+    )
+    .join(', ')})`;
+
+const metrics = `json_build_object(
+  'total', count(*),
+  'by_status', ${byValue('r.status', riskStatuses)},
+  'by_level', ${byValue('r.level', levels)},
+  'by_category', ${byValue('r.category', riskCategories)},
+  'overdue', ${counted('r.is_overdue')},
+  'created_this_month', ${counted("r.created_at >= date_trunc('month', now(), 'UTC')")},
+  'initial_matrix', ${matrixOf('initial')},
+  'residual_matrix', ${matrixOf('residual')})`;
+
+/** Figures over the risks that match the filter. @throws EstateError `forbidden`. */
+export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: string }): Promise<JsonText> {
+  requirePermission(ctx.caller, 'risks.view');
+  const where = filterConditions(ctx, params);
+  if (params.search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(params.search)}%`] });
+  const w = clause(where);
+  const [row] = await queryRows<{ text: JsonText }>(
+    ctx.db,
+    `select ${metrics}::text as text
+     from (select r.*, ${presentLevel} as level, ${isOverdue} as is_overdue from risks r${w.sql}) r`,
+    w.bindings,
+  );
+  return row!.text;
 }

@@ -1,14 +1,16 @@
-import type { Decision, FindingStatus, Severity } from '../compliance/compliance.types.ts';
-import type { RiskRow } from './risks.model.ts';
+import { dayOf, defaultLead, type RecurrenceUnit } from '../../collaboration/todos/todos.rules.ts';
+import type { Decision, FindingStatus, Severity } from '../compliance/compliance.model.ts';
 import {
   type Impact,
   impacts,
   type Level,
+  type OccurrenceStatus,
   type Probability,
   probabilities,
+  type RiskRow,
   type RiskStatus,
   riskStatuses,
-} from './risks.types.ts';
+} from './risks.model.ts';
 
 /** The level by probability (rows) and impact (columns), in descending order. */
 const matrix: Readonly<Record<Probability, readonly Level[]>> = {
@@ -85,3 +87,22 @@ export function estimateOf(finding: { status: FindingStatus; severity: Severity 
     initial_impact: finding.severity === 'info' ? 'low' : finding.severity,
   };
 }
+
+/** The default lead time of a task that does not recur. */
+const ONCE_LEAD_DAYS = 14;
+
+/** The default lead time in days: how long before its due date an occurrence opens. */
+export const defaultTaskLead = (unit: RecurrenceUnit, interval: number): number =>
+  unit === 'none' ? ONCE_LEAD_DAYS : defaultLead({ unit, interval });
+
+/** The day of the month of a monthly or yearly series; null for others and without a due date. */
+export const seriesDay = (unit: RecurrenceUnit, due: string | null): number | null =>
+  due !== null && (unit === 'months' || unit === 'years') ? dayOf(due) : null;
+
+/** What is done with an occurrence, and from which status that is allowed. */
+export const occurrenceActs = {
+  promote: { from: 'scheduled', to: 'open' },
+  complete: { from: 'open', to: 'done' },
+  skip: { from: 'open', to: 'skipped' },
+} as const satisfies Record<string, { from: OccurrenceStatus; to: OccurrenceStatus }>;
+export type OccurrenceAct = keyof typeof occurrenceActs;

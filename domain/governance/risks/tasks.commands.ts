@@ -1,23 +1,57 @@
-import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { statusOn } from '../../collaboration/todos/todos.rules.ts';
-import { openSystemTodo } from '../../collaboration/todos/todos.system.ts';
+import { openNewSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { updateRow } from '../../kernel/resources/rows.ts';
-import { occurrenceEvent, taskEvent } from './risks.events.ts';
-import { checkOwner, checkTitle, lockRisk, requireOpen } from './risks.load.ts';
+import { inScope, requirePermission } from '../../kernel/permissions/policy.ts';
+import { changeRow, lockItem } from '../../kernel/resources/items.ts';
+import { findRows, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { MitigationTask, Occurrence, type OccurrenceRow, type TaskRow } from './risks.model.ts';
-import { withReferences } from './risks.references.ts';
-import { addTask, type TaskDraft } from './tasks.add.ts';
+import { defaultTaskLead, type OccurrenceAct, occurrenceActs, seriesDay } from './risks.rules.ts';
+import {
+  checkTitleAndOwner,
+  lockRisk,
+  occurrenceEvent,
+  requireOpen,
+  taskEvent,
+  withReferences,
+} from './risks.store.ts';
 import { taskText } from './tasks.list.ts';
-import { lockPending, lockTask } from './tasks.load.ts';
-import { closeOccurrenceTodo, occurrenceTodo } from './tasks.owner.ts';
-import { removeTasks } from './tasks.remove.ts';
-import { defaultTaskLead, seriesDay } from './tasks.rules.ts';
-import { addNext, type TaskPlace } from './tasks.series.ts';
+import {
+  addNext,
+  addTask,
+  closeOccurrenceTodo,
+  occurrenceTodo,
+  readToday,
+  removeTasks,
+  type TaskContext,
+  type TaskDraft,
+} from './tasks.store.ts';
+
+/**
+ * A task of a risk that is not closed, locked after its risk.
+ * @throws EstateError `not_found`, `precondition_failed`, `wrong_state`.
+ */
+async function lockTask(work: Work, ctx: Ctx, id: string): Promise<TaskContext> {
+  const { sql } = work;
+  const known = await sql('risk_mitigation_tasks').where({ id }).first('risk_id');
+  if (!known) throw notFound('mitigation task', id);
+  const risk = await lockRisk(work, known.risk_id);
+  const task = await lockItem(work, ctx, MitigationTask, { id }, 'mitigation task', (of) =>
+    taskText(sql, of),
+  );
+  requireOpen(risk.row);
+  return { task, cardIds: risk.cardIds, today: await readToday(sql) };
+}
+
+/** The scheduled or open occurrence of a task, locked. */
+async function lockCurrent({ sql }: Work, { id }: TaskRow): Promise<OccurrenceRow | undefined> {
+  const [current] = await findRows(sql, Occurrence, (query) =>
+    query.where({ task_id: id }).whereIn('status', ['scheduled', 'open']).forUpdate(),
+  );
+  return current;
+}
 
 export interface TaskPatch extends Partial<TaskDraft> {
   is_active?: boolean;
@@ -48,15 +82,19 @@ export async function createTask(ctx: Ctx, riskId: string, input: TaskDraft): Pr
 export async function patchTask(ctx: Ctx, id: string, input: TaskPatch): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.manage');
   return await command(ctx, async (work) => {
-    const place = await lockTask(work, ctx, id);
-    const { due_date, ...values } = await checked(work, input, place.task);
-    const pending = await lockPending(work, place.task);
-    if (due_date !== undefined && !pending) {
-      throw new EstateError('wrong_state', 'No occurrence is waited for, which could be due another day.');
+    const context = await lockTask(work, ctx, id);
+    const { due_date, ...values } = await checked(work, input, context.task);
+    const current = await lockCurrent(work, context.task);
+    if (due_date !== undefined && !current) {
+      throw new EstateError(
+        'wrong_state',
+        'The task has no scheduled or open occurrence whose due date could change.',
+      );
     }
-    const task = await storeTask(work, place, withLead(place.task, values));
-    const now = { ...place, task };
-    if (pending) await adjust(work, now, pending, due_date === undefined ? pending.due_date : due_date);
+    const event = (old: TaskRow | null, now: TaskRow | null) => taskEvent(old, now, context.cardIds);
+    const task = await changeRow(work, MitigationTask, context.task, withLead(context.task, values), event);
+    const now = { ...context, task };
+    if (current) await adjust(work, now, current, due_date === undefined ? current.due_date : due_date);
     else await addNext(work, now);
     return await taskText(work.sql, task.id);
   });
@@ -81,42 +119,28 @@ function withLead(task: TaskRow, { lead_time_days: given, ...values }: TaskPatch
   return { ...values, lead_time_days };
 }
 
-async function storeTask(
-  work: Work,
-  { task, cardIds }: TaskPlace,
-  values: Partial<TaskRow>,
-): Promise<TaskRow> {
-  const changed = differing(task, values);
-  if (Object.keys(changed).length === 0) return task;
-  const after = await updateRow(work.sql, MitigationTask, { id: task.id }, changed);
-  work.emit(taskEvent(task, after, cardIds));
-  return after;
-}
-
 /** Updates the current occurrence after a change of its task. An open occurrence stays open. */
 async function adjust(
   work: Work,
-  { task, cardIds, today }: TaskPlace,
-  pending: OccurrenceRow,
+  { task, cardIds, today }: TaskContext,
+  current: OccurrenceRow,
   due_date: string | null,
 ): Promise<void> {
   const hasCome = task.is_active && statusOn(today, due_date, task.lead_time_days) === 'open';
-  const opens = pending.status === 'scheduled' && hasCome;
+  const opens = current.status === 'scheduled' && hasCome;
   const day = seriesDay(task.recurrence_unit, due_date);
-  const keeps = due_date === pending.due_date && (day === null) === (pending.recurrence_day === null);
-  const changed = differing(pending, {
+  const isSameDay = due_date === current.due_date && (day === null) === (current.recurrence_day === null);
+  const values: Partial<OccurrenceRow> = {
     assigned_owner_id: task.owner_id,
     due_date,
-    recurrence_day: keeps ? pending.recurrence_day : day,
-    ...(opens ? { status: 'open', activated_at: new Date().toISOString() } : {}),
-  });
-  let after = pending;
-  if (Object.keys(changed).length > 0) {
-    after = await updateRow(work.sql, Occurrence, { id: pending.id }, changed);
-    work.emit(occurrenceEvent(task, pending, after, cardIds));
-  }
-  if (pending.assigned_owner_id !== null && pending.assigned_owner_id !== after.assigned_owner_id) {
-    await closeOccurrenceTodo(work, pending, 'withdrawn');
+    recurrence_day: isSameDay ? current.recurrence_day : day,
+    ...(opens && { status: 'open', activated_at: new Date().toISOString() }),
+  };
+  const after = await changeRow(work, Occurrence, current, values, (old, now) =>
+    occurrenceEvent(task, old, now, cardIds),
+  );
+  if (current.assigned_owner_id !== null && current.assigned_owner_id !== after.assigned_owner_id) {
+    await closeOccurrenceTodo(work, current, 'withdrawn');
   }
   if (after.status === 'open' && after.assigned_owner_id !== null) {
     await openSystemTodo(work, occurrenceTodo(task, after));
@@ -125,13 +149,58 @@ async function adjust(
 
 /** The input as it is stored. @throws EstateError `validation_failed`. */
 async function checked<T extends TaskPatch>(work: Work, input: T, before: TaskRow | null): Promise<T> {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const values = { ...input };
-  if (values.title !== undefined) values.title = checkTitle(values.title, faults);
-  if (typeof values.owner_id === 'string') {
-    values.owner_id = values.owner_id.toLowerCase();
-    if (values.owner_id !== before?.owner_id) await checkOwner(work, values.owner_id, faults);
-  }
-  if (faults.length > 0) throw invalidFields(faults);
+  await checkTitleAndOwner(work, values, before, errors);
+  if (errors.length > 0) throw invalidFields(errors);
   return values;
+}
+
+/**
+ * Opens a scheduled occurrence early, or completes or skips an open one. The next occurrence of an active recurring task is
+ * added then. The assigned owner may complete and skip it; others need `risks.manage`.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
+ */
+export async function actOnOccurrence(
+  ctx: Ctx,
+  taskId: string,
+  id: string,
+  act: OccurrenceAct,
+  notes: string | null = null,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, act === 'promote' ? 'risks.manage' : 'risks.view');
+  return await command(ctx, async (work) => {
+    const context = await lockTask(work, ctx, taskId);
+    const before = await lockRow(work.sql, Occurrence, { id: id.toLowerCase(), task_id: context.task.id });
+    if (!before) throw notFound('occurrence', id);
+    const assigned = before.assigned_owner_id !== null && before.assigned_owner_id === ctx.caller.userId;
+    if (!assigned || !inScope(ctx.caller, 'risks.manage')) requirePermission(ctx.caller, 'risks.manage');
+    const { from, to } = occurrenceActs[act];
+    if (before.status !== from) {
+      throw new EstateError('wrong_state', `The occurrence is ${before.status}, not ${from}.`, {
+        extra: { occurrence_status: before.status },
+      });
+    }
+    const now = new Date().toISOString();
+    const ended = {
+      completed_at: now,
+      completed_by: ctx.caller.userId,
+      owner_at_completion: before.assigned_owner_id,
+      completion_notes: notes,
+    };
+    const after = await updateRow(
+      work.sql,
+      Occurrence,
+      { id: before.id },
+      { status: to, ...(to === 'open' ? { activated_at: now } : ended) },
+    );
+    work.emit(occurrenceEvent(context.task, before, after, context.cardIds));
+    if (to !== 'open') {
+      await closeOccurrenceTodo(work, after, 'done');
+      await addNext(work, context);
+    } else if (after.assigned_owner_id !== null) {
+      await openNewSystemTodos(work, [occurrenceTodo(context.task, after)]);
+    }
+    return await taskText(work.sql, context.task.id);
+  });
 }

@@ -1,16 +1,16 @@
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { itemText } from '../../collaboration/items.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { likeText } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { filterConditions, type RiskFilter, SEARCH } from './risks.list.ts';
 import { MitigationTask, Occurrence } from './risks.model.ts';
 
-/** So many of a task's occurrences stand in the task itself; all of them have a list of their own. */
+/** The number of occurrences that a task contains; a separate list has all of them. */
 export const NEWEST_OCCURRENCES = 50;
 
 const { recurrence_day: _internal, ...occurrenceColumns } = columnMembers('o', Occurrence);
@@ -81,14 +81,13 @@ export async function listRiskTasks(ctx: Ctx, riskId: string, params: ListParams
   return await runList(ctx.db, taskList, where, params, { owner: ctx.caller.userId });
 }
 
-/** The tasks of all risks that the filter, and the search, let through. @throws EstateError `forbidden`. */
+/** The tasks of all risks that match the filter and the search. @throws EstateError `forbidden`. */
 export async function exportTasks(
   ctx: Ctx,
   { search, ...params }: ListParams & RiskFilter,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   const where = filterConditions(ctx, params);
-  // what is looked for are risks
   if (search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(search)}%`] });
   return await runList(ctx.db, taskList, where, params, { owner: ctx.caller.userId });
 }
@@ -105,7 +104,5 @@ export async function listOccurrences(ctx: Ctx, taskId: string, params: ListPara
 
 /** One task as its JSON text. @throws EstateError `not_found`. */
 export async function taskText(sql: Sql, id: string): Promise<JsonText> {
-  const text = await itemText(sql, taskList, id);
-  if (text === undefined) throw notFound('mitigation task', id);
-  return text;
+  return await readItem(sql, taskList, id, 'mitigation task');
 }

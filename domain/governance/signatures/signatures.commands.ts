@@ -1,136 +1,288 @@
-import { invalidField } from '../../../platform/errors.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { contentHash } from './signatures.hash.ts';
-import { lockRecord, recordText, storeRecord } from './signatures.records.ts';
-import { askedToSign, pendingOf, requireAction, signature } from './signatures.rules.ts';
-import { requirePerson, requireSignatories } from './signatures.signatories.ts';
-import { askAbout, settleAsked, withdrawTodos } from './signatures.todos.ts';
+import { findRows } from '../../kernel/resources/rows.ts';
+import {
+  askAbout,
+  insertRecord,
+  lockRecord,
+  recordText,
+  settleAsked,
+  storeRecord,
+  withdrawTodos,
+} from './signatures.records.ts';
+import {
+  askedToSign,
+  contentHash,
+  pendingOf,
+  requireAction,
+  signature,
+  withSignatory,
+} from './signatures.rules.ts';
+import { followGone, requirePerson, requireSignatories } from './signatures.signatories.ts';
 import type { SignedKind, SignedRow, SigningEvent } from './signatures.types.ts';
 
-export interface SignatureRequest {
+/** What a step of the signing process writes. */
+interface Step {
+  values: StoredRow;
+  event: SigningEvent;
+  /** Members of the event, such as the `recipients` who are notified. */
+  data: Record<string, unknown>;
+  /** Updates the to-dos. */
+  follow(after: SignedRow): Promise<void>;
+}
+
+/** Locks a document and executes a step on it. @throws EstateError `not_found`, `precondition_failed`, as `decide` does. */
+async function takeStep(
+  ctx: Ctx,
+  kind: SignedKind,
+  id: string,
+  decide: (before: SignedRow, work: Work) => Step | Promise<Step>,
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const before = await lockRecord(work, ctx, kind, id);
+    const { values, event, data, follow } = await decide(before, work);
+    const type = `${kind.key}.${event}` as const;
+    await follow(await storeRecord(work, kind, before, values, { type, more: data }));
+    return await recordText(work.sql, ctx, kind, before.id);
+  });
+}
+
+interface SignatureRequest {
   user_ids: string[];
-  /** What those who are asked are told. */
+  /** Shown to the signatories. */
   message?: string | null;
 }
 
 /**
- * Asks people to sign a draft: it is in review until all of them have signed, and each gets a to-do.
+ * Requests signatures for a draft: it is in review until all signatories have signed, and each gets a to-do.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `validation_failed`.
  */
-export async function requestSignatures<Row extends SignedRow>(
+export async function requestSignatures(
   ctx: Ctx,
-  kind: SignedKind<Row>,
+  kind: SignedKind,
   id: string,
-  { user_ids, message = null }: SignatureRequest,
+  { user_ids, message }: SignatureRequest,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, kind.rights.manage);
   const signatories = askedToSign(user_ids);
-  return await command(ctx, async (work) => {
-    const before = await lockRecord(work, ctx, kind, id);
-    requireAction('request', before.status);
+  return await takeStep(ctx, kind, id, async ({ status }, work) => {
+    requireAction('request', status);
     await requireSignatories(work, kind.rights, user_ids, (n) => `user_ids.${n}`);
     const recipients = signatories.map(({ user_id }) => user_id);
-    const values = { status: 'in_review', signatories, rejection: null };
-    const after = await storeRecord(
-      work,
-      kind,
-      before,
-      values,
-      told(kind, 'signatures_requested', { recipients, message: message?.trim() || null }),
-    );
-    await askAbout(work, kind, after, 'signature', recipients);
-    return await recordText(work.sql, ctx, kind, before.id);
+    return {
+      values: { status: 'in_review', signatories, rejection: null },
+      event: 'signatures_requested',
+      data: { recipients, message: message?.trim() || null },
+      follow: (after) => askAbout(work, kind, after, 'signature', recipients),
+    };
   });
 }
 
 /**
- * Signs as one of those who were asked; with the last signature the document is signed and stays as it is.
+ * Signs as one of the signatories; with the last signature the document is signed and cannot be changed.
  * @throws EstateError `forbidden`, `not_signatory`, `not_found`, `precondition_failed`, `wrong_state`.
  */
-export async function signRecord<Row extends SignedRow>(
-  ctx: Ctx,
-  kind: SignedKind<Row>,
-  id: string,
-): Promise<JsonText> {
+export async function signRecord(ctx: Ctx, kind: SignedKind, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, kind.rights.sign);
   const userId = requirePerson(ctx.caller.userId);
-  return await command(ctx, async (work) => {
-    const before = await lockRecord(work, ctx, kind, id);
+  return await takeStep(ctx, kind, id, (before, work) => {
     const hash = contentHash(kind.contentOf(before));
     const values = signature(before, { userId, at: new Date().toISOString(), hash });
-    await storeRecord(
-      work,
-      kind,
-      before,
+    const recipients = values.status === 'signed' ? involved(before) : [];
+    return {
       values,
-      told(kind, 'signed', {
-        signed_by: userId,
-        signed_hash: hash,
-        recipients: values.status === 'signed' ? involved(before) : [],
-      }),
-    );
-    await settleAsked(work, kind, before.id, 'signature', { of: userId, how: 'done' });
-    return await recordText(work.sql, ctx, kind, before.id);
+      event: 'signed',
+      data: { signed_by: userId, signed_hash: hash, recipients },
+      follow: () => settleAsked(work, kind, before.id, 'signature', { of: userId, how: 'done' }),
+    };
   });
 }
 
 /**
- * Takes the request to sign back: a draft again, and no longer signed by anybody.
+ * Recalls the signature request: the document becomes a draft without signatures.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
  */
-export async function recallSignatures<Row extends SignedRow>(
-  ctx: Ctx,
-  kind: SignedKind<Row>,
-  id: string,
-): Promise<JsonText> {
+export async function recallSignatures(ctx: Ctx, kind: SignedKind, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, kind.rights.manage);
-  return await command(ctx, async (work) => {
-    const before = await lockRecord(work, ctx, kind, id);
+  return await takeStep(ctx, kind, id, (before, work) => {
     requireAction('recall', before.status);
-    const recipients = before.signatories.map(({ user_id }) => user_id);
-    const event = told(kind, 'signatures_recalled', { recipients });
-    await storeRecord(work, kind, before, { status: 'draft', signatories: [] }, event);
-    await withdrawTodos(work, kind, before.id);
-    return await recordText(work.sql, ctx, kind, before.id);
+    return {
+      values: { status: 'draft', signatories: [] },
+      event: 'signatures_recalled',
+      data: { recipients: before.signatories.map(({ user_id }) => user_id) },
+      follow: () => withdrawTodos(work, kind, before.id),
+    };
   });
 }
 
 /**
- * Rejects as one of those who are still to sign: a draft again, with the reason.
+ * Rejects as one of the pending signatories: the document becomes a draft again, with the reason.
  * @throws EstateError `forbidden`, `not_signatory`, `not_found`, `precondition_failed`, `wrong_state`,
  * `validation_failed` without a comment.
  */
-export async function rejectRecord<Row extends SignedRow>(
+export async function rejectRecord(
   ctx: Ctx,
-  kind: SignedKind<Row>,
+  kind: SignedKind,
   id: string,
-  { comment }: { comment: string },
+  input: { comment: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, kind.rights.sign);
   const user_id = requirePerson(ctx.caller.userId);
-  const reason = comment.trim();
-  if (reason === '') throw invalidField('comment', 'required', 'must say why');
-  return await command(ctx, async (work) => {
-    const before = await lockRecord(work, ctx, kind, id);
+  const comment = input.comment.trim();
+  if (comment === '') throw invalidField('comment', 'required', 'must say why');
+  return await takeStep(ctx, kind, id, (before, work) => {
     requireAction('reject', before.status);
     pendingOf(before.signatories, user_id);
-    const rejection = { user_id, comment: reason, rejected_at: new Date().toISOString() };
-    const event = told(kind, 'rejected', { recipients: involved(before), comment: reason });
-    await storeRecord(work, kind, before, { status: 'draft', signatories: [], rejection }, event);
-    await withdrawTodos(work, kind, before.id);
-    return await recordText(work.sql, ctx, kind, before.id);
+    const rejection = { user_id, comment, rejected_at: new Date().toISOString() };
+    return {
+      values: { status: 'draft', signatories: [], rejection },
+      event: 'rejected',
+      data: { recipients: involved(before), comment },
+      follow: () => withdrawTodos(work, kind, before.id),
+    };
   });
 }
 
-/** Its author, and those who were asked to sign. */
+/** The author and the signatories of a document. */
 const involved = ({ created_by, signatories }: SignedRow): string[] => [
   ...new Set([created_by, ...signatories.map(({ user_id }) => user_id)].filter((id) => id !== null)),
 ];
 
-const told = ({ key }: Pick<SignedKind, 'key'>, event: SigningEvent, more: Record<string, unknown>) => ({
-  type: `${key}.${event}` as const,
-  more,
-});
+interface Replacement {
+  /** The signatory to be replaced, who may have been deleted. */
+  user_id: string;
+  new_user_id: string;
+  /** Shown to the new signatory. */
+  message?: string | null;
+}
+
+/**
+ * Replaces a signatory who has not signed; existing signatures are kept.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `validation_failed`.
+ */
+export async function replaceSignatory(
+  ctx: Ctx,
+  kind: SignedKind,
+  id: string,
+  { message, ...input }: Replacement,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.manage);
+  const [left, asked] = [input.user_id.toLowerCase(), input.new_user_id.toLowerCase()];
+  return await takeStep(ctx, kind, id, async (before, work) => {
+    requireAction('replace', before.status);
+    const signatories = withSignatory(before.signatories, left, asked);
+    await requireSignatories(work, kind.rights, [asked], () => 'new_user_id');
+    return {
+      values: { signatories },
+      event: 'signatory_replaced',
+      data: { recipients: [asked], replaced: [left], message: message?.trim() || null },
+      async follow(after) {
+        await settleAsked(work, kind, before.id, 'signature', { of: left, how: 'withdrawn' });
+        await askAbout(work, kind, after, 'signature', [asked]);
+        await followGone(work, ctx, kind, after);
+      },
+    };
+  });
+}
+
+/**
+ * Writes the next revision of a signed document, as a draft with the same content. There is one after each.
+ * @param copied the columns that are copied. @param copyLinked copies what is linked to the document.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
+ */
+export async function reviseRecord<Row extends SignedRow>(
+  ctx: Ctx,
+  kind: SignedKind<Row>,
+  id: string,
+  copied: (row: Row) => StoredRow,
+  copyLinked: (work: Work, from: Row, to: Row) => Promise<void> = async () => {},
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.manage);
+  return await command(ctx, async (work) => {
+    const row = await lockRecord(work, ctx, kind, id);
+    requireAction('revise', row.status);
+    // the row lock serialises concurrent revisions of the same document
+    const later = await work
+      .sql(kind.model.tableName)
+      .where({ series_id: row.series_id })
+      .where('revision_number', '>', row.revision_number)
+      .orderBy('revision_number', 'desc')
+      .first('id', 'revision_number');
+    if (later) {
+      throw new EstateError('wrong_state', `There is a later revision already: ${later.revision_number}.`, {
+        extra: { state: row.status, latest_id: later.id },
+      });
+    }
+    const made = await insertRecord(work, ctx, kind, {
+      ...copied(row),
+      series_id: row.series_id,
+      parent_id: row.id,
+      revision_number: row.revision_number + 1,
+    });
+    await copyLinked(work, row, made);
+    return await recordText(work.sql, ctx, kind, made.id);
+  });
+}
+
+/** One member that differs; members of objects by their path. */
+interface FieldDifference {
+  field: string;
+  old: unknown;
+  new: unknown;
+}
+
+/**
+ * What differs between two contents: text by text, and lists as a whole where they hold texts or nothing.
+ * @param old,now as {@link SignedKind.contentOf} returns them.
+ */
+export function differencesOf(
+  old: Record<string, unknown>,
+  now: Record<string, unknown>,
+  path = '',
+): FieldDifference[] {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  return names.flatMap((name): FieldDifference[] => {
+    const [before, after] = [old[name] ?? null, now[name] ?? null];
+    if (JSON.stringify(before) === JSON.stringify(after)) return [];
+    const field = path === '' ? name : `${path}.${name}`;
+    if (isObject(before) && isObject(after)) return differencesOf(before, after, field);
+    return [{ field, old: before, new: after }];
+  });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Compares a revision with another of the same document, by default the one before it; from the older to the newer.
+ * @throws EstateError `forbidden`, `not_found`, `validation_failed` for a document that is no revision of it.
+ */
+export async function compareRevisions(ctx: Ctx, kind: SignedKind, id: string, withId?: string) {
+  requirePermission(ctx.caller, kind.rights.view);
+  const read = async (wanted: string): Promise<SignedRow | undefined> => {
+    const [found] = await findRows(ctx.db, kind.model, (query) => query.where({ id: wanted }));
+    return found as SignedRow | undefined;
+  };
+  const one = await read(id);
+  if (!one) throw notFound(kind.entity, id);
+  const otherId = withId ?? one.parent_id;
+  if (otherId === null) throw invalidField('with', 'required', 'must name a revision: none comes before it');
+  const other = await read(otherId);
+  if (!other || other.series_id !== one.series_id) {
+    throw invalidField('with', 'unknown_revision', 'is no revision of the same document');
+  }
+  const [from, to] = other.revision_number > one.revision_number ? [one, other] : [other, one];
+  const named = ({ id: revision, revision_number, status }: SignedRow) => ({
+    id: revision,
+    revision_number,
+    status,
+  });
+  const changes = differencesOf(kind.contentOf(from), kind.contentOf(to)).filter(
+    ({ field }) => field !== 'revision_number',
+  );
+  return { from: named(from), to: named(to), changes };
+}

@@ -1,12 +1,17 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { newId } from '../../collaboration/items.ts';
+import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
+import type { signatureTopics } from '../../collaboration/todos/todos.topics.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { lockItem, readItem } from '../../kernel/resources/items.ts';
+import { findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
+import { integrityOf } from './signatures.rules.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 /** One document, locked. @throws EstateError `not_found`, `precondition_failed`. */
@@ -16,22 +21,45 @@ export async function lockRecord<Row extends SignedRow>(
   kind: SignedKind<Row>,
   id: string,
 ): Promise<Row> {
-  const row = await lockRow(work.sql, kind.model, { id: id.toLowerCase() });
-  if (!row) throw notFound(kind.entity, id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await recordText(work.sql, ctx, kind, id));
-  return row as Row;
+  const text = (of: string) => recordText(work.sql, ctx, kind, of);
+  return (await lockItem(work, ctx, kind.model, { id }, kind.entity, text)) as Row;
 }
 
-/** One document as its JSON text. @throws EstateError `not_found`. */
-export async function recordText<Row extends SignedRow>(
-  sql: Sql,
+/** One document as its JSON text, with whether it still equals what was signed. @throws EstateError `not_found`. */
+export async function recordText(sql: Sql, ctx: Ctx, kind: SignedKind, id: string): Promise<JsonText> {
+  const text = await readItem(sql, kind.list(ctx, true), id, kind.entity);
+  const [row] = await findRows(sql, kind.model, (query) => query.where({ id }));
+  const integrity = integrityOf(kind.contentOf(row as SignedRow), row as SignedRow);
+  return `${text.slice(0, -1)},"integrity":${JSON.stringify(integrity)}}`;
+}
+
+/** One document. @throws EstateError `forbidden`, `not_found`. */
+export async function readRecord(ctx: Ctx, kind: SignedKind, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.view);
+  return await recordText(ctx.db, ctx, kind, id);
+}
+
+/** All revisions of a document, the first one first. @throws EstateError `forbidden`, `not_found`. */
+export async function listRevisions(
   ctx: Ctx,
-  kind: SignedKind<Row>,
+  kind: SignedKind,
   id: string,
+  params: ListParams,
 ): Promise<JsonText> {
-  const text = await kind.text(sql, ctx, id);
-  if (text === undefined) throw notFound(kind.entity, id);
-  return text;
+  requirePermission(ctx.caller, kind.rights.view);
+  const table = kind.model.tableName;
+  const row = await ctx.db(table).where({ id }).first('series_id');
+  if (!row) throw notFound(kind.entity, id);
+  const list = kind.list(ctx, false);
+  const spec: ListSpec = {
+    ...list,
+    name: `${kind.key}-revisions`,
+    defaultSort: 'revision_number',
+    defaultDir: 'asc',
+  };
+  const sql = `${list.id} in (select r.id from ${table} r where r.series_id = ?::uuid)`;
+  const where = [{ sql, bindings: [row.series_id] }];
+  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
 /** Inserts a document: a first revision unless `values` name a series. */
@@ -92,3 +120,69 @@ export const rejectionMember = (alias: string): string =>
      'user_id', ${alias}.rejection ->> 'user_id', 'display_name', coalesce(max(u.display_name), ''),
      'comment', ${alias}.rejection ->> 'comment', 'rejected_at', utc((${alias}.rejection ->> 'rejected_at')::timestamptz))
    from users u where u.id = (${alias}.rejection ->> 'user_id')::uuid) end`;
+
+/** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can sign. */
+export type Asked = 'signature' | 'signatory_gone';
+
+const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: Asked): (typeof signatureTopics)[number] =>
+  `${key}_${asked}`;
+
+const said: Record<Asked, (name: string) => string> = {
+  signature: (name) => `Sign ${name}`,
+  signatory_gone: (name) => `Somebody who was to sign ${name} no longer can: ask somebody else, or recall it`,
+};
+
+/** Asks people something about a document; who is asked already is not asked twice. */
+export async function askAbout(
+  work: Work,
+  kind: SignedKind,
+  row: SignedRow,
+  asked: Asked,
+  userIds: readonly string[],
+): Promise<void> {
+  for (const assignedTo of userIds) {
+    await openSystemTodo(work, {
+      topic: topicOf(kind, asked),
+      subjectId: row.id,
+      assignedTo,
+      description: said[asked](kind.nameOf(row)),
+      card: null,
+      link: `${kind.page}/${row.id}`,
+    });
+  }
+}
+
+/** Of whom something is asked about documents at present. */
+export async function askedAbout(
+  { sql }: Work,
+  kind: Pick<SignedKind, 'key'>,
+  ids: readonly string[],
+): Promise<(asked: Asked, id: string) => string[]> {
+  const todos = await queryRows<{ topic: string; subject_id: string; assigned_to: string }>(
+    sql,
+    `select topic, subject_id, assigned_to from todos
+     where is_system and status <> 'done' and topic = any(?::text[]) and subject_id = any(?::uuid[]) and assigned_to is not null
+     order by id`,
+    [[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')], ids],
+  );
+  const of = (topic: string, id: string) =>
+    todos.flatMap((todo) => (todo.topic === topic && todo.subject_id === id ? [todo.assigned_to] : []));
+  return (asked, id) => of(topicOf(kind, asked), id);
+}
+
+/** Ends what was asked about a document: of everybody, or of one. */
+export async function settleAsked(
+  work: Work,
+  kind: SignedKind,
+  id: string,
+  asked: Asked,
+  { of, how }: { of?: string; how: 'done' | 'withdrawn' },
+): Promise<void> {
+  await closeSystemTodos(work, { topic: topicOf(kind, asked), subjectId: id, assignedTo: of }, how);
+}
+
+/** Takes back all that people were asked, where the document goes back or is deleted. */
+export async function withdrawTodos(work: Work, kind: SignedKind, id: string): Promise<void> {
+  await settleAsked(work, kind, id, 'signature', { how: 'withdrawn' });
+  await settleAsked(work, kind, id, 'signatory_gone', { how: 'withdrawn' });
+}

@@ -1,7 +1,40 @@
+import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Signatory, SignedRow, SignedStatus } from './signatures.types.ts';
 
-/** What may be done with a document, by where it stands. */
+/** Whether a signed document is still what was signed; null before it is signed. */
+type Integrity = 'intact' | 'changed' | null;
+
+/**
+ * JSON in the canonical form of RFC 8785: members by the code units of their names, no blanks. Numbers must be whole.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** SHA-256, in hexadecimal, of a document's content in canonical form (UTF-8). */
+export const contentHash = (content: Record<string, unknown>): string => sha256(canonicalJson(content));
+
+/** Compares a document with what its signatures are under. */
+export function integrityOf(
+  content: Record<string, unknown>,
+  { content_hash, signatories }: { content_hash: string | null; signatories: readonly Signatory[] },
+): Integrity {
+  const hashes = [content_hash, ...signatories.map((one) => one.content_hash)].filter(
+    (hash) => hash !== null,
+  );
+  if (hashes.length === 0) return null;
+  const now = contentHash(content);
+  return hashes.every((hash) => hash === now) ? 'intact' : 'changed';
+}
+
+/** The statuses in which each action is possible. */
 export const signingActions = {
   edit: ['draft', 'approved'],
   request: ['draft', 'approved'],
@@ -14,7 +47,7 @@ export const signingActions = {
 
 export type SigningAction = keyof typeof signingActions;
 
-const said: Record<SigningAction, string> = {
+const actionTexts: Record<SigningAction, string> = {
   edit: 'changed',
   request: 'sent for signature',
   sign: 'signed',
@@ -23,7 +56,7 @@ const said: Record<SigningAction, string> = {
   replace: 'given to somebody else to sign',
   revise: 'revised',
 };
-const stands: Record<SignedStatus, string> = {
+const statusTexts: Record<SignedStatus, string> = {
   draft: 'is a draft',
   in_review: 'is in review; recall it first',
   approved: 'is approved, and not in review',
@@ -45,7 +78,7 @@ export function requireAction(action: SigningAction, status: SignedStatus): void
   const allowed = actionsOf(status);
   if (allowed.includes(action)) return;
   const code = action === 'edit' && status === 'signed' ? 'document_signed' : 'wrong_state';
-  throw new EstateError(code, `It cannot be ${said[action]}: it ${stands[status]}.`, {
+  throw new EstateError(code, `It cannot be ${actionTexts[action]}: it ${statusTexts[status]}.`, {
     extra: { state: status, allowed },
   });
 }

@@ -1,30 +1,32 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
-import type { Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
-import type { SignedKind } from './signatures.types.ts';
+import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
+import type { BatchEvent } from '../../kernel/undo/undo.rows.ts';
+import { undoRow } from '../../kernel/undo/undo.rows.ts';
+import { type Asked, askAbout, askedAbout, settleAsked } from './signatures.records.ts';
+import { pendingIds } from './signatures.rules.ts';
+import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 type Rights = SignedKind['rights'];
 
-/** What active people hold, by their ids; nobody else is in it. */
+/** The permissions of those users who are active persons, by id. */
 async function heldBy(
   sql: Sql,
   userIds: readonly string[],
   lock: '' | 'for share',
 ): Promise<Map<string, ReturnType<typeof permissionSet>>> {
-  const { rows } = await sql.raw(
+  const rows = await queryRows<{ id: string; permissions: Record<string, boolean> }>(
+    sql,
     `select u.id, r.permissions from users u join roles r on r.key = u.role
      where u.id = any(?::uuid[]) and u.is_active and u.kind = 'person' and not r.is_archived
      order by u.id ${lock}`,
-    [userIds] as never,
+    [userIds],
   );
-  return new Map(
-    rows.map((row: { id: string; permissions: Record<string, boolean> }) => [
-      row.id,
-      permissionSet(row.permissions),
-    ]),
-  );
+  return new Map(rows.map(({ id, permissions }) => [id, permissionSet(permissions)]));
 }
 
 const lackOf = (
@@ -36,10 +38,10 @@ const toSign = ({ view, sign }: Rights) => [view, sign];
 const toManage = ({ view, manage }: Rights) => [view, manage];
 
 /** Whether people can sign documents of a kind, and whether they can ask others to. */
-export type Abilities = ReadonlyMap<string, { sign: boolean; manage: boolean }>;
+type Abilities = ReadonlyMap<string, { sign: boolean; manage: boolean }>;
 
-/** What people can do with documents of a kind; who has no open account can do nothing and is not in it. */
-export async function abilitiesOf(sql: Sql, rights: Rights, userIds: readonly string[]): Promise<Abilities> {
+/** What users can do with documents of a kind, without those who are not active. */
+async function abilitiesOf(sql: Sql, rights: Rights, userIds: readonly string[]): Promise<Abilities> {
   return new Map(
     [...(await heldBy(sql, userIds, ''))].map(([id, held]) => [
       id,
@@ -63,18 +65,138 @@ export async function requireSignatories(
   fieldOf: (n: number) => string,
 ): Promise<void> {
   const held = await heldBy(sql, userIds, 'for share');
-  const faults = userIds.flatMap((given, n) => {
+  const errors = userIds.flatMap((given, n) => {
     const permissions = held.get(given.toLowerCase());
     const field = fieldOf(n);
     if (!permissions) return [{ field, code: 'unknown_user', message: 'is no active user' }];
     const lacks = lackOf(permissions, toSign(rights));
     return lacks ? [{ field, code: 'cannot_sign', message: `lacks the permission ${lacks}` }] : [];
   });
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 /** @throws EstateError `forbidden`: the service itself signs nothing. */
 export function requirePerson(userId: string | null): string {
   if (userId === null) throw new EstateError('forbidden', 'Only people sign.');
   return userId;
+}
+
+/**
+ * Updates to-dos after changes of accounts and roles, inside the same command. Where a signatory can no longer sign, the
+ * person responsible for the document gets a to-do, because the document would wait for ever otherwise.
+ */
+export async function followSignatories(
+  work: Work,
+  ctx: Ctx,
+  kind: SignedKind,
+  userIds: readonly string[],
+): Promise<void> {
+  const rows = await queryRows<{ row: SignedRow }>(
+    work.sql,
+    `select to_jsonb(t) as row from ${kind.model.tableName} t
+     where t.status = 'in_review' and (t.created_by = any(?::uuid[]) or exists (
+       select from jsonb_array_elements(t.signatories) s where (s.value ->> 'user_id')::uuid = any(?::uuid[])))
+     order by t.id for no key update`,
+    [userIds, userIds],
+  );
+  await follow(
+    work,
+    ctx,
+    kind,
+    rows.map(({ row }) => row),
+    ['signature', 'signatory_gone'],
+  );
+}
+
+/**
+ * Asks somebody to see to those who are to sign one document and cannot, or takes that back where everybody can. To-dos to
+ * sign are left alone: they come and go with the writes that the caller makes or undoes.
+ */
+export async function followGone(work: Work, ctx: Ctx, kind: SignedKind, row: SignedRow): Promise<void> {
+  await follow(work, ctx, kind, [row], ['signatory_gone']);
+}
+
+/** Brings what people are asked about documents in step with what they can do; locked, and few queries for many. */
+async function follow(
+  work: Work,
+  ctx: Ctx,
+  kind: SignedKind,
+  rows: readonly SignedRow[],
+  what: readonly Asked[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const people = new Set(
+    rows.flatMap(({ created_by, signatories }) =>
+      [created_by ?? [], ...signatories.map(({ user_id }) => user_id)].flat(),
+    ),
+  );
+  const abilities = await abilitiesOf(work.sql, kind.rights, [...people]);
+  const asked = await askedAbout(
+    work,
+    kind,
+    rows.map(({ id }) => id),
+  );
+  for (const row of rows) {
+    const waitedFor = row.status === 'in_review' ? pendingIds(row.signatories) : [];
+    const able = waitedFor.filter((id) => abilities.get(id)?.sign);
+    const responsible =
+      able.length < waitedFor.length ? responsibleFor(row, abilities, ctx.caller.userId) : [];
+    const wanted = { signature: able, signatory_gone: responsible };
+    for (const one of what) {
+      const now = asked(one, row.id);
+      for (const of of now) {
+        if (!wanted[one].includes(of)) await settleAsked(work, kind, row.id, one, { of, how: 'withdrawn' });
+      }
+      await askAbout(
+        work,
+        kind,
+        row,
+        one,
+        wanted[one].filter((id) => !now.includes(id)),
+      );
+    }
+  }
+}
+
+/** Who is responsible for a document: its author; if that user cannot manage it, its other signatories; else the caller. */
+function responsibleFor(
+  { created_by, signatories }: SignedRow,
+  abilities: Abilities,
+  actor: string | null,
+): string[] {
+  const able = (id: string) => abilities.get(id)?.manage === true;
+  if (created_by !== null && able(created_by)) return [created_by];
+  const others = signatories.map(({ user_id }) => user_id).filter(able);
+  if (others.length > 0) return others;
+  return actor === null ? [] : [actor];
+}
+
+/** The events of a kind of documents with signatures. */
+export const signedEvents = (key: SignedKind['key']): Required<Resource['events']> => ({
+  created: [`${key}.created`],
+  updated: [
+    `${key}.updated`,
+    `${key}.signatures_requested`,
+    `${key}.signatory_replaced`,
+    `${key}.signed`,
+    `${key}.signatures_recalled`,
+    `${key}.rejected`,
+  ],
+  deleted: [`${key}.deleted`],
+});
+
+/**
+ * How writes of a kind of documents are undone: like other rows, but completely or not at all, because a partial undo could
+ * change what was signed later.
+ */
+export function undoSigned(kind: SignedKind): ResourceUndo['undo'] {
+  const { key, entity, model } = kind;
+  const spec = { entity, table: model.tableName, events: signedEvents(key) };
+  return async (work, ctx, event) => {
+    const refusal = await undoRow(work, spec, event as BatchEvent, false);
+    const row = (await lockRow(work.sql, model, { id: event.id })) as SignedRow | undefined;
+    // the restored document may have signatories who can no longer sign
+    if (row) await followGone(work, ctx, kind, row);
+    return refusal;
+  };
 }

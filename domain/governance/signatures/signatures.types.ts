@@ -1,9 +1,8 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import type { ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import type { RowModel } from '../../kernel/resources/rows.ts';
 import { Nullable, OpenObject, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
@@ -76,6 +75,6 @@ export interface SignedKind<Row extends SignedRow = SignedRow> {
     type?: EventType,
     more?: Record<string, unknown>,
   ): EventDraft | Promise<EventDraft>;
-  /** The document as the caller may see it, or undefined. */
-  text(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined>;
+  /** The documents as the caller may see them. @param isWhole with the members that lists omit. */
+  list(ctx: Ctx, isWhole: boolean): ListSpec;
 }

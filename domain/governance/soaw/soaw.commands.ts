@@ -6,15 +6,19 @@ import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
-import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
-import { reviseRecord } from '../signatures/signatures.revise.ts';
+import { reviseRecord } from '../signatures/signatures.commands.ts';
+import {
+  insertRecord,
+  lockRecord,
+  recordText,
+  storeRecord,
+  withdrawTodos,
+} from '../signatures/signatures.records.ts';
 import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
-import { withdrawTodos } from '../signatures/signatures.todos.ts';
 import type { SignedStatus } from '../signatures/signatures.types.ts';
 import { checkedSoaw, type SoawInput, wholeInfo } from './soaw.content.ts';
 import { copiedContent, soawKind } from './soaw.kind.ts';
-import { Soaw } from './soaw.model.ts';
-import { INITIATIVE } from './soaw.types.ts';
+import { INITIATIVE, Soaw } from './soaw.model.ts';
 
 /** Creates a statement as a draft. @throws EstateError `forbidden`, `use_operation`, `validation_failed`. */
 export async function createSoaw(
@@ -29,12 +33,6 @@ export async function createSoaw(
     const { id } = await insertRecord(work, ctx, soawKind, { document_info: wholeInfo({}), ...values });
     return await recordText(work.sql, ctx, soawKind, id);
   });
-}
-
-/** One statement. @throws EstateError `forbidden`, `not_found`. */
-export async function readSoaw(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, soawKind.rights.view);
-  return await recordText(ctx.db, ctx, soawKind, id);
 }
 
 /**

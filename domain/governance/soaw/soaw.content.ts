@@ -1,6 +1,6 @@
+import sanitizeHtml from 'sanitize-html';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { checkLine } from '../../inventory/cards/rules/text.ts';
-import { cleanHtml } from './soaw.html.ts';
 import {
   type DocumentInfo,
   MAX_CONTENT,
@@ -9,7 +9,62 @@ import {
   type Section,
   type SoawContent,
   type VersionEntry,
-} from './soaw.types.ts';
+} from './soaw.model.ts';
+
+/** Elements that a section may be made of; what runs, loads or looks like something else is not among them. */
+export const sectionElements = [
+  'p',
+  'br',
+  'hr',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'pre',
+  'code',
+  'strong',
+  'b',
+  'em',
+  'i',
+  'u',
+  's',
+  'sub',
+  'sup',
+  'a',
+  'table',
+  'thead',
+  'tbody',
+  'tfoot',
+  'tr',
+  'th',
+  'td',
+  'caption',
+] as const;
+
+/** How deep they may lie in each other; what lies deeper is unwrapped. */
+const DEPTH = 30;
+
+/**
+ * HTML with nothing but known elements in it, well formed: others are unwrapped or, where their text is no text, left
+ * out; of attributes only the addresses of links and the spans of cells stay.
+ */
+export function cleanHtml(html: string): string {
+  return sanitizeHtml(html, {
+    allowedTags: [...sectionElements],
+    allowedAttributes: { a: ['href'], th: ['colspan', 'rowspan'], td: ['colspan', 'rowspan'] },
+    allowedSchemes: ['http', 'https', 'mailto'],
+    allowProtocolRelative: false,
+    disallowedTagsMode: 'discard',
+    nestingLimit: DEPTH,
+    parser: { lowerCaseTags: true, lowerCaseAttributeNames: true },
+  }).trim();
+}
 
 /** What a client sends of a statement's content; null clears. */
 export type SoawInput = {
@@ -21,15 +76,15 @@ export type SoawInput = {
  * @throws EstateError `validation_failed` naming all that does not fit.
  */
 export function checkedSoaw(input: SoawInput): Partial<SoawContent> {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const content: Partial<SoawContent> = {};
   if (input.name !== undefined) {
     content.name = input.name?.trim() ?? '';
-    const fault =
+    const error =
       content.name === ''
         ? { field: 'name', code: 'required', message: 'must not be blank' }
         : checkLine('name', content.name, MAX_NAME);
-    if (fault) faults.push(fault);
+    if (error) errors.push(error);
   }
   if (input.initiative_id !== undefined) content.initiative_id = input.initiative_id?.toLowerCase() ?? null;
   if (input.document_info !== undefined) content.document_info = wholeInfo(input.document_info ?? {});
@@ -38,15 +93,15 @@ export function checkedSoaw(input: SoawInput): Partial<SoawContent> {
   }
   if (input.sections !== undefined) {
     const sections = input.sections ?? {};
-    const fault = tooManyTags(sections);
-    if (fault) throw invalidFields([...faults, fault]);
-    content.sections = cleanSections(sections, faults);
+    const error = tooManyTags(sections);
+    if (error) throw invalidFields([...errors, error]);
+    content.sections = cleanSections(sections, errors);
   }
   if (JSON.stringify(content).length > MAX_CONTENT) {
     const message = `must not be longer than ${MAX_CONTENT} characters of JSON`;
-    faults.push({ field: 'sections', code: 'too_long', message });
+    errors.push({ field: 'sections', code: 'too_long', message });
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return content;
 }
 
@@ -79,7 +134,7 @@ const wholeEntry = ({
   description,
 });
 
-function cleanSections(sections: Record<string, Section>, faults: FieldError[]): Record<string, Section> {
+function cleanSections(sections: Record<string, Section>, errors: FieldError[]): Record<string, Section> {
   return Object.fromEntries(
     sectionNumbers(sections).map((number): [string, Section] => {
       const { title, content = '', hidden = false, table_data, togaf_data } = sections[number]!;
@@ -87,7 +142,7 @@ function cleanSections(sections: Record<string, Section>, faults: FieldError[]):
       for (const [n, row] of (table_data?.rows ?? []).entries()) {
         if (row.length <= width) continue;
         const message = `has ${row.length} cells under ${width} columns`;
-        faults.push({ field: `sections.${number}.table_data.rows.${n}`, code: 'too_many', message });
+        errors.push({ field: `sections.${number}.table_data.rows.${n}`, code: 'too_many', message });
       }
       return [
         number,

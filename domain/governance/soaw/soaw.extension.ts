@@ -1,10 +1,8 @@
 import { queryRows } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
-import { followSignatories } from '../signatures/signatures.gone.ts';
-import { signedEvents, undoSigned } from '../signatures/signatures.undo.ts';
-import { soawEvent } from './soaw.events.ts';
-import { soawKind } from './soaw.kind.ts';
+import { followSignatories, signedEvents, undoSigned } from '../signatures/signatures.signatories.ts';
+import { soawEvent, soawKind } from './soaw.kind.ts';
 import { Soaw, type SoawRow } from './soaw.model.ts';
 
 /** Statements of architecture work. */

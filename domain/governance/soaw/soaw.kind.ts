@@ -1,13 +1,88 @@
-import type { Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { findRows } from '../../kernel/resources/rows.ts';
-import { integrityOf } from '../signatures/signatures.hash.ts';
-import type { SignedKind } from '../signatures/signatures.types.ts';
-import { soawEvent } from './soaw.events.ts';
-import { soawText } from './soaw.list.ts';
-import { Soaw, type SoawRow } from './soaw.model.ts';
-import { soawRights } from './soaw.types.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
+import { type SignedKind, signedStatuses } from '../signatures/signatures.types.ts';
+import { INITIATIVE, Soaw, type SoawRow, soawRights } from './soaw.model.ts';
+
+/** The event of a written statement, in the history of its initiative where it has one. */
+export function soawEvent(
+  initiative: { id: string } | null,
+  before: SoawRow | null,
+  after: SoawRow | null,
+  type?: EventType,
+  more: Record<string, unknown> = {},
+): EventDraft {
+  const { id, name, status } = (after ?? before)!;
+  return {
+    ...rowEvent('soaw', before, after, { id, name, status, ...more }),
+    ...(initiative && { card_id: initiative.id, card_type: INITIATIVE }),
+    ...(type && { event_type: type }),
+  };
+}
+
+export const soawSorts: Record<string, SortField> = {
+  created_at: { sql: 'w.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'w.updated_at', type: 'timestamptz', filled: true },
+  signed_at: { sql: 'w.signed_at', type: 'timestamptz' },
+  name: { sql: 'lower(w.name)', type: 'text', filled: true },
+  status: { sql: 'w.status', type: 'text', filled: true },
+  revision_number: { sql: 'w.revision_number', type: 'bigint', immutable: true },
+};
+export const soawFilters = {
+  initiative_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those about this initiative' })),
+  status: Type.Optional(Choice(signedStatuses, 'Only those in this state')),
+};
+
+const { series_id: _seriesId, ...soawColumns } = columnMembers('w', Soaw);
+
+/** Statements over the alias `w`. */
+function soawList(ctx: Ctx): ListSpec {
+  const visible = visibleCards(ctx);
+  return {
+    name: 'soaws',
+    from: 'soaws w left join users u on u.id = w.created_by',
+    id: 'w.id',
+    idType: 'uuid',
+    sorts: soawSorts,
+    defaultSort: 'created_at',
+    defaultDir: 'desc',
+    search: `fold(w.name || ' ' || document_words(w.document_info) || ' ' || document_words(w.version_history)
+      || ' ' || document_words(w.sections))`,
+    members: {
+      ...soawColumns,
+      initiative_name: {
+        sql: `(select c.name from cards c where c.id = w.initiative_id and (${visible.sql}))`,
+        bindings: visible.bindings,
+      },
+      creator_name: 'u.display_name',
+      ...signatureMembers('w', soawRights),
+      rejection: rejectionMember('w'),
+    },
+  };
+}
+
+/** Statements, newest first. @throws EstateError `forbidden`. */
+export async function listSoaws(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof soawFilters>,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'soaw.view');
+  const where: Condition[] = [];
+  if (params.initiative_id !== undefined) {
+    where.push({ sql: 'w.initiative_id = ?::uuid', bindings: [params.initiative_id] });
+  }
+  if (params.status !== undefined) where.push({ sql: 'w.status = ?', bindings: [params.status] });
+  return await runList(ctx.db, soawList(ctx), where, params, { owner: ctx.caller.userId });
+}
 
 /** The content of a statement for a revision. */
 export const copiedContent = (row: SoawRow): StoredRow => ({
@@ -36,14 +111,5 @@ export const soawKind: SignedKind<SoawRow> = {
     const id = after?.initiative_id ?? before?.initiative_id;
     return soawEvent(id ? { id } : null, before, after, type, more);
   },
-  text: wholeText,
+  list: soawList,
 };
-
-/** One statement, and whether it still equals what was signed. */
-async function wholeText(sql: Sql, ctx: Ctx, id: string): Promise<string | undefined> {
-  const text = await soawText(sql, ctx, id);
-  if (text === undefined) return undefined;
-  const [row] = await findRows(sql, Soaw, (query) => query.where({ id }));
-  const integrity = integrityOf(soawKind.contentOf(row!), row!);
-  return `${text.slice(0, -1)},"integrity":${JSON.stringify(integrity)}}`;
-}

@@ -1,23 +1,52 @@
-import {
-  EstateError,
-  type FieldError,
-  invalidField,
-  invalidFields,
-  notFound,
-} from '../../../platform/errors.ts';
+import { queryRows } from '../../../platform/database.ts';
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { surveyEvent } from './surveys.events.ts';
+import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
+import { updateRow } from '../../kernel/resources/rows.ts';
 import { surveyText } from './surveys.list.ts';
-import { Survey, type SurveyRow } from './surveys.model.ts';
-import { describeFields } from './surveys.rules.ts';
-import { checkTargets } from './surveys.targets.ts';
-import type { SurveyAction, TargetFilters } from './surveys.types.ts';
+import {
+  type ResponseRow,
+  Survey,
+  type SurveyAction,
+  type SurveyField,
+  type SurveyRow,
+  type TargetFilters,
+} from './surveys.model.ts';
+import { describeField, describeFields } from './surveys.rules.ts';
+import { checkTargets, targetQuery } from './surveys.targets.ts';
+
+/** The event of a written survey; its type follows from the rows unless given. */
+function surveyEvent(
+  before: SurveyRow | null,
+  after: SurveyRow | null,
+  event_type?: 'survey.sent' | 'survey.closed',
+  more: Record<string, unknown> = {},
+): EventDraft {
+  const { id, name } = (after ?? before)!;
+  return { ...rowEvent('survey', before, after, { id, name, ...more }), ...(event_type && { event_type }) };
+}
+
+/** The event of one written response, in the history of its card. */
+export function responseEvent(
+  card: { id: string; type: string },
+  before: ResponseRow | null,
+  after: ResponseRow | null,
+): EventDraft {
+  const { id, survey_id, user_id } = (after ?? before)!;
+  const hasCosts = [before, after].some((row) => row !== null && row.cost_keys.length > 0);
+  return {
+    ...rowEvent('survey_response', before, after, { id, survey_id, user_id }),
+    card_id: card.id,
+    card_type: card.type,
+    cost_keys: hasCosts ? ['responses'] : null,
+  };
+}
 
 export interface SurveyInput {
   name?: string;
@@ -35,8 +64,7 @@ export async function createSurvey(ctx: Ctx, input: SurveyInput): Promise<JsonTe
   requirePermission(ctx.caller, 'surveys.manage');
   return await command(ctx, async (work) => {
     const values = await checked(work, ctx, input, { description: '', message: '' });
-    const row = await insertRow(work.sql, Survey, { ...values, created_by: ctx.caller.userId });
-    work.emit(surveyEvent(null, row));
+    const row = await createRow(work, Survey, { ...values, created_by: ctx.caller.userId }, surveyEvent);
     return await surveyText(work.sql, row.id);
   });
 }
@@ -49,8 +77,7 @@ export async function patchSurvey(ctx: Ctx, id: string, input: SurveyInput): Pro
   requirePermission(ctx.caller, 'surveys.manage');
   return await command(ctx, async (work) => {
     const before = await lockSurvey(work, ctx, id, 'draft');
-    const changed = differing(before, await checked(work, ctx, input, before));
-    if (Object.keys(changed).length > 0) work.emit(surveyEvent(before, await store(work, before, changed)));
+    await changeRow(work, Survey, before, await checked(work, ctx, input, before), surveyEvent);
     return await surveyText(work.sql, before.id);
   });
 }
@@ -64,8 +91,7 @@ export async function deleteSurvey(ctx: Ctx, id: string): Promise<void> {
     if (await work.sql('survey_responses').where({ survey_id: before.id }).first('id')) {
       throw new EstateError('wrong_state', 'The survey has been answered.');
     }
-    await deleteRows(work.sql, Survey, (query) => query.where({ id: before.id }));
-    work.emit(surveyEvent(before, null));
+    await removeRow(work, Survey, before, surveyEvent);
   });
 }
 
@@ -77,35 +103,21 @@ export async function closeSurvey(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'surveys.manage');
   return await command(ctx, async (work) => {
     const before = await lockSurvey(work, ctx, id, 'active');
-    const closed_at = new Date().toISOString();
-    work.emit(
-      surveyEvent(before, await store(work, before, { status: 'closed', closed_at }), 'survey.closed'),
-    );
+    const values: Partial<SurveyRow> = { status: 'closed', closed_at: new Date().toISOString() };
+    await changeRow(work, Survey, before, values, (old, now) => surveyEvent(old, now, 'survey.closed'));
     return await surveyText(work.sql, before.id);
   });
 }
 
 /** A survey in the required state, locked. @throws EstateError `not_found`, `precondition_failed`, `wrong_state`. */
-export async function lockSurvey(
-  work: Work,
-  ctx: Ctx,
-  id: string,
-  status: 'draft' | 'active',
-): Promise<SurveyRow> {
-  const row = await lockRow(work.sql, Survey, { id: id.toLowerCase() });
-  if (!row) throw notFound('survey', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await surveyText(work.sql, row.id));
+async function lockSurvey(work: Work, ctx: Ctx, id: string, status: 'draft' | 'active'): Promise<SurveyRow> {
+  const row = await lockItem(work, ctx, Survey, { id }, 'survey', (of) => surveyText(work.sql, of));
   if (row.status !== status) {
     throw new EstateError('wrong_state', `The survey is ${row.status}, not ${status}.`, {
       extra: { survey_status: row.status },
     });
   }
   return row;
-}
-
-/** Writes columns of a survey. @returns the whole row. */
-export async function store(work: Work, { id }: SurveyRow, values: Partial<SurveyRow>): Promise<SurveyRow> {
-  return await updateRow(work.sql, Survey, { id }, values);
 }
 
 /** The input as it is stored, checked together with the unchanged columns of the row. */
@@ -121,26 +133,30 @@ async function checked(
   if (!type || type.is_hidden) {
     throw invalidField('target_type_key', 'unknown_type', `there is no card type "${key}"`);
   }
-  const faults: FieldError[] = [];
-  const asked = input.fields === undefined ? (before.fields ?? []) : (input.fields ?? []);
-  const target_roles =
-    input.target_roles === undefined ? (before.target_roles ?? []) : (input.target_roles ?? []);
-  const target_filters =
-    input.target_filters === undefined ? (before.target_filters ?? {}) : (input.target_filters ?? {});
+  const errors: FieldError[] = [];
+  const {
+    fields: asked,
+    target_roles,
+    target_filters,
+  } = {
+    fields: (input.fields === undefined ? before.fields : input.fields) ?? [],
+    target_roles: (input.target_roles === undefined ? before.target_roles : input.target_roles) ?? [],
+    target_filters: (input.target_filters === undefined ? before.target_filters : input.target_filters) ?? {},
+  };
   const moved = input.target_type_key !== undefined;
-  const fields = describeFields(type, asked, moved || input.fields !== undefined ? faults : []);
+  const fields = describeFields(type, asked, moved || input.fields !== undefined ? errors : []);
   if (moved || input.target_roles !== undefined) {
     for (const [n, role] of target_roles.entries()) {
       if (type.stakeholderRoles.some((known) => known.key === role)) continue;
       const message = `is not a stakeholder role of ${key}`;
-      faults.push({ field: `target_roles.${n}`, code: 'unknown_role', message });
+      errors.push({ field: `target_roles.${n}`, code: 'unknown_role', message });
     }
   }
   if (moved || input.target_filters !== undefined) {
     const seen = { ...ctx, metamodel: work.metamodel };
-    await checkTargets(work.sql, seen, { target_type_key: key, target_filters, target_roles }, faults);
+    await checkTargets(work.sql, seen, { target_type_key: key, target_filters, target_roles }, errors);
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return {
     name: input.name?.trim() ?? before.name!,
     description: input.description === undefined ? before.description! : input.description,
@@ -151,4 +167,106 @@ async function checked(
     // a patch of other members leaves fields as they were saved, even if the card type has changed
     fields: moved || input.fields !== undefined ? fields : (asked as SurveyRow['fields']),
   };
+}
+
+/** The greatest number of responses that one survey requests. */
+const MAX_TARGETS = 50_000;
+/** Rows that one statement writes; with more rows their events go to the database in between. */
+const CHUNK = 2_000;
+
+interface Target {
+  card_id: string;
+  user_id: string;
+}
+
+/**
+ * Sends a draft: requests a response from each user who has one of the roles on a card that the filters select. The fields
+ * are saved as the card type declares them now.
+ * @returns the survey, with the number of requested responses.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `survey_incomplete`,
+ * `survey_too_large`; `validation_failed` where the filters no longer fit the metamodel.
+ */
+export async function sendSurvey(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'surveys.manage');
+  requirePermission(ctx.caller, 'stakeholders.view');
+  return await command(ctx, async (work) => {
+    const before = await lockSurvey(work, ctx, id, 'draft');
+    const fields = fieldsNow(work, before);
+    const targets = await findTargets(work, ctx, before);
+    if (targets.length === 0) throw incomplete('targets', 'No user has one of the roles on such a card.');
+    const sent_at = new Date().toISOString();
+    const after = await updateRow(work.sql, Survey, { id: before.id }, { status: 'active', sent_at, fields });
+    await insertResponses(work, ctx, after, targets);
+    const recipients = [...new Set(targets.map(({ user_id }) => user_id))];
+    work.emit(surveyEvent(before, after, 'survey.sent', { recipients, targets: targets.length }));
+    const text = await surveyText(work.sql, after.id);
+    return `${text.slice(0, -1)},"targets_created":${targets.length}}`;
+  });
+}
+
+const incomplete = (missing: string, message: string): EstateError =>
+  new EstateError('survey_incomplete', message, { extra: { missing } });
+
+/** The fields as they are declared now. @throws EstateError `survey_incomplete`. */
+function fieldsNow({ metamodel }: Work, survey: SurveyRow): SurveyField[] {
+  const type = metamodel.cardTypes.get(survey.target_type_key);
+  if (!type || type.is_hidden) throw incomplete('target_type_key', 'The card type is no longer there.');
+  if (survey.fields.length === 0) throw incomplete('fields', 'The survey asks for no field.');
+  if (survey.target_roles.length === 0) throw incomplete('target_roles', 'The survey names no role.');
+  return survey.fields.map((field) => {
+    const described = describeField(type, field);
+    if (!described) throw incomplete('fields', `The field ${field.key} can no longer be asked for.`);
+    return described;
+  });
+}
+
+/** The cards and users of the survey, with the cards locked against deletion. */
+async function findTargets(work: Work, ctx: Ctx, survey: SurveyRow): Promise<Target[]> {
+  const query = await targetQuery({ ...ctx, metamodel: work.metamodel }, survey);
+  const found = await queryRows<Target>(
+    work.sql,
+    `select card_id, user_id from (${query.sql}) targets order by card_id, user_id limit ${MAX_TARGETS + 1}`,
+    query.bindings,
+  );
+  if (found.length > MAX_TARGETS) {
+    throw new EstateError(
+      'survey_too_large',
+      `The survey would request more than ${MAX_TARGETS} responses; send several with narrower filters.`,
+    );
+  }
+  const cards = [...new Set(found.map(({ card_id }) => card_id))];
+  const locked = await queryRows<{ id: string }>(
+    work.sql,
+    'select id from cards where id = any(?::uuid[]) order by id for key share',
+    [cards],
+  );
+  const existing = new Set(locked.map(({ id }) => id));
+  return found.filter(({ card_id }) => existing.has(card_id));
+}
+
+async function insertResponses(
+  work: Work,
+  ctx: Ctx,
+  { id, target_type_key: type }: SurveyRow,
+  targets: Target[],
+): Promise<void> {
+  const held = targets.length > CHUNK ? await bufferEvents(work, ctx) : undefined;
+  const { sql, emit } = held?.work ?? work;
+  for (let from = 0; from < targets.length; from += CHUNK) {
+    const chunk = targets.slice(from, from + CHUNK);
+    const rows = await queryRows<{ row: ResponseRow }>(
+      sql,
+      `with made as (
+         insert into survey_responses (survey_id, card_id, user_id)
+         select ?::uuid, t.card_id, t.user_id from unnest(?::uuid[], ?::uuid[]) as t (card_id, user_id)
+         returning id, to_jsonb(survey_responses) as row
+       ) select row from made order by id`,
+      [id, chunk.map(({ card_id }) => card_id), chunk.map(({ user_id }) => user_id)],
+    );
+    for (const { row } of rows) {
+      emit(responseEvent({ id: row.card_id, type }, null, row));
+    }
+    await held?.flush();
+  }
+  await held?.record();
 }

@@ -2,7 +2,7 @@ import { queryRows } from '../../../platform/database.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { responseEvent } from './surveys.events.ts';
+import { responseEvent } from './surveys.commands.ts';
 import { type ResponseRow, Survey, SurveyResponse } from './surveys.model.ts';
 
 /** Surveys and their responses. */

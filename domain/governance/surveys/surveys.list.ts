@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { itemText } from '../../collaboration/items.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
@@ -14,10 +13,16 @@ import type {
   ListSpec,
   SortField,
 } from '../../kernel/lists/lists.types.ts';
-import { holderWithin, holdsCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import {
+  forbidden,
+  holderWithin,
+  holdsCostRole,
+  may,
+  requirePermission,
+} from '../../kernel/permissions/policy.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
-import { Survey, SurveyResponse } from './surveys.model.ts';
-import { responseStatuses, surveyStatuses } from './surveys.types.ts';
+import { responseStatuses, Survey, SurveyResponse, surveyStatuses } from './surveys.model.ts';
 
 const counted = (filter: string) =>
   `(select count(*) from survey_responses r where r.survey_id = s.id${filter})`;
@@ -78,9 +83,7 @@ export async function readSurvey(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One survey as its JSON text. @throws EstateError `not_found`. */
 export async function surveyText(sql: Sql, id: string): Promise<JsonText> {
-  const text = await itemText(sql, surveyList, id);
-  if (text === undefined) throw notFound('survey', id);
-  return text;
+  return await readItem(sql, surveyList, id, 'survey');
 }
 
 const {
@@ -128,4 +131,86 @@ export async function listResponses(
   const where: Condition[] = [{ sql: 'r.survey_id = ?::uuid', bindings: [id] }, visibleCards(ctx)];
   if (params.status !== undefined) where.push({ sql: 'r.status = ?', bindings: [params.status] });
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+}
+
+/** Questions of one survey that a list spells out. */
+const LISTED = 500;
+
+/** The questions that wait for the caller, on active cards that the caller sees: the aliases `r`, `c` and `s`. */
+function waiting(ctx: Ctx): Fragment {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `survey_responses r join cards c on c.id = r.card_id
+      where r.survey_id = s.id and r.user_id = ?::uuid and r.status = 'pending' and c.status = 'ACTIVE'
+        and (${visible.sql})`,
+    bindings: [ctx.caller.userId, ...visible.bindings],
+  };
+}
+
+/**
+ * Whoever may answer surveys, or is asked in one: a role on a card is enough to be asked about it.
+ * @throws EstateError `forbidden`.
+ */
+async function requireAsked(ctx: Ctx): Promise<void> {
+  if (may(ctx.caller, 'surveys.respond')) return;
+  const { rows } = await ctx.db.raw(
+    `select from survey_responses r join surveys s on s.id = r.survey_id
+     where r.user_id = ?::uuid and s.status = 'active' limit 1`,
+    [ctx.caller.userId],
+  );
+  if (rows.length === 0) throw forbidden('surveys.respond');
+}
+
+/**
+ * The surveys that wait for the caller's answers, the last sent first, each with the cards that it asks about: the first
+ * 500 by name.
+ * @throws EstateError `forbidden`.
+ */
+export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonText> {
+  await requireAsked(ctx);
+  const mine = waiting(ctx);
+  const spec: ListSpec = {
+    name: 'my-surveys',
+    from: 'surveys s',
+    id: 's.id',
+    idType: 'uuid',
+    sorts: {
+      sent_at: { sql: 's.sent_at', type: 'timestamptz' },
+      survey_name: { sql: 'lower(s.name)', type: 'text', filled: true },
+    },
+    defaultSort: 'sent_at',
+    defaultDir: 'desc',
+    search: 'fold(s.name)',
+    members: {
+      survey_id: 's.id',
+      survey_name: 's.name',
+      survey_message: 's.message',
+      survey_status: 's.status',
+      target_type_key: 's.target_type_key',
+      pending_count: { sql: `(select count(*) from ${mine.sql})`, bindings: mine.bindings },
+      items: {
+        sql: `(select coalesce(json_agg(item), '[]') from (
+                 select json_build_object('response_id', r.id, 'card_id', c.id, 'card_name', c.name) as item
+                 from ${mine.sql} order by lower(c.name), c.id, r.id limit ${LISTED}) listed)`,
+        bindings: mine.bindings,
+      },
+    },
+  };
+  const open = {
+    sql: `s.status = 'active' and exists (select from ${mine.sql})`,
+    bindings: mine.bindings,
+    visibility: true,
+  } as const;
+  return await runList(ctx.db, spec, [open], params, { owner: ctx.caller.userId });
+}
+
+/** The number of pending responses of the caller. */
+export async function countPendingSurveys(ctx: Ctx): Promise<number> {
+  const mine = waiting(ctx);
+  const [pending] = await queryRows<{ n: number }>(
+    ctx.db,
+    `select count(*)::int as n from surveys s, ${mine.sql} and s.status = 'active'`,
+    mine.bindings,
+  );
+  return pending!.n;
 }

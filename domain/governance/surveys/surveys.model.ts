@@ -1,13 +1,86 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
-import {
-  type Answer,
-  responseStatuses,
-  type SurveyField,
-  surveyStatuses,
-  type TargetFilters,
-} from './surveys.types.ts';
+import { Choice, closed, Key, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+
+export const surveyStatuses = ['draft', 'active', 'closed'] as const;
+export const responseStatuses = ['pending', 'completed'] as const;
+
+/** A field of a survey, as the card type declared it when the survey was saved or sent. */
+export interface SurveyField {
+  key: string;
+  label: string;
+  type: FieldType;
+  section: string;
+  action: SurveyAction;
+  options?: { key: string; label: string }[];
+  translations?: Record<string, unknown>;
+}
+
+/** The answer about one field. */
+export interface Answer {
+  current_value: unknown;
+  new_value: unknown;
+  /** The present value is correct. */
+  confirmed: boolean;
+}
+
+/** Whether the value is to be maintained or confirmed; both accept a new value. */
+export const SurveyActionName = Choice(['maintain', 'confirm']);
+export type SurveyAction = Static<typeof SurveyActionName>;
+const Ids = (description: string) => Type.Optional(Type.Array(Uuid, { maxItems: 1000, description }));
+
+const AttributeFilterSchema = Type.Object(
+  {
+    key: Key,
+    op: Choice(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'contains', 'is_empty', 'is_not_empty']),
+    value: Type.Optional(
+      Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()], {
+        description: 'Left out for is_empty and is_not_empty',
+      }),
+    ),
+  },
+  closed,
+);
+
+export type AttributeFilter = Static<typeof AttributeFilterSchema>;
+
+/** Which cards a survey asks about; absent and empty members do not filter. */
+export const SurveyFilters = Type.Object(
+  {
+    card_ids: Ids('Only these'),
+    tag_ids: Ids('Cards with one of the tags'),
+    related_ids: Ids('Cards with a relation to one of these'),
+    attribute_filters: Type.Optional(
+      Type.Array(AttributeFilterSchema, { maxItems: 20, description: 'All of them must hold' }),
+    ),
+    filter: Type.Optional(Type.String({ maxLength: 4000, description: 'In the filter language' })),
+  },
+  { ...closed, description: 'Which active cards of the type are asked about; absent or empty: all' },
+);
+
+export type TargetFilters = Static<typeof SurveyFilters>;
+
+const FieldInput = Type.Object(
+  {
+    key: Key,
+    action: Type.Optional(SurveyActionName),
+    label: Type.Optional(Type.String({ maxLength: 500 })),
+    type: Type.Optional(Key),
+    section: Type.Optional(Type.String({ maxLength: 500 })),
+    options: Type.Optional(Type.Array(OpenObject, { maxItems: 1000 })),
+    translations: Type.Optional(OpenObject),
+  },
+  { ...closed, description: 'What it says besides key and action is taken from the card type' },
+);
+
+/** What a survey asks for. */
+export const SurveyFields = Type.Array(FieldInput, { maxItems: 200 });
+/** Whom a survey asks. */
+export const SurveyRoles = Type.Array(Key, {
+  maxItems: 100,
+  description: 'Keys of stakeholder roles of the type',
+});
 
 export class Survey extends rowModel(
   'surveys',

@@ -5,7 +5,7 @@ import { ownValue, sameValue } from '../../inventory/cards/rules/diff.ts';
 import { mergeAttributes } from '../../inventory/cards/rules/merge.ts';
 import { validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import type { Answer, SurveyAction, SurveyField } from './surveys.types.ts';
+import type { Answer, SurveyAction, SurveyField } from './surveys.model.ts';
 
 /** A field as the card type declares it now; undefined where the type has none that people may set. */
 export function describeField(
@@ -30,21 +30,21 @@ export function describeField(
   return undefined;
 }
 
-/** The fields that a survey asks for, described; what cannot be asked for is added to `faults`. */
+/** The fields that a survey asks for, described; what cannot be asked for is added to `errors`. */
 export function describeFields(
   type: CardType,
   asked: readonly { key: string; action?: SurveyAction }[],
-  faults: FieldError[],
+  errors: FieldError[],
 ): SurveyField[] {
   const seen = new Set<string>();
   return asked.flatMap(({ key, action = 'maintain' }, n) => {
     const field = `fields.${n}.key`;
     const described = describeField(type, { key, action });
-    if (seen.has(key)) faults.push({ field, code: 'duplicate', message: 'is given twice' });
+    if (seen.has(key)) errors.push({ field, code: 'duplicate', message: 'is given twice' });
     else if (!type.fields.has(key)) {
-      faults.push({ field, code: 'unknown_attribute', message: `is no attribute of ${type.key}` });
+      errors.push({ field, code: 'unknown_attribute', message: `is no attribute of ${type.key}` });
     } else if (!described) {
-      faults.push({ field, code: 'readonly', message: 'is set by the service alone' });
+      errors.push({ field, code: 'readonly', message: 'is set by the service alone' });
     }
     seen.add(key);
     return described ?? [];
@@ -61,7 +61,7 @@ export interface SentAnswer {
 
 export interface CheckedAnswers {
   answers: Record<string, Answer>;
-  faults: FieldError[];
+  errors: FieldError[];
   /** Fields whose value is no longer what the sender saw. */
   outdated: string[];
 }
@@ -74,35 +74,35 @@ export function checkAnswers(
   stored: Record<string, unknown>,
   sent: Record<string, SentAnswer>,
 ): CheckedAnswers {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const outdated: string[] = [];
   const answers: [string, Answer][] = [];
   for (const [key, { new_value, confirmed = false, current_value }] of Object.entries(sent)) {
     const field = `responses.${key}`;
     const current = ownValue(stored, key);
     if (!asked.some((candidate) => candidate.key === key)) {
-      faults.push({ field, code: 'unknown_field', message: 'is not asked for' });
+      errors.push({ field, code: 'unknown_field', message: 'is not asked for' });
       continue;
     }
     if (current_value !== undefined && !sameValue(current_value, current)) outdated.push(key);
     if (confirmed) {
       if (new_value !== undefined && !sameValue(new_value, current)) {
         const message = 'differs from the value that is confirmed';
-        faults.push({ field: `${field}.new_value`, code: 'contradiction', message });
+        errors.push({ field: `${field}.new_value`, code: 'contradiction', message });
       }
       answers.push([key, { current_value: current, new_value: current, confirmed }]);
     } else if (new_value === undefined) {
-      faults.push({ field: `${field}.new_value`, code: 'required', message: 'is missing' });
+      errors.push({ field: `${field}.new_value`, code: 'required', message: 'is missing' });
     } else {
-      faults.push(...valueFaults(metamodel, type, key, new_value, stored));
+      errors.push(...valueErrors(metamodel, type, key, new_value, stored));
       const cleared = ownValue(mergeAttributes({}, { [key]: new_value }), key);
       answers.push([key, { current_value: current, new_value: cleared, confirmed }]);
     }
   }
-  return { answers: Object.fromEntries(answers), faults, outdated };
+  return { answers: Object.fromEntries(answers), errors, outdated };
 }
 
-function valueFaults(
+function valueErrors(
   metamodel: Metamodel,
   type: CardType,
   key: string,
@@ -110,14 +110,14 @@ function valueFaults(
   stored: Record<string, unknown>,
 ): FieldError[] {
   const input: CardInput = { attributes: { [key]: value } };
-  return validateCardInput(metamodel, type.key, input, { stored }).map((fault) => ({
-    ...fault,
+  return validateCardInput(metamodel, type.key, input, { stored }).map((error) => ({
+    ...error,
     field: `responses.${key}.new_value`,
   }));
 }
 
 /** Why an answer cannot be applied. */
-export interface ApplyFault {
+export interface ApplyRefusal {
   code: 'changed_since' | 'value_does_not_fit';
   message: string;
   /** The keys of the fields. */
@@ -133,7 +133,7 @@ export function applyAnswer(
   type: CardType,
   attributes: Record<string, unknown>,
   answers: Record<string, Answer>,
-): { attributes: Record<string, unknown> } | ApplyFault {
+): { attributes: Record<string, unknown> } | ApplyRefusal {
   const wanted = Object.entries(answers).filter(([, answer]) => !answer.confirmed);
   const keysOf = (entries: typeof wanted) => entries.map(([key]) => key);
   const changed = wanted.filter(([key, { current_value, new_value }]) => {
@@ -146,7 +146,7 @@ export function applyAnswer(
   }
   const unfit = wanted.filter(
     ([key, { new_value }]) =>
-      key === LEVEL_FIELD || valueFaults(metamodel, type, key, new_value, attributes).length > 0,
+      key === LEVEL_FIELD || valueErrors(metamodel, type, key, new_value, attributes).length > 0,
   );
   if (unfit.length > 0) {
     const message = 'The value does not fit the field as it is declared now.';

@@ -8,10 +8,9 @@ import { clause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import type { SurveyRow } from './surveys.model.ts';
-import type { AttributeFilter, AttributeOperator, TargetFilters } from './surveys.types.ts';
+import type { AttributeFilter, SurveyRow, TargetFilters } from './surveys.model.ts';
 
-const operators: Record<Exclude<AttributeOperator, 'contains'>, FilterOperator> = {
+const operators: Record<Exclude<AttributeFilter['op'], 'contains'>, FilterOperator> = {
   eq: '=',
   ne: '!=',
   gt: '>',
@@ -90,7 +89,7 @@ function attributeNode(
   };
 }
 
-/** Faults of a condition of the filter language name the survey's member. */
+/** Errors of a condition of the filter language name the survey's member. */
 async function naming<T>(field: string, prepare: () => Promise<T>): Promise<T> {
   try {
     return await prepare();
@@ -104,13 +103,13 @@ async function naming<T>(field: string, prepare: () => Promise<T>): Promise<T> {
 
 /**
  * Checks filters when they are written: against the metamodel, and that cards and tags exist.
- * @throws EstateError as the conditions do; adds unknown ids to `faults`.
+ * @throws EstateError as the conditions do; adds unknown ids to `errors`.
  */
 export async function checkTargets(
   sql: Sql,
   ctx: Ctx,
   survey: SurveyTargets,
-  faults: FieldError[],
+  errors: FieldError[],
 ): Promise<void> {
   const { card_ids, tag_ids, related_ids } = survey.target_filters;
   const visible = visibleCards(ctx);
@@ -120,7 +119,7 @@ export async function checkTargets(
     const found = new Set(rows.map((row) => row.id));
     for (const [n, id] of ids.entries()) {
       if (found.has(id.toLowerCase())) continue;
-      faults.push({ field: `target_filters.${member}.${n}`, code: 'unknown_value', message: 'is not known' });
+      errors.push({ field: `target_filters.${member}.${n}`, code: 'unknown_value', message: 'is not known' });
     }
   };
   const cards = {
@@ -135,7 +134,7 @@ export async function checkTargets(
 
 /**
  * Who would be asked about which card, as a query of `card_id`, `user_id` and `role`: active people who hold one
- * of the roles on a card that the filters select, and who see that card. Of several roles the first by key is told.
+ * of the roles on a card that the filters select, and who see that card. Of several roles the first by key is returned.
  */
 export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Fragment> {
   const where = clause([...(await targetConditions(ctx, survey)), seesIt(ctx, survey)]);
@@ -149,7 +148,7 @@ export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Frag
   };
 }
 
-/** Whether the user `u` of the role `o` sees the card, as {@link visibleCards} decides it for whoever asks. */
+/** Whether the user `u` of the role `o` sees the card, as {@link visibleCards} decides for the caller. */
 function seesIt(ctx: Ctx, survey: SurveyTargets): Condition {
   const roles = ctx.metamodel.cardTypes.get(survey.target_type_key)?.stakeholderRoles ?? [];
   const viewing = roles.filter((role) => role.permissions.has('card.view')).map(({ key }) => key);

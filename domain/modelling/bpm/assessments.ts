@@ -1,14 +1,10 @@
-import { notFound } from '../../../platform/errors.ts';
-import { itemText } from '../../collaboration/items.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { changeRow, createRow, lockItem, readItem, removeRow } from '../../kernel/resources/items.ts';
 import { lockProcess, requireSeenProcess } from './bpm.access.ts';
 import { assessmentEvent } from './bpm.events.ts';
 import { type AssessmentRow, ProcessAssessment } from './bpm.model.ts';
@@ -74,24 +70,21 @@ export async function createAssessment(
   requirePermission(ctx.caller, RIGHT.app);
   return await command(ctx, async (work) => {
     const process = await lockProcess(work, ctx, processId, RIGHT);
-    const row = await insertRow(work.sql, ProcessAssessment, {
-      process_id: process.id,
-      assessor_id: ctx.caller.userId,
-      ...stored(input),
-    });
-    work.emit(assessmentEvent(null, row));
-    return (await itemText(work.sql, assessmentList, row.id))!;
+    const values = { process_id: process.id, assessor_id: ctx.caller.userId, ...stored(input) };
+    const { id } = await createRow(work, ProcessAssessment, values, assessmentEvent);
+    return await assessmentText(work, id);
   });
 }
+
+const assessmentText = ({ sql }: Work, id: string): Promise<JsonText> =>
+  readItem(sql, assessmentList, id, 'assessment');
 
 type Ids = { process: string; assessment: string };
 
 async function lockAssessment(work: Work, ctx: Ctx, ids: Ids): Promise<AssessmentRow> {
   const process = await lockProcess(work, ctx, ids.process, RIGHT);
-  const row = await lockRow(work.sql, ProcessAssessment, { id: ids.assessment, process_id: process.id });
-  if (!row) throw notFound('assessment', ids.assessment);
-  if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(work.sql, assessmentList, row.id))!);
-  return row;
+  const key = { id: ids.assessment, process_id: process.id };
+  return await lockItem(work, ctx, ProcessAssessment, key, 'assessment', (id) => assessmentText(work, id));
 }
 
 /** Changes the given members of an assessment. @throws EstateError as for a new one, and `precondition_failed`. */
@@ -99,12 +92,8 @@ export async function changeAssessment(ctx: Ctx, ids: Ids, input: AssessmentInpu
   requirePermission(ctx.caller, RIGHT.app);
   return await command(ctx, async (work) => {
     const before = await lockAssessment(work, ctx, ids);
-    const changed = differing(before, stored(input));
-    if (Object.keys(changed).length > 0) {
-      const after = await updateRow(work.sql, ProcessAssessment, { id: before.id }, changed);
-      work.emit(assessmentEvent(before, after));
-    }
-    return (await itemText(work.sql, assessmentList, before.id))!;
+    await changeRow(work, ProcessAssessment, before, stored(input), assessmentEvent);
+    return await assessmentText(work, before.id);
   });
 }
 
@@ -113,7 +102,6 @@ export async function deleteAssessment(ctx: Ctx, ids: Ids): Promise<void> {
   requirePermission(ctx.caller, RIGHT.app);
   await command(ctx, async (work) => {
     const row = await lockAssessment(work, ctx, ids);
-    await work.sql('process_assessments').where({ id: row.id }).delete();
-    work.emit(assessmentEvent(row, null));
+    await removeRow(work, ProcessAssessment, row, assessmentEvent);
   });
 }

@@ -4,7 +4,7 @@ import { type CardWithAccess, requireVisibleCard } from '../../collaboration/car
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
-import { PROCESS } from './bpm.types.ts';
+import { PROCESS } from './bpm.model.ts';
 
 /** The rights on the flow of a process: by permission, or by a stakeholder role on the process. */
 export const rights = {

@@ -1,7 +1,6 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
-import type { AssessmentRow, DiagramRow, FlowRow, LinkRow } from './bpm.model.ts';
-import { PROCESS } from './bpm.types.ts';
+import { rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import { type AssessmentRow, type DiagramRow, type FlowRow, type LinkRow, PROCESS } from './bpm.model.ts';
 
 const ofProcess = (id: string) => ({ card_id: id, card_type: PROCESS });
 
@@ -26,12 +25,8 @@ export function diagramEvent(
 /** The event of the written links of an element: in force, or planned by a flow version. */
 export function linkEvent(before: LinkRow | null, after: LinkRow | null): EventDraft {
   const { id, process_id, bpmn_element_id, flow_version_id } = (after ?? before)!;
-  const verb = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: `process_element_link.${verb}`,
-    ...ofProcess(process_id),
-    data: { id, bpmn_element_id, flow_version_id, changes: rowChanges(before, after) },
-  };
+  const data = { id, bpmn_element_id, flow_version_id };
+  return { ...rowEvent('process_element_link', before, after, data), ...ofProcess(process_id) };
 }
 
 export type FlowStep = 'submitted' | 'approved' | 'rejected' | 'archived';
@@ -44,21 +39,15 @@ export function flowEvent(
   more: Record<string, unknown> = {},
 ): EventDraft {
   const { id, process_id, revision } = (after ?? before)!;
-  const verb = before === null ? 'created' : after === null ? 'deleted' : (step ?? 'updated');
   return {
-    event_type: `process_flow.${verb}`,
+    ...rowEvent('process_flow', before, after, { id, revision, ...more }),
     ...ofProcess(process_id),
-    data: { id, revision, ...more, changes: rowChanges(before, after) },
+    ...(step && { event_type: `process_flow.${step}` }),
   };
 }
 
 /** The event of a written assessment. */
 export function assessmentEvent(before: AssessmentRow | null, after: AssessmentRow | null): EventDraft {
   const { id, process_id } = (after ?? before)!;
-  const verb = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: `process_assessment.${verb}`,
-    ...ofProcess(process_id),
-    data: { id, changes: rowChanges(before, after) },
-  };
+  return { ...rowEvent('process_assessment', before, after, { id }), ...ofProcess(process_id) };
 }

@@ -8,18 +8,20 @@ import { rights } from './bpm.access.ts';
 import { assessmentEvent, diagramEvent, flowEvent, linkEvent } from './bpm.events.ts';
 import {
   type AssessmentRow,
+  BPM_TOPIC,
   ContentElement,
   type DiagramRow,
   ElementLink,
   type FlowRow,
   FlowVersion,
   type LinkRow,
+  linkKinds,
+  PROCESS,
   ProcessAssessment,
   ProcessContent,
   ProcessDiagram,
 } from './bpm.model.ts';
-import { BPM_TOPIC, linkKinds, PROCESS } from './bpm.types.ts';
-import { deleteUnusedContents } from './contents.store.ts';
+import { deleteUnusedContents } from './bpmn.read.ts';
 import { followApprovers } from './flow.approvers.ts';
 
 /** The condition that a diagram or a flow version of an exported process uses a content. */

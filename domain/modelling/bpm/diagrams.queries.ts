@@ -6,8 +6,29 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireSeenProcess } from './bpm.access.ts';
-import { ProcessDiagram } from './bpm.model.ts';
-import { currentDiagram } from './diagrams.current.ts';
+import { type DiagramRow, ProcessDiagram } from './bpm.model.ts';
+
+/**
+ * The order of the diagrams of a process, over the alias `d`: its own ones before those of merged processes, the newest
+ * first. The first one is the current diagram.
+ */
+export const CURRENT_FIRST = '(d.lineage_id = d.process_id) desc, d.version desc, d.lineage_id';
+
+/** The current diagram of a process, or a version of it. */
+export async function currentDiagram(
+  sql: Sql,
+  processId: string,
+  version?: number,
+): Promise<DiagramRow | undefined> {
+  const [found] = await queryRows<{ row: DiagramRow }>(
+    sql,
+    `select to_jsonb(d) as row from process_diagrams d
+     where d.process_id = ?::uuid ${version === undefined ? '' : 'and d.version = ?'}
+     order by ${CURRENT_FIRST} limit 1`,
+    version === undefined ? [processId] : [processId, version],
+  );
+  return found?.row;
+}
 
 export const versionSorts: Record<string, SortField> = {
   version: { sql: 'd.version', type: 'bigint', filled: true },

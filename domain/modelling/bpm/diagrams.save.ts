@@ -7,14 +7,17 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { lockProcess, rights } from './bpm.access.ts';
 import { diagramEvent } from './bpm.events.ts';
-import { type DiagramRow, type LinkTargets, ProcessDiagram } from './bpm.model.ts';
-import { BPM_TOPIC, type ProcessCard } from './bpm.types.ts';
-import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
-import { elementsAmong, storeContent } from './contents.store.ts';
-import { currentDiagram } from './diagrams.current.ts';
-import { diagramText } from './diagrams.queries.ts';
+import {
+  BPM_TOPIC,
+  type DiagramRow,
+  type LinkTargets,
+  type ProcessCard,
+  ProcessDiagram,
+} from './bpm.model.ts';
+import { elementsAmong, type PreparedContent, type PreparedModel, storeContent } from './bpmn.read.ts';
+import { currentDiagram, diagramText } from './diagrams.queries.ts';
 import { compareModels, type ElementDifferences } from './elements.compare.ts';
-import { activeLinks, type LinkOutcome, saveLinks } from './links.save.ts';
+import { activeLinks, type LinkOutcome, saveLinks, targetsOf } from './links.save.ts';
 
 /** The result of a save. */
 interface SavedDiagram {
@@ -96,41 +99,18 @@ export async function saveWithin(
   return { id: row.id, version: row.version, differences, outcome };
 }
 
-/** The targets of links, without the other columns of their rows. */
-export function targetsOf(links: ReadonlyMap<string, LinkTargets>): Map<string, LinkTargets> {
-  return new Map(
-    [...links].map(([element, { application_id, data_object_id, it_component_id, custom_fields }]) => [
-      element,
-      { application_id, data_object_id, it_component_id, custom_fields },
-    ]),
-  );
-}
-
-/** The result of a deletion. */
-export interface DeletedDiagram {
-  ok: true;
-  versions_removed: number;
-  links_removed: number;
-  relations_removed: number;
-}
-
 /**
  * Deletes the diagram of a process with all its versions, elements and links. Flow versions stay.
  * @throws EstateError `not_found`, `forbidden`, `wrong_state`, `precondition_failed`.
  */
-export async function deleteDiagram(ctx: Ctx, processId: string): Promise<DeletedDiagram> {
+export async function deleteDiagram(ctx: Ctx, processId: string) {
   return await command(ctx, async (work) => {
     const { sql } = work;
     const process = await lockProcess(work, ctx, processId, rights.edit);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(sql, process.id));
     const rows = await deleteRows(sql, ProcessDiagram, (query) => query.where({ process_id: process.id }));
     if (rows.length === 0) throw notFound('diagram of the process', process.id);
-    const answer: DeletedDiagram = {
-      ok: true,
-      versions_removed: rows.length,
-      links_removed: 0,
-      relations_removed: 0,
-    };
+    const answer = { ok: true, versions_removed: rows.length, links_removed: 0, relations_removed: 0 };
     const lineages: string[] = await sql('process_element_links')
       .where({ process_id: process.id, flow_version_id: null })
       .distinct()

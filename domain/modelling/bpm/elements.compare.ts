@@ -2,7 +2,7 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
-import { linkKinds } from './bpm.types.ts';
+import { linkKinds } from './bpm.model.ts';
 
 /** How many elements of each kind of difference are listed; all of them are counted. */
 export const MAX_LISTED = 1_000;

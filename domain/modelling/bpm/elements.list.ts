@@ -3,15 +3,14 @@ import type { Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
 import { requireSeenProcess } from './bpm.access.ts';
-import { ContentElement, type DiagramRow } from './bpm.model.ts';
-import { elementTypes, linkKinds } from './bpm.types.ts';
-import { currentDiagram } from './diagrams.current.ts';
+import { ContentElement, type DiagramRow, elementTypes, linkKinds } from './bpm.model.ts';
+import { currentDiagram } from './diagrams.queries.ts';
 
 /**
  * The public id of an element, over the alias `e`: the same in all versions of a diagram.
@@ -113,8 +112,5 @@ export async function listElements(
 
 /** One element as its JSON text. */
 export async function elementText(sql: Sql, ctx: Ctx, diagram: DiagramRow, rowId: string): Promise<JsonText> {
-  const spec = elementList(ctx, diagram);
-  const item = projection(spec.members, undefined);
-  const [text] = await itemsOf({ sql, spec, where: [], item }, [rowId]);
-  return text!;
+  return await readItem(sql, elementList(ctx, diagram), rowId, 'process element');
 }

@@ -1,24 +1,66 @@
 import { queryRows } from '../../../platform/database.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
+import { closeSystemTodos } from '../../collaboration/todos/todos.system.ts';
+import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
+import type { StoredCard } from '../../inventory/cards/cards.load.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { insertRow } from '../../kernel/resources/rows.ts';
+import type { CardRight } from '../../kernel/permissions/policy.ts';
+import { lockItem, removeRow } from '../../kernel/resources/items.ts';
+import { findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { lockProcess, rights } from './bpm.access.ts';
-import { flowEvent } from './bpm.events.ts';
+import { type FlowStep, flowEvent } from './bpm.events.ts';
 import { type FlowRow, FlowVersion } from './bpm.model.ts';
-import type { PreparedContent, PreparedModel } from './bpmn.read.ts';
-import { elementsAmong, storeContent } from './contents.store.ts';
-import { targetsOf } from './diagrams.save.ts';
-import { plannedLinks, savePlanned } from './flow.links.ts';
+import { elementsAmong, type PreparedContent, type PreparedModel, storeContent } from './bpmn.read.ts';
+import { saveWithin } from './diagrams.save.ts';
+import { askApprovers, type FlowAction, requireStatus } from './flow.approvers.ts';
+import { draftElementText, inactiveTargets, plannedLinks, savePlanned } from './flow.links.ts';
 import { flowText } from './flow.list.ts';
-import { lockFlow, updateFlow } from './flow.load.ts';
+import { checkTargets, completeTargets, type LinkInput, targetsOf } from './links.save.ts';
+
+/** A version with its process, both locked. */
+interface LockedFlow {
+  process: StoredCard;
+  row: FlowRow;
+}
+
+/**
+ * Locks a version for an action.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`.
+ */
+async function lockFlow(
+  work: Work,
+  ctx: Ctx,
+  ids: { process: string; version: string },
+  action: FlowAction,
+  right: CardRight,
+): Promise<LockedFlow> {
+  const process = await lockProcess(work, ctx, ids.process, right);
+  const key = { id: ids.version, process_id: process.id };
+  const row = await lockItem(work, ctx, FlowVersion, key, 'flow version', (id) => flowText(work.sql, id));
+  requireStatus(action, row.status);
+  return { process, row };
+}
+
+/** Updates columns of a version, with an event. @returns the whole row. */
+async function updateFlow(
+  work: Work,
+  before: FlowRow,
+  values: Partial<FlowRow>,
+  step?: FlowStep,
+  more: Record<string, unknown> = {},
+): Promise<FlowRow> {
+  const after = await updateRow(work.sql, FlowVersion, { id: before.id }, values);
+  work.emit(flowEvent(before, after, step, more));
+  return after;
+}
 
 /** The largest number of drafts and pending versions of a process. */
 const MAX_OPEN = 50;
 
-export interface FlowInput {
+interface FlowInput {
   model: PreparedModel;
   thumbnail: PreparedContent | null;
   /** An earlier version of the same process, whose planned links are copied. */
@@ -72,7 +114,7 @@ async function planMatching(work: Work, row: FlowRow, links: ReturnType<typeof t
   await savePlanned(work, row, new Map([...links].filter(([element]) => existing.has(element))));
 }
 
-export interface FlowPatch {
+interface FlowPatch {
   /** Absent: unchanged. */
   model: PreparedModel | undefined;
   /** Absent: unchanged, but removed with a new model. */
@@ -107,7 +149,103 @@ export async function deleteDraft(ctx: Ctx, ids: { process: string; version: str
   await command(ctx, async (work) => {
     const { row } = await lockFlow(work, ctx, ids, 'delete', rights.drafts);
     await savePlanned(work, row, new Map());
-    await work.sql('process_flow_versions').where({ id: row.id }).delete();
-    work.emit(flowEvent(row, null));
+    await removeRow(work, FlowVersion, row, flowEvent);
+  });
+}
+
+type Ids = { process: string; version: string };
+
+/**
+ * Submits a draft; each approver is notified and gets a to-do.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`.
+ */
+export async function submitFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { process, row } = await lockFlow(work, ctx, ids, 'submit', rights.drafts);
+    const values = {
+      status: 'pending' as const,
+      submitted_by: ctx.caller.userId,
+      submitted_at: new Date().toISOString(),
+    };
+    const after = await updateFlow(work, row, values, 'submitted');
+    await askApprovers(work, [{ row: after, process }]);
+    return await flowText(work.sql, row.id);
+  });
+}
+
+/** The users who are notified of a decision. */
+const requesters = ({ created_by, submitted_by }: FlowRow): string[] =>
+  [...new Set([submitted_by, created_by])].filter((id) => id !== null);
+
+/**
+ * Publishes a submitted version: the published one is archived, and the version is saved as the diagram of its process
+ * with its planned links; other elements keep theirs.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state` also where a planned card is not
+ * active, `cardinality_exceeded`.
+ */
+export async function approveFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { process, row } = await lockFlow(work, ctx, ids, 'approve', rights.approve);
+    const planned = targetsOf(await plannedLinks(work, row.id));
+    const inactive = await inactiveTargets(work, planned);
+    if (inactive.length > 0) {
+      throw new EstateError('wrong_state', 'Elements are to be linked to cards that are not active.', {
+        extra: { inactive },
+      });
+    }
+    const published = await findRows(sql, FlowVersion, (query) =>
+      query.where({ process_id: process.id, status: 'published' }).orderBy('id').forUpdate(),
+    );
+    const now = new Date().toISOString();
+    for (const old of published) {
+      await updateFlow(work, old, { status: 'archived', archived_at: now }, 'archived');
+    }
+    const values = { status: 'published' as const, approved_by: ctx.caller.userId, approved_at: now };
+    await updateFlow(work, row, values, 'approved', { recipients: requesters(row) });
+    await closeSystemTodos(work, { topic: APPROVAL_TOPIC, subjectId: row.id });
+    await saveWithin(work, ctx, process, row, planned);
+    return await flowText(sql, row.id);
+  });
+}
+
+/**
+ * Rejects a submitted version, which becomes a draft again.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`.
+ */
+export async function rejectFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { row } = await lockFlow(work, ctx, ids, 'reject', rights.approve);
+    const values = { status: 'draft' as const, submitted_by: null, submitted_at: null };
+    await updateFlow(work, row, values, 'rejected', { recipients: requesters(row) });
+    await closeSystemTodos(work, { topic: APPROVAL_TOPIC, subjectId: row.id });
+    return await flowText(work.sql, row.id);
+  });
+}
+
+/**
+ * Plans the links of an element of a draft, which its approval puts into force; absent targets will be unlinked.
+ * @throws EstateError as `lockFlow`, and `validation_failed`.
+ */
+export async function planLink(
+  ctx: Ctx,
+  ids: { process: string; version: string },
+  element: string,
+  input: LinkInput,
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { row } = await lockFlow(work, { ...ctx, ifMatch: undefined }, ids, 'edit', rights.drafts);
+    const found = await sql('process_content_elements')
+      .where({ content_id: row.content_id, bpmn_element_id: element })
+      .first('id');
+    if (!found) throw notFound('draft element', element);
+    const links = await plannedLinks(work, row.id);
+    const after = completeTargets(input);
+    const errors = await checkTargets(work, ctx, links.get(element), after);
+    if (errors.length > 0) throw invalidFields(errors);
+    // a plan without targets unlinks the element; without a plan it keeps its links
+    await savePlanned(work, row, targetsOf(links).set(element, after));
+    return await draftElementText(sql, ctx, row, found.id);
   });
 }

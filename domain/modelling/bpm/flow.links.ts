@@ -1,16 +1,13 @@
 import type { Sql } from '../../../platform/database.ts';
-import { invalidFields, notFound } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
-import { requireDraftViewer, rights } from './bpm.access.ts';
-import { ElementLink, type FlowRow, type LinkRow, type LinkTargets } from './bpm.model.ts';
-import { linkKinds } from './bpm.types.ts';
-import { currentDiagram } from './diagrams.current.ts';
-import { targetsOf } from './diagrams.save.ts';
+import { requireDraftViewer } from './bpm.access.ts';
+import { ElementLink, type FlowRow, type LinkRow, type LinkTargets, linkKinds } from './bpm.model.ts';
+import { currentDiagram } from './diagrams.queries.ts';
 import {
   ELEMENT_SEARCH,
   type ElementFilter,
@@ -19,8 +16,6 @@ import {
   linkMembers,
   modelMembers,
 } from './elements.list.ts';
-import { lockFlow } from './flow.load.ts';
-import { checkTargets, completeTargets, type LinkInput } from './links.check.ts';
 import { writeRows } from './links.save.ts';
 
 /** The planned links of a version, by the ids of their elements. */
@@ -107,33 +102,10 @@ export async function listDraftElements(
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
-/**
- * Plans the links of an element of a draft, which its approval puts into force; absent targets will be unlinked.
- * @throws EstateError as `lockFlow`, and `validation_failed`.
- */
-export async function planLink(
-  ctx: Ctx,
-  ids: { process: string; version: string },
-  element: string,
-  input: LinkInput,
-): Promise<JsonText> {
-  return await command(ctx, async (work) => {
-    const { sql } = work;
-    const { row } = await lockFlow(work, { ...ctx, ifMatch: undefined }, ids, 'edit', rights.drafts);
-    const found = await sql('process_content_elements')
-      .where({ content_id: row.content_id, bpmn_element_id: element })
-      .first('id');
-    if (!found) throw notFound('draft element', element);
-    const links = await plannedLinks(work, row.id);
-    const after = completeTargets(input);
-    const faults = await checkTargets(work, ctx, links.get(element), after);
-    if (faults.length > 0) throw invalidFields(faults);
-    // a plan without targets unlinks the element; without a plan it keeps its links
-    await savePlanned(work, row, targetsOf(links).set(element, after));
-    const spec = draftElementList(ctx, row, await lineageOf(sql, row.process_id));
-    const item = projection(spec.members, undefined);
-    return (await itemsOf({ sql, spec, where: [], item }, [found.id]))[0]!;
-  });
+/** One element of a version as its JSON text. @param rowId the id of the element's row. */
+export async function draftElementText(sql: Sql, ctx: Ctx, row: FlowRow, rowId: string): Promise<JsonText> {
+  const spec = draftElementList(ctx, row, await lineageOf(sql, row.process_id));
+  return await readItem(sql, spec, rowId, 'draft element');
 }
 
 /** The cards of planned links that are archived or deleted, by element. */

@@ -2,13 +2,14 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { clause, projection } from '../../kernel/lists/lists.sql.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
+import { clause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { requireDraftViewer, requireSeenProcess, rights } from './bpm.access.ts';
-import { FlowVersion } from './bpm.model.ts';
-import { type FlowStatus, linkKinds } from './bpm.types.ts';
+import { type FlowRow, type FlowStatus, FlowVersion, linkKinds } from './bpm.model.ts';
+import { compareVersions } from './elements.compare.ts';
 
 /** Bytes of models and pictures in one page. */
 const MAX_PAGE = 32 * 1024 * 1024;
@@ -89,9 +90,7 @@ async function checkPageSize(sql: Sql, where: Condition[], { fields, page_size }
 
 /** One version as its JSON text, without a check of rights. */
 export async function flowText(sql: Sql, id: string): Promise<JsonText> {
-  const item = projection(flowList.members, undefined);
-  const [text] = await itemsOf({ sql, spec: flowList, where: [], item }, [id]);
-  return text!;
+  return await readItem(sql, flowList, id, 'flow version');
 }
 
 /** The published version; the text `null` where there is none. @throws EstateError `forbidden`, `not_found`. */
@@ -115,18 +114,44 @@ export async function readFlow(ctx: Ctx, processId: string, id: string): Promise
   return await flowText(ctx.db, row.id);
 }
 
-export interface FlowPermissions {
-  can_view_drafts: boolean;
-  can_edit_draft: boolean;
-  can_approve: boolean;
-}
-
 /** What the caller may do with the flow of a process. @throws EstateError `forbidden`, `not_found`. */
-export async function readFlowPermissions(ctx: Ctx, processId: string): Promise<FlowPermissions> {
+export async function readFlowPermissions(ctx: Ctx, processId: string) {
   const process = await requireDraftViewer(ctx.db, ctx, processId);
   return {
     can_view_drafts: may(ctx.caller, 'bpm.view') || mayOnCard(ctx, rights.viewDrafts, process),
     can_edit_draft: mayOnCard(ctx, rights.drafts, process),
     can_approve: mayOnCard(ctx, rights.approve, process),
   };
+}
+
+/**
+ * The differences of two versions of a flow with their planned links, by element, as JSON.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function compareFlows(
+  ctx: Ctx,
+  processId: string,
+  ids: { base: string; other: string },
+): Promise<JsonText> {
+  const process = await requireDraftViewer(ctx.db, ctx, processId);
+  const versions: FlowRow[] = await ctx
+    .db('process_flow_versions')
+    .where({ process_id: process.id })
+    .whereIn('id', [ids.base, ids.other])
+    .select();
+  const versionOf = (id: string): FlowRow => {
+    const version = versions.find((known) => known.id === id.toLowerCase());
+    if (!version) throw notFound('flow version', id);
+    return version;
+  };
+  const [base, other] = [versionOf(ids.base), versionOf(ids.other)];
+  const { counts, added, removed, changed } = await compareVersions(ctx, base, other);
+  const summary = ({ id, revision, status }: FlowRow) => ({ id, revision, status });
+  const plain = JSON.stringify({
+    base: summary(base),
+    other: summary(other),
+    counts,
+    unchanged: counts.unchanged,
+  });
+  return `${plain.slice(0, -1)},"added":${added},"removed":${removed},"changed":${changed}}`;
 }

@@ -1,19 +1,161 @@
 import { queryRows } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import { type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
 import type { RelationEnd, StoredRelation } from '../../inventory/relations/relations.types.ts';
 import { createWorkingSet } from '../../inventory/relations/relations.working-set.ts';
+import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
+import { lockProcess, rights } from './bpm.access.ts';
 import { linkEvent } from './bpm.events.ts';
-import { ElementLink, type LinkRow, type LinkTargets } from './bpm.model.ts';
-import { BPM_TOPIC, linkKinds, type ProcessCard } from './bpm.types.ts';
-import { type LinkedCard, type LinkRelation, linkedCards, pairKey, planRelations } from './links.plan.ts';
+import {
+  BPM_TOPIC,
+  ElementLink,
+  type LinkColumn,
+  type LinkRow,
+  type LinkTargets,
+  linkKinds,
+  type ProcessCard,
+} from './bpm.model.ts';
+import { currentDiagram } from './diagrams.queries.ts';
+import { elementId, elementText } from './elements.list.ts';
+
+/** A card to which elements of a process are linked, with the kind of link. */
+interface LinkedCard {
+  column: LinkColumn;
+  card_id: string;
+}
+
+export const pairKey = ({ column, card_id }: LinkedCard): string => `${column} ${card_id}`;
+
+/** The cards of links, each with the first element, by its id, that is linked to it. */
+export function linkedCards(
+  links: ReadonlyMap<string, Pick<LinkTargets, LinkColumn>>,
+): Map<string, LinkedCard & { first: string }> {
+  const cards = new Map<string, LinkedCard & { first: string }>();
+  for (const element of [...links.keys()].sort()) {
+    for (const { column } of linkKinds) {
+      const card_id = links.get(element)![column];
+      if (card_id === null) continue;
+      const card = { column, card_id, first: element };
+      if (!cards.has(pairKey(card))) cards.set(pairKey(card), card);
+    }
+  }
+  return cards;
+}
+
+/** A relation that was created for a link. */
+export interface LinkRelation extends LinkedCard {
+  id: string;
+  /** It has neither attributes nor a description. */
+  is_untouched: boolean;
+}
+
+interface RelationPlan {
+  /** Newly linked cards; relations to them are created where there are none. */
+  wanted: LinkedCard[];
+  /** Relations that were created for links of which none is left. */
+  removed: LinkRelation[];
+  /** The ids of relations that stay, by the element whose link refers to them. */
+  retained: Map<string, string[]>;
+}
+
+/**
+ * Plans the relations after a change of links. The first link to a card creates the relation. Removing the last link
+ * deletes it, but only if it was created for a link and nobody has changed it since. Unchanged links do not recreate a
+ * relation that somebody has deleted.
+ */
+export function planRelations(
+  before: ReadonlyMap<string, Pick<LinkTargets, LinkColumn>>,
+  after: ReadonlyMap<string, Pick<LinkTargets, LinkColumn>>,
+  relations: readonly LinkRelation[],
+): RelationPlan {
+  const cardsBefore = linkedCards(before);
+  const cardsAfter = linkedCards(after);
+  const retained = new Map<string, string[]>();
+  for (const relation of relations) {
+    const first = cardsAfter.get(pairKey(relation))?.first;
+    if (first !== undefined) retained.set(first, [...(retained.get(first) ?? []), relation.id]);
+  }
+  return {
+    wanted: [...cardsAfter.values()].filter((card) => !cardsBefore.has(pairKey(card))),
+    removed: relations.filter((relation) => relation.is_untouched && !cardsAfter.has(pairKey(relation))),
+    retained,
+  };
+}
+
+/** The links of a request; absent ones are null. */
+export type LinkInput = Partial<LinkTargets>;
+
+/** The targets of links, without the other columns of their rows. */
+export function targetsOf(links: ReadonlyMap<string, LinkTargets>): Map<string, LinkTargets> {
+  return new Map(
+    [...links].map(([element, { application_id, data_object_id, it_component_id, custom_fields }]) => [
+      element,
+      { application_id, data_object_id, it_component_id, custom_fields },
+    ]),
+  );
+}
+
+/** The largest custom fields of an element, in bytes of JSON. */
+export const MAX_FIELDS = 16_384;
+
+const NONE: LinkTargets = {
+  application_id: null,
+  data_object_id: null,
+  it_component_id: null,
+  custom_fields: null,
+};
+
+/** The input with null for absent members. */
+export function completeTargets(input: LinkInput): LinkTargets {
+  const targets = { ...NONE, custom_fields: input.custom_fields ?? null };
+  for (const { column } of linkKinds) targets[column] = input[column]?.toLowerCase() ?? null;
+  return targets;
+}
+
+/** Whether the element has neither links nor custom fields. */
+const isEmpty = (targets: LinkTargets): boolean =>
+  targets.custom_fields === null && linkKinds.every(({ column }) => targets[column] === null);
+
+/**
+ * Checks new links: the caller must see the cards, which must be active and of the type of the link. Unchanged links are
+ * not checked.
+ * @returns the errors.
+ */
+export async function checkTargets(
+  { sql }: Work,
+  ctx: Ctx,
+  before: LinkTargets | undefined,
+  after: LinkTargets,
+): Promise<FieldError[]> {
+  const changed = linkKinds.filter(({ column }) => after[column] !== (before?.[column] ?? null));
+  const ids = changed.flatMap(({ column }) => after[column] ?? []);
+  const ends = ids.length > 0 ? await loadEnds(sql, ctx, ids) : new Map<string, RelationEnd>();
+  const errors: FieldError[] = [];
+  for (const { column, type } of changed) {
+    if (after[column] === null) continue;
+    const card = ends.get(after[column]);
+    if (!card) errors.push({ field: column, code: 'unknown_card', message: 'is no card' });
+    else if (card.type !== type) {
+      errors.push({ field: column, code: 'end_type', message: `must be a card of the type ${type}` });
+    } else if (card.status !== 'ACTIVE') {
+      errors.push({ field: column, code: 'end_archived', message: 'is archived' });
+    }
+  }
+  const fields = after.custom_fields;
+  if (fields !== null && Buffer.byteLength(JSON.stringify(fields)) > MAX_FIELDS) {
+    errors.push({ field: 'custom_fields', code: 'too_long', message: `has more than ${MAX_FIELDS} bytes` });
+  }
+  return errors;
+}
 
 /** The result of a change of links. */
 export interface LinkOutcome {
@@ -201,4 +343,40 @@ export async function writeRows(
     for (const { row } of inserted) emit(linkEvent(null, row));
   }
   if (removed.length + changed.length + added.length > 0) raise(BPM_TOPIC);
+}
+
+/**
+ * Links an element of the current diagram of a process to cards; absent targets are unlinked.
+ * @throws EstateError `not_found`, `forbidden`, `wrong_state`, `precondition_failed`, `validation_failed`,
+ * `cardinality_exceeded`.
+ */
+export async function linkElement(
+  ctx: Ctx,
+  processId: string,
+  id: string,
+  input: LinkInput,
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const process = await lockProcess(work, ctx, processId, rights.edit);
+    const diagram = await currentDiagram(sql, process.id);
+    if (!diagram) throw notFound('process element', id);
+    const [element] = await queryRows<{ id: string; bpmn_element_id: string }>(
+      sql,
+      `select e.id, e.bpmn_element_id from process_content_elements e
+       where e.content_id = ? and ${elementId(`'${diagram.lineage_id}'`)} = ?::uuid`,
+      [diagram.content_id, id],
+    );
+    if (!element) throw notFound('process element', id);
+    if (ctx.ifMatch) checkIfMatch(ctx, await elementText(sql, ctx, diagram, element.id));
+    const links = await activeLinks(work, diagram.lineage_id);
+    const after = completeTargets(input);
+    const errors = await checkTargets(work, ctx, links.get(element.bpmn_element_id), after);
+    if (errors.length > 0) throw invalidFields(errors);
+    const all = targetsOf(links);
+    if (isEmpty(after)) all.delete(element.bpmn_element_id);
+    else all.set(element.bpmn_element_id, after);
+    await saveLinks(work, ctx, process, diagram.lineage_id, all);
+    return await elementText(sql, ctx, diagram, element.id);
+  });
 }

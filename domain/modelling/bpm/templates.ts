@@ -4,7 +4,32 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import { textLiteral } from '../../kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { escapeXml } from './svg/svg.text.ts';
-import { type Step, type Template, templates } from './templates.data.ts';
+import bundled from './templates.json' with { type: 'json' };
+
+/** One step of a template, at a column and lane of the grid, both from 0. */
+interface Step {
+  id: string;
+  /** The name of the element in BPMN 2.0. */
+  type: string;
+  name: string;
+  column: number;
+  lane: number;
+  /** Steps that follow, with the name of the flow where it has one. */
+  next: Record<string, string>;
+}
+
+interface Template {
+  key: string;
+  name: string;
+  description: string;
+  category: 'General' | 'Enterprise' | 'HR' | 'ITIL';
+  /** Names of the lanes; empty for a process without a pool. */
+  lanes: string[];
+  steps: Step[];
+}
+
+/** Templates of processes that come with the program. */
+export const templates = bundled as Template[];
 
 /** The grid on which templates are drawn, in pixels. */
 const GRID = { left: 190, top: 80, column: 150, lane: 150, band: 30 } as const;

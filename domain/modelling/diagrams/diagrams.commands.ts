@@ -1,24 +1,115 @@
-import { whileAwake } from '../../../platform/database.ts';
-import { invalidField } from '../../../platform/errors.ts';
+import { queryRows, whileAwake } from '../../../platform/database.ts';
+import { invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
+import { lockCard } from '../../collaboration/cards.access.ts';
 import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
-import { diagramEvent, favoriteEvent } from './diagrams.events.ts';
-import { removeLinks, replaceLinks } from './diagrams.links.ts';
+import { requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
+import { changeRow, removeRow } from '../../kernel/resources/items.ts';
+import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { diagramText } from './diagrams.list.ts';
-import { lockDiagram } from './diagrams.load.ts';
-import { Diagram, DiagramFavorite, type DiagramRow, MAX_NAME } from './diagrams.model.ts';
-import type { DiagramInput } from './diagrams.types.ts';
-import { checkVisibility, requireOwner } from './diagrams.visible.ts';
-import { checkDrawing } from './drawing.thread.ts';
-import { EMPTY_DRAWING, type ReadDrawing } from './drawing.types.ts';
-import { storeDrawing } from './drawings.store.ts';
-import { checkThumbnail } from './thumbnail.check.ts';
+import {
+  checkVisibility,
+  diagramEvent,
+  favoriteEvent,
+  type LinkedCard,
+  linkEvent,
+  lockDiagram,
+  lockLinkedCards,
+  requireOwner,
+} from './diagrams.load.ts';
+import {
+  Diagram,
+  type DiagramCardRow,
+  DiagramFavorite,
+  type DiagramInput,
+  type DiagramRow,
+  MAX_NAME,
+} from './diagrams.model.ts';
+import { EMPTY_DRAWING, type ReadDrawing } from './drawing.work.ts';
+import { checkDrawing, checkThumbnail, storeDrawing } from './drawings.store.ts';
+
+/** The right to link a card to a diagram and to unlink it. */
+export const MANAGE_LINKS = { app: 'diagrams.manage', card: 'card.manage_diagram_links' } as const;
+
+/** Links a card to a diagram, unless it is linked already. @throws EstateError `forbidden`, `not_found`. */
+export async function linkCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  return await command(ctx, async (work) => {
+    // lock order: cards before rows that refer to them
+    const card = await lockCard(work.sql, ctx, cardId);
+    requireOnCard(ctx, MANAGE_LINKS, card);
+    const diagram = await lockDiagram(work.sql, ctx, id);
+    await insertLinks(work, ctx, diagram, [card]);
+    return await diagramText(work.sql, ctx, id);
+  });
+}
+
+/** Unlinks a card. @throws EstateError `forbidden`, `not_found` also where there is none. */
+export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<void> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  await command(ctx, async (work) => {
+    const card = await lockCard(work.sql, ctx, cardId);
+    requireOnCard(ctx, MANAGE_LINKS, card);
+    const diagram = await lockDiagram(work.sql, ctx, id);
+    if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
+    if ((await removeLinks(work, diagram, [card.id])) === 0) throw notFound('link to the card', cardId);
+  });
+}
+
+/**
+ * Replaces the links of a diagram; those to cards that the caller does not see stay.
+ * @throws EstateError `validation_failed` naming unknown and repeated cards.
+ */
+async function replaceLinks(work: Work, ctx: Ctx, diagram: DiagramRow, given: string[]): Promise<void> {
+  const ids = given.map((id) => id.toLowerCase());
+  const repeated = ids.flatMap((id, n) =>
+    ids.indexOf(id) < n ? [{ field: `card_ids.${n}`, code: 'duplicate', message: 'is given twice' }] : [],
+  );
+  if (repeated.length > 0) throw invalidFields(repeated);
+  const cards = await lockLinkedCards(work.sql, ctx, ids, 'card_ids');
+  const { card_ids: current } = JSON.parse(await diagramText(work.sql, ctx, diagram.id)) as {
+    card_ids: string[];
+  };
+  await removeLinks(
+    work,
+    diagram,
+    current.filter((id) => !ids.includes(id)),
+  );
+  await insertLinks(work, ctx, diagram, cards);
+}
+
+async function insertLinks(work: Work, ctx: Ctx, diagram: DiagramRow, cards: LinkedCard[]): Promise<void> {
+  if (cards.length === 0) return;
+  const rows = await queryRows<{ row: DiagramCardRow }>(
+    work.sql,
+    `insert into diagram_cards as k (diagram_id, card_id, user_id) select ?::uuid, unnest(?::uuid[]), ?::uuid
+     on conflict (diagram_id, card_id) do nothing returning to_jsonb(k) as row`,
+    [diagram.id, cards.map(({ id }) => id), ctx.caller.userId],
+  );
+  const byId = new Map(cards.map((card) => [card.id, card]));
+  for (const { row } of rows) {
+    work.emit(linkEvent(byId.get(row.card_id)!, row, false, diagram.private_to));
+  }
+}
+
+/** Removes all links of a diagram, or those to some cards. @returns how many there were. */
+async function removeLinks(work: Work, diagram: DiagramRow, cardIds?: string[]): Promise<number> {
+  const rows = await queryRows<{ row: DiagramCardRow; type: string }>(
+    work.sql,
+    `with deleted as (
+       delete from diagram_cards k where k.diagram_id = ?::uuid ${cardIds ? 'and k.card_id = any(?::uuid[])' : ''}
+       returning to_jsonb(k) as row, k.id, k.card_id
+     ) select deleted.row, c.type from deleted join cards c on c.id = deleted.card_id order by deleted.id`,
+    [diagram.id, ...(cardIds ? [cardIds] : [])],
+  );
+  for (const { row, type } of rows) {
+    work.emit(linkEvent({ id: row.card_id, type }, row, true, diagram.private_to));
+  }
+  return rows.length;
+}
 
 /** The largest settings of a diagram, in characters of JSON. */
 export const MAX_SETTINGS = 100_000;
@@ -66,16 +157,8 @@ export async function patchDiagram(ctx: Ctx, id: string, input: DiagramInput): P
     const before = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
     const { private_to, shared_with } = await checkVisibility(work, ctx, input, before);
-    const changed = differing(before, {
-      ...(await checked(work, input, before, given)),
-      private_to,
-      shared_with,
-    });
-    let row = before;
-    if (Object.keys(changed).length > 0) {
-      row = await updateRow(work.sql, Diagram, { id: before.id }, changed);
-      work.emit(diagramEvent(before, row));
-    }
+    const values = { ...(await checked(work, input, before, given)), private_to, shared_with };
+    const row = await changeRow(work, Diagram, before, values, diagramEvent);
     if (input.card_ids !== undefined) await replaceLinks(work, ctx, row, input.card_ids ?? []);
     return await diagramText(work.sql, ctx, id);
   });
@@ -93,8 +176,7 @@ export async function deleteDiagram(ctx: Ctx, id: string): Promise<void> {
       query.where({ diagram_id: row.id }),
     );
     for (const favorite of favorites) work.emit(favoriteEvent(favorite, null));
-    await work.sql('diagrams').where({ id: row.id }).delete();
-    work.emit(diagramEvent(row, null));
+    await removeRow(work, Diagram, row, diagramEvent);
   });
 }
 
@@ -126,13 +208,13 @@ async function checked(
   if (input.name !== undefined) {
     values.name = input.name.trim();
     if (values.name === '') throw invalidField('name', 'required', 'must not be blank');
-    const fault = checkLine('name', values.name, MAX_NAME);
-    if (fault) throw invalidField(fault.field, fault.code, fault.message);
+    const error = checkLine('name', values.name, MAX_NAME);
+    if (error) throw invalidField(error.field, error.code, error.message);
   }
   if (input.description !== undefined) {
     values.description = input.description;
-    const fault = checkText('description', input.description ?? '', MAX_DESCRIPTION);
-    if (fault) throw invalidField(fault.field, fault.code, fault.message);
+    const error = checkText('description', input.description ?? '', MAX_DESCRIPTION);
+    if (error) throw invalidField(error.field, error.code, error.message);
   }
   const { xml: _, thumbnail, ...settings } = input.data ?? {};
   if (given.drawing !== undefined || before === null) {

@@ -2,8 +2,8 @@ import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
-import { linkEvent } from './diagrams.events.ts';
-import { MANAGE_LINKS } from './diagrams.links.ts';
+import { MANAGE_LINKS } from './diagrams.commands.ts';
+import { linkEvent, ownersOf } from './diagrams.load.ts';
 import {
   Diagram,
   DiagramCard,
@@ -12,7 +12,6 @@ import {
   DiagramGroup,
   Drawing,
 } from './diagrams.model.ts';
-import { ownersOf } from './diagrams.visible.ts';
 import { deleteUnusedDrawings } from './drawings.store.ts';
 
 const right = needs('diagrams.manage');

@@ -17,12 +17,10 @@ import type {
 } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { Diagram } from './diagrams.model.ts';
-import { visibilities } from './diagrams.types.ts';
-import { sharesOf, VISIBILITY, visibleDiagrams } from './diagrams.visible.ts';
-import { updateDrawing } from './drawing.thread.ts';
-import type { CardFact } from './drawing.types.ts';
-import { isOutdated } from './drawing.update.ts';
+import { sharesOf, VISIBILITY, visibleDiagrams } from './diagrams.load.ts';
+import { Diagram, visibilities } from './diagrams.model.ts';
+import { type CardFact, isOutdated } from './drawing.work.ts';
+import { updateDrawing } from './drawings.store.ts';
 
 const flag = (description: string) => Type.Boolean({ default: false, description });
 

@@ -1,11 +1,157 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
-import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
+import {
+  EstateError,
+  type FieldError,
+  invalidField,
+  invalidFields,
+  notFound,
+} from '../../../platform/errors.ts';
+import { checkedShares, sharedWithCaller, sharesSeen } from '../../access/shares.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { differing, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
-import { Diagram, type DiagramRow } from './diagrams.model.ts';
-import { mayEdit } from './diagrams.visible.ts';
+import {
+  Diagram,
+  type DiagramCardRow,
+  type DiagramFavoriteRow,
+  type DiagramGroupRow,
+  type DiagramInput,
+  type DiagramRow,
+} from './diagrams.model.ts';
+
+/** Events of a diagram that is, or was until then, not public are for its owner alone. */
+function audience(owner: string | null | undefined): Pick<EventDraft, 'scope' | 'recipient_id'> {
+  return owner ? { scope: 'user', recipient_id: owner } : {};
+}
+
+/** The event of a written diagram; it contains the hash of the drawing. */
+export function diagramEvent(before: DiagramRow | null, after: DiagramRow | null): EventDraft {
+  const { id, name } = (after ?? before)!;
+  return {
+    ...rowEvent('diagram', before, after, { id, name }),
+    ...audience(before?.private_to ?? after?.private_to),
+  };
+}
+
+/**
+ * The event of a card that was linked to a diagram or unlinked, in the history of the card.
+ * @param owner the owner of a diagram that is not public.
+ */
+export function linkEvent(
+  card: { id: string; type: string },
+  row: DiagramCardRow,
+  unlinked: boolean,
+  owner: string | null,
+): EventDraft {
+  return {
+    event_type: unlinked ? 'diagram.unlinked' : 'diagram.linked',
+    ...audience(owner),
+    card_id: card.id,
+    card_type: card.type,
+    data: {
+      id: row.id,
+      diagram_id: row.diagram_id,
+      changes: unlinked ? rowChanges(row, null) : rowChanges(null, row),
+    },
+  };
+}
+
+/** The event of a written group. */
+export function groupEvent(before: DiagramGroupRow | null, after: DiagramGroupRow | null): EventDraft {
+  const { id, name } = (after ?? before)!;
+  return rowEvent('diagram_group', before, after, { id, name });
+}
+
+/** The event of a favourite that was added or removed; only its user receives it. */
+export function favoriteEvent(
+  before: DiagramFavoriteRow | null,
+  after: DiagramFavoriteRow | null,
+): EventDraft {
+  const { id, user_id } = (after ?? before)!;
+  return { ...rowEvent('diagram_favorite', before, after, { id }), recipient_id: user_id };
+}
+
+/** Who sees a diagram, over the alias `d`. */
+export const VISIBILITY = `case when d.private_to is null then 'public' when d.shared_with = '[]' then 'private' else 'shared' end`;
+
+/** The diagrams that the caller sees, over the alias `d`: public ones, own ones, and those shared with the caller. */
+export function visibleDiagrams(ctx: Ctx): Condition {
+  const shared = sharedWithCaller(ctx, 'd.shared_with');
+  return {
+    sql: `(d.private_to is null or d.private_to = ?::uuid or ${shared.sql})`,
+    bindings: [ctx.caller.userId, ...shared.bindings],
+    visibility: true,
+  };
+}
+
+/** The users with whom a diagram is shared, over the alias `d`, by name; only its owner sees all of them. */
+export const sharesOf = (ctx: Ctx): Fragment => sharesSeen(ctx, 'd.shared_with', 'd.private_to');
+
+/** The owners of those of the diagrams that are not public, by the diagram's id. */
+export async function ownersOf(sql: Sql, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows: { id: string; private_to: string }[] = await sql('diagrams')
+    .whereIn('id', ids)
+    .whereNotNull('private_to')
+    .select('id', 'private_to');
+  return new Map(rows.map((row) => [row.id, row.private_to]));
+}
+
+/** Whether the caller may change a diagram that is visible to the caller. */
+const mayEdit = (
+  ctx: Ctx,
+  { private_to, shared_with }: Pick<DiagramRow, 'private_to' | 'shared_with'>,
+): boolean =>
+  private_to === null ||
+  private_to === ctx.caller.userId ||
+  shared_with.some(({ user_id, can_edit }) => user_id === ctx.caller.userId && can_edit);
+
+/** @throws EstateError `forbidden` unless the caller owns the diagram. */
+export function requireOwner(ctx: Ctx, row: DiagramRow, action: string): void {
+  if (row.created_by === ctx.caller.userId) return;
+  throw new EstateError('forbidden', `Only its owner may ${action}.`, {
+    extra: { permission: 'diagrams.manage' },
+  });
+}
+
+/**
+ * Who is to see a diagram. `visibility` and `shared_with` have to be consistent; each may be given without the other.
+ * @param before null for a new diagram, which is public by default.
+ * @throws EstateError `validation_failed`, `forbidden` for anybody but the owner where something would change.
+ */
+export async function checkVisibility(
+  work: Work,
+  ctx: Ctx,
+  { visibility, shared_with }: DiagramInput,
+  before: DiagramRow | null,
+): Promise<Pick<DiagramRow, 'private_to' | 'shared_with'>> {
+  const current = { private_to: before?.private_to ?? null, shared_with: before?.shared_with ?? [] };
+  if (visibility === undefined && shared_with === undefined) return current;
+  const owner = before?.created_by ?? ctx.caller.userId;
+  const given = await checkedShares(work, shared_with ?? [], { id: owner, called: 'the owner' });
+  const shares = shared_with === undefined ? current.shared_with : given;
+  // without `visibility`, `shared_with` makes a private diagram shared, and a shared one private when it is empty
+  const isOwn = current.private_to !== null && visibility === undefined;
+  const wanted = visibility ?? (isOwn ? (shares.length > 0 ? 'shared' : 'private') : 'public');
+  if (wanted !== 'shared' && given.length > 0) {
+    throw invalidField('shared_with', 'not_offered', `must be empty while the diagram is ${wanted}`);
+  }
+  if (wanted === 'shared' && shares.length === 0) {
+    throw invalidField('shared_with', 'required', 'must name somebody');
+  }
+  const after = {
+    private_to: wanted === 'public' ? null : owner,
+    shared_with: wanted === 'shared' ? shares : [],
+  };
+  if (before && Object.keys(differing(current, after)).length > 0) {
+    requireOwner(ctx, before, 'change who sees a diagram');
+  }
+  return after;
+}
 
 /**
  * A diagram that the caller sees and may change, locked.
@@ -45,9 +191,9 @@ export async function lockLinkedCards(
     [ids, ...visible.bindings],
   );
   const found = new Map(cards.map((card) => [card.id, card]));
-  const faults = ids.flatMap((id, at): FieldError[] =>
+  const errors = ids.flatMap((id, at): FieldError[] =>
     found.has(id) ? [] : [{ field: `${field}.${at}`, code: 'unknown_card', message: 'is no card' }],
   );
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return ids.map((id) => found.get(id)!);
 }

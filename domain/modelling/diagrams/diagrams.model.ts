@@ -1,7 +1,23 @@
 import Type from 'typebox';
+import type { UserShare } from '../../access/shares.ts';
 import { MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+
+/** Who sees a diagram: everybody with `diagrams.view`, its owner alone, or the owner and those with whom it is shared. */
+export const visibilities = ['public', 'private', 'shared'] as const;
+type DiagramVisibility = (typeof visibilities)[number];
+
+export interface DiagramInput {
+  name?: string;
+  description?: string | null;
+  /** `xml`, `thumbnail`, and settings of the client; merged key by key, null clears. */
+  data?: Record<string, unknown> | null;
+  /** Replaces the links. */
+  card_ids?: string[] | null;
+  visibility?: DiagramVisibility;
+  shared_with?: UserShare[] | null;
+}
 
 export const MAX_NAME = 200;
 

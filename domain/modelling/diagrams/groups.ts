@@ -6,19 +6,25 @@ import { checkLine } from '../../inventory/cards/rules/text.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { diagramEvent, groupEvent } from './diagrams.events.ts';
+import { changeRow, createRow, lockItem, readItem, removeRow } from '../../kernel/resources/items.ts';
+import { deleteRows } from '../../kernel/resources/rows.ts';
 import { diagramText } from './diagrams.list.ts';
-import { lockDiagram } from './diagrams.load.ts';
-import { Diagram, DiagramGroup, type DiagramGroupRow, type DiagramRow, MAX_NAME } from './diagrams.model.ts';
-import { visibleDiagrams } from './diagrams.visible.ts';
+import { diagramEvent, favoriteEvent, groupEvent, lockDiagram, visibleDiagrams } from './diagrams.load.ts';
+import {
+  Diagram,
+  DiagramFavorite,
+  type DiagramFavoriteRow,
+  DiagramGroup,
+  type DiagramGroupRow,
+  type DiagramRow,
+  MAX_NAME,
+} from './diagrams.model.ts';
 
-export interface GroupInput {
+interface GroupInput {
   name?: string;
   color?: string | null;
   sort_order?: number | null;
@@ -51,11 +57,8 @@ function groupList(ctx: Ctx): ListSpec {
   };
 }
 
-const groupText = async (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> => {
-  const text = await itemText(sql, groupList(ctx), id);
-  if (text === undefined) throw notFound('diagram group', id);
-  return text;
-};
+const groupText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(sql, groupList(ctx), id, 'diagram group');
 
 /** All groups; each counts the diagrams that the caller sees. @throws EstateError `forbidden`. */
 export async function listGroups(ctx: Ctx, params: ListParams): Promise<JsonText> {
@@ -67,8 +70,7 @@ export async function listGroups(ctx: Ctx, params: ListParams): Promise<JsonText
 export async function createGroup(ctx: Ctx, input: GroupInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
   return await command(ctx, async (work) => {
-    const row = await named(input, () => insertRow(work.sql, DiagramGroup, checked(input)));
-    work.emit(groupEvent(null, row));
+    const row = await named(input, () => createRow(work, DiagramGroup, checked(input), groupEvent));
     return await groupText(work.sql, ctx, row.id);
   });
 }
@@ -78,11 +80,7 @@ export async function patchGroup(ctx: Ctx, id: string, input: GroupInput): Promi
   requirePermission(ctx.caller, 'diagrams.manage');
   return await command(ctx, async (work) => {
     const before = await lockGroup(work, ctx, id);
-    const changed = differing(before, checked(input));
-    if (Object.keys(changed).length > 0) {
-      const after = await named(input, () => updateRow(work.sql, DiagramGroup, { id: before.id }, changed));
-      work.emit(groupEvent(before, after));
-    }
+    await named(input, () => changeRow(work, DiagramGroup, before, checked(input), groupEvent));
     return await groupText(work.sql, ctx, id);
   });
 }
@@ -103,8 +101,7 @@ export async function deleteGroup(ctx: Ctx, id: string): Promise<void> {
       [group.id, group.id],
     );
     for (const { before, after } of diagrams) work.emit(diagramEvent(before, after));
-    await work.sql('diagram_groups').where({ id: group.id }).delete();
-    work.emit(groupEvent(group, null));
+    await removeRow(work, DiagramGroup, group, groupEvent);
   });
 }
 
@@ -115,10 +112,7 @@ export async function setDiagramGroups(ctx: Ctx, id: string, given: string[]): P
     const group_ids = await lockGroups(work.sql, given);
     const before = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
-    if (JSON.stringify(before.group_ids) !== JSON.stringify(group_ids)) {
-      const after = await updateRow(work.sql, Diagram, { id: before.id }, { group_ids });
-      work.emit(diagramEvent(before, after));
-    }
+    await changeRow(work, Diagram, before, { group_ids }, diagramEvent);
     return await diagramText(work.sql, ctx, id);
   });
 }
@@ -132,20 +126,19 @@ async function lockGroups(sql: Knex.Transaction, given: string[]): Promise<strin
     [ids],
   );
   const found = new Set(groups.map((group) => group.id));
-  const faults = given.flatMap((id, n) =>
+  const errors = given.flatMap((id, n) =>
     found.has(id.toLowerCase())
       ? []
       : [{ field: `group_ids.${n}`, code: 'unknown_group', message: 'is no group of diagrams' }],
   );
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return ids;
 }
 
 async function lockGroup(work: Work, ctx: Ctx, id: string): Promise<DiagramGroupRow> {
-  const row = await lockRow(work.sql, DiagramGroup, { id: id.toLowerCase() });
-  if (!row) throw notFound('diagram group', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await groupText(work.sql, ctx, id));
-  return row;
+  return await lockItem(work, ctx, DiagramGroup, { id }, 'diagram group', (of) =>
+    groupText(work.sql, ctx, of),
+  );
 }
 
 function checked({ sort_order, name, ...input }: GroupInput): Partial<DiagramGroupRow> {
@@ -153,8 +146,8 @@ function checked({ sort_order, name, ...input }: GroupInput): Partial<DiagramGro
   if (name === undefined) return values;
   const trimmed = name.trim();
   if (trimmed === '') throw invalidField('name', 'required', 'must not be blank');
-  const fault = checkLine('name', trimmed, MAX_NAME);
-  if (fault) throw invalidField(fault.field, fault.code, fault.message);
+  const error = checkLine('name', trimmed, MAX_NAME);
+  if (error) throw invalidField(error.field, error.code, error.message);
   return { ...values, name: trimmed };
 }
 
@@ -166,4 +159,64 @@ async function named<T>(input: GroupInput, write: () => Promise<T>): Promise<T> 
     if (sqlState(error) !== '23505') throw error;
     throw new EstateError('name_taken', `There is a group named ${input.name?.trim()} already.`);
   }
+}
+
+export const favoriteSorts: Record<string, SortField> = {
+  created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
+  name: { sql: 'lower(d.name)', type: 'text', filled: true },
+};
+
+const favoriteList: ListSpec = {
+  name: 'diagram-favorites',
+  from: 'diagram_favorites f join diagrams d on d.id = f.diagram_id',
+  id: 'f.id',
+  idType: 'uuid',
+  sorts: favoriteSorts,
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: 'fold(d.name)',
+  members: { diagram_id: 'f.diagram_id', name: 'd.name', created_at: 'utc(f.created_at)' },
+};
+
+/** The caller's favourite diagrams, as far as they are still visible. @throws EstateError `forbidden`. */
+export async function listDiagramFavorites(ctx: Ctx, params: ListParams): Promise<JsonText> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  const where = [{ sql: 'f.user_id = ?::uuid', bindings: [ctx.caller.userId] }, visibleDiagrams(ctx)];
+  return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
+}
+
+/** Makes a diagram a favourite of the caller, unless it is one already. @throws EstateError `forbidden`, `not_found`. */
+export async function starDiagram(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  return await command(ctx, async ({ sql, emit }) => {
+    const visible = visibleDiagrams(ctx);
+    const [diagram] = await queryRows<{ id: string }>(
+      sql,
+      `select d.id from diagrams d where d.id = ?::uuid and ${visible.sql} for key share of d`,
+      [id, ...visible.bindings],
+    );
+    if (!diagram) throw notFound('diagram', id);
+    const key = { user_id: ctx.caller.userId, diagram_id: diagram.id };
+    const [inserted] = await queryRows<{ row: DiagramFavoriteRow }>(
+      sql,
+      `insert into diagram_favorites as f (user_id, diagram_id) values (?::uuid, ?::uuid)
+       on conflict (user_id, diagram_id) do nothing returning to_jsonb(f) as row`,
+      [key.user_id, key.diagram_id],
+    );
+    if (inserted) emit(favoriteEvent(null, inserted.row));
+    const favorite = inserted?.row ?? (await sql('diagram_favorites').where(key).first('id'));
+    return (await itemText(sql, favoriteList, favorite!.id))!;
+  });
+}
+
+/** Removes a favourite of the caller. @throws EstateError `forbidden`, `not_found`. */
+export async function unstarDiagram(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, 'diagrams.view');
+  await command(ctx, async ({ sql, emit }) => {
+    const [deleted] = await deleteRows(sql, DiagramFavorite, (query) =>
+      query.where({ user_id: ctx.caller.userId, diagram_id: id }),
+    );
+    if (!deleted) throw notFound('favorite', id);
+    emit(favoriteEvent(deleted, null));
+  });
 }

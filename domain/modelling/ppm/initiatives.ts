@@ -5,7 +5,7 @@ import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { unseenCard } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { INITIATIVE } from './ppm.types.ts';
+import { INITIATIVE } from './ppm.model.ts';
 
 /** @throws EstateError `forbidden`. */
 export function requirePpmReader(ctx: Ctx): void {

@@ -9,7 +9,7 @@ const FIRST = '1900-01-01';
 const LAST = '2200-12-31';
 
 /** Errors of the named days, which are null or `YYYY-MM-DD`. */
-export function dayFaults(values: StoredRow, fields: readonly string[]): FieldError[] {
+export function dayErrors(values: StoredRow, fields: readonly string[]): FieldError[] {
   return fields.flatMap((field) => {
     const day = values[field];
     if (typeof day !== 'string') return [];
@@ -20,13 +20,13 @@ export function dayFaults(values: StoredRow, fields: readonly string[]): FieldEr
 }
 
 /** The error of a period that ends before it begins. */
-function periodFaults(start: unknown, end: unknown, field: string): FieldError[] {
+function periodErrors(start: unknown, end: unknown, field: string): FieldError[] {
   if (typeof start !== 'string' || typeof end !== 'string' || start <= end) return [];
   return [{ field, code: 'before_start', message: 'must not lie before the start' }];
 }
 
 /** Errors of texts that are given and blank. */
-export function blankFaults(values: StoredRow, fields: readonly string[]): FieldError[] {
+export function blankErrors(values: StoredRow, fields: readonly string[]): FieldError[] {
   return fields.flatMap((field) => {
     const text = values[field];
     return typeof text === 'string' && text.trim() === ''
@@ -36,8 +36,8 @@ export function blankFaults(values: StoredRow, fields: readonly string[]): Field
 }
 
 /** @throws EstateError `validation_failed` with every error. */
-export function refuse(faults: FieldError[]): void {
-  if (faults.length > 0) throw invalidFields(faults);
+export function refuse(errors: FieldError[]): void {
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 /**
@@ -71,9 +71,9 @@ export async function checkPlanned(
 ): Promise<string | null | undefined> {
   const after: StoredRow = { ...before, ...values };
   refuse([
-    ...blankFaults(values, ['title']),
-    ...dayFaults(values, ['start_date', end]),
-    ...periodFaults(after.start_date, after[end], end),
+    ...blankErrors(values, ['title']),
+    ...dayErrors(values, ['start_date', end]),
+    ...periodErrors(after.start_date, after[end], end),
   ]);
   await requireAssignable(sql, values, before, 'assignee_id');
   if (typeof values[parent] === 'string') values[parent] = values[parent].toLowerCase();

@@ -1,6 +1,5 @@
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { CardWithAccess } from '../../collaboration/cards.access.ts';
-import { itemText } from '../../collaboration/items.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -8,11 +7,11 @@ import { differing } from '../../kernel/events/row-changes.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { forbidden, seesCosts } from '../../kernel/permissions/policy.ts';
+import { readItem } from '../../kernel/resources/items.ts';
 import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { lockInitiative, requireInitiative, requirePpmReader, requirePpmWriter } from './initiatives.ts';
-import { ppmEvent } from './ppm.events.ts';
-import { countRows, type PpmKind, type PpmRow, ppmList } from './ppm.kinds.ts';
-import { PPM_TOPIC } from './ppm.types.ts';
+import { countRows, type PpmKind, type PpmRow, type PpmScope, ppmEvent, ppmList } from './ppm.kinds.ts';
+import { PPM_TOPIC } from './ppm.model.ts';
 
 /**
  * The rows of an initiative.
@@ -36,59 +35,54 @@ export async function listPpm(
 }
 
 /** Adds a row to an initiative. @throws EstateError `forbidden`, `not_found`, `validation_failed`, `limit_reached`. */
-export async function createPpm<Row extends PpmRow>(
+export async function createPpm(
   ctx: Ctx,
-  kind: PpmKind<Row>,
+  kind: PpmKind,
   initiativeId: string,
-  input: Partial<Row>,
+  input: Partial<PpmRow>,
 ): Promise<JsonText> {
   requirePpmWriter(ctx);
   return await command(ctx, async (work) => {
     const initiative = await lockFor(work, ctx, kind, initiativeId);
-    return await insertPpm(work, ctx, kind, initiative, input);
+    return await insertPpm({ work, ctx, initiative }, kind, input);
   });
 }
 
 /** {@link createPpm} where the initiative is locked already. */
-export async function insertPpm<Row extends PpmRow>(
-  work: Work,
-  ctx: Ctx,
-  kind: PpmKind<Row>,
-  initiative: CardWithAccess,
-  input: Partial<Row>,
-): Promise<JsonText> {
-  const values: Partial<Row> = { ...input, card_id: initiative.id };
-  await kind.check?.(values, { work, ctx, initiative, before: null });
-  const { limit } = kind;
-  if (limit !== undefined && (await countRows(work.sql, kind.model, { card_id: initiative.id })) >= limit) {
+export async function insertPpm(scope: PpmScope, kind: PpmKind, input: Partial<PpmRow>): Promise<JsonText> {
+  const { sql } = scope.work;
+  const values = { ...input, card_id: scope.initiative.id };
+  await kind.check?.(values, { ...scope, before: null });
+  const { limit, model } = kind;
+  if (limit !== undefined && (await countRows(sql, model, { card_id: values.card_id })) >= limit) {
     throw new EstateError('limit_reached', `An initiative can have at most ${limit} of this kind.`);
   }
-  const row = (await insertRow(work.sql, kind.model, values)) as Row;
-  await recordChange(work, ctx, kind, initiative, null, row);
-  return await textOf(work, ctx, kind, row);
+  const row = (await insertRow(sql, model, values)) as object as PpmRow;
+  await recordChange(scope, kind, null, row);
+  return await textOf(scope, kind, row);
 }
 
 /**
- * Changes what the patch names.
+ * Changes the given columns.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
-export async function patchPpm<Row extends PpmRow>(
+export async function patchPpm(
   ctx: Ctx,
-  kind: PpmKind<Row>,
+  kind: PpmKind,
   id: string,
-  input: Partial<Row>,
+  input: Partial<PpmRow>,
 ): Promise<JsonText> {
   requirePpmWriter(ctx);
   return await command(ctx, async (work) => {
-    const { initiative, row } = await lockPpm(work, ctx, kind, id);
-    const values: Partial<Row> = { ...input };
-    await kind.check?.(values, { work, ctx, initiative, before: row });
+    const { scope, row } = await lockPpm(work, ctx, kind, id);
+    const values = { ...input };
+    await kind.check?.(values, { ...scope, before: row });
     const changed = differing(row, values);
     if (Object.keys(changed).length > 0) {
-      const after = (await updateRow(work.sql, kind.model, { id: row.id }, changed)) as Row;
-      await recordChange(work, ctx, kind, initiative, row, after);
+      const after = (await updateRow(work.sql, kind.model, { id: row.id }, changed)) as object as PpmRow;
+      await recordChange(scope, kind, row, after);
     }
-    return await textOf(work, ctx, kind, row);
+    return await textOf(scope, kind, row);
   });
 }
 
@@ -96,36 +90,28 @@ export async function patchPpm<Row extends PpmRow>(
 export async function deletePpm(ctx: Ctx, kind: PpmKind, id: string): Promise<void> {
   requirePpmWriter(ctx);
   await command(ctx, async (work) => {
-    const { initiative, row } = await lockPpm(work, ctx, kind, id);
-    await deleteLocked(work, ctx, kind, initiative, row);
+    const { scope, row } = await lockPpm(work, ctx, kind, id);
+    await deleteLocked(scope, kind, row);
   });
 }
 
 /** {@link deletePpm} of a row that is locked. */
-export async function deleteLocked<Row extends PpmRow>(
-  work: Work,
-  ctx: Ctx,
-  kind: PpmKind<Row>,
-  initiative: CardWithAccess,
-  row: Row,
-): Promise<void> {
-  await kind.beforeDelete?.(row, { work, ctx, initiative, before: row });
-  await work.sql(kind.model.tableName).where({ id: row.id }).delete();
-  await recordChange(work, ctx, kind, initiative, row, null);
+export async function deleteLocked(scope: PpmScope, kind: PpmKind, row: PpmRow): Promise<void> {
+  await kind.beforeDelete?.(row, { ...scope, before: row });
+  await scope.work.sql(kind.model.tableName).where({ id: row.id }).delete();
+  await recordChange(scope, kind, row, null);
 }
 
 /** Emits the event of a write, after writing what follows from it. */
-export async function recordChange<Row extends PpmRow>(
-  work: Work,
-  ctx: Ctx,
-  kind: PpmKind<Row>,
-  initiative: CardWithAccess,
-  before: Row | null,
-  after: Row | null,
+export async function recordChange(
+  scope: PpmScope,
+  kind: PpmKind,
+  before: PpmRow | null,
+  after: PpmRow | null,
 ): Promise<void> {
-  await kind.afterWrite?.({ work, ctx, initiative, before, after });
-  work.emit(ppmEvent(kind, initiative, before, after));
-  work.raise(PPM_TOPIC);
+  await kind.afterWrite?.({ ...scope, before, after });
+  scope.work.emit(ppmEvent(kind, scope.initiative, before, after));
+  scope.work.raise(PPM_TOPIC);
 }
 
 async function lockFor(work: Work, ctx: Ctx, kind: PpmKind, id: string): Promise<CardWithAccess> {
@@ -135,25 +121,26 @@ async function lockFor(work: Work, ctx: Ctx, kind: PpmKind, id: string): Promise
 }
 
 /** A row with its initiative, both locked. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
-async function lockPpm<Row extends PpmRow>(
+async function lockPpm(
   work: Work,
   ctx: Ctx,
-  kind: PpmKind<Row>,
+  kind: PpmKind,
   id: string,
-): Promise<{ initiative: CardWithAccess; row: Row }> {
+): Promise<{ scope: PpmScope; row: PpmRow }> {
   const known = await work.sql(kind.model.tableName).where({ id }).first('card_id');
   if (!known) throw notFound(kind.what, id);
   const initiative = await lockFor(work, ctx, kind, known.card_id).catch((error: unknown) => {
     throw error instanceof EstateError && error.code === 'not_found' ? notFound(kind.what, id) : error;
   });
-  const row = (await lockRow(work.sql, kind.model, { id: id.toLowerCase() })) as Row | undefined;
+  const row = (await lockRow(work.sql, kind.model, { id: id.toLowerCase() })) as PpmRow | undefined;
   // a merge may have moved it in the meantime
   if (row?.card_id !== initiative.id) throw notFound(kind.what, id);
   kind.authorize?.(row, ctx);
-  if (ctx.ifMatch) checkIfMatch(ctx, await textOf(work, ctx, kind, row));
-  return { initiative, row };
+  const scope = { work, ctx, initiative };
+  if (ctx.ifMatch) checkIfMatch(ctx, await textOf(scope, kind, row));
+  return { scope, row };
 }
 
-async function textOf({ sql }: Work, ctx: Ctx, kind: PpmKind, row: PpmRow): Promise<JsonText> {
-  return (await itemText(sql, await ppmList(sql, ctx, kind, row.card_id), row.id))!;
+async function textOf({ work: { sql }, ctx }: PpmScope, kind: PpmKind, row: PpmRow): Promise<JsonText> {
+  return await readItem(sql, await ppmList(sql, ctx, kind, row.card_id), row.id, kind.what);
 }

@@ -5,19 +5,19 @@ import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
-import { dependencies } from './dependencies.ts';
-import { budgetLines, costLines, type LineTable, writeSum } from './lines.ts';
-import { loadPlan } from './plan.load.ts';
-import { hasCycle } from './plan.network.ts';
-import { ppmEvent } from './ppm.events.ts';
-import type { PpmKind, PpmRow } from './ppm.kinds.ts';
-import type { WbsRow } from './ppm.model.ts';
-import { PPM_TOPIC } from './ppm.types.ts';
-import { projectRisks } from './project-risks.ts';
-import { statusReports } from './status-reports.ts';
-import { taskComments } from './task-comments.ts';
-import { tasks } from './tasks.ts';
-import { wbsItems } from './wbs.ts';
+import {
+  budgetLines,
+  costLines,
+  type LineTable,
+  projectRisks,
+  statusReports,
+  writeSum,
+} from './initiative.kinds.ts';
+import { dependencies, taskComments, tasks, wbsItems } from './plan.kinds.ts';
+import { loadPlan } from './plan.queries.ts';
+import { hasCycle } from './plan.rules.ts';
+import { type PpmKind, type PpmRow, ppmEvent } from './ppm.kinds.ts';
+import { PPM_TOPIC, type WbsRow } from './ppm.model.ts';
 
 type Options = Pick<Resource, 'undo' | 'transfer'>;
 

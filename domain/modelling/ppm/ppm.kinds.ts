@@ -2,6 +2,8 @@ import type { TProperties } from 'typebox';
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { CardWithAccess } from '../../collaboration/cards.access.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowEvent } from '../../kernel/events/row-changes.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import type { ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import type { RowModel } from '../../kernel/resources/rows.ts';
@@ -11,14 +13,18 @@ export interface PpmRow {
   id: string;
   /** The initiative. */
   card_id: string;
+  [column: string]: unknown;
 }
 
-/** A write to a row of an initiative, inside its command. */
-export interface PpmWrite<Row extends PpmRow = PpmRow> {
+/** A command that writes rows of an initiative, which is locked. */
+export interface PpmScope {
   work: Work;
   ctx: Ctx;
   initiative: CardWithAccess;
-  /** Null for a new row. */
+}
+
+/** A write to a row; `before` is null for a new row. */
+export interface PpmWrite<Row extends PpmRow = PpmRow> extends PpmScope {
   before: Row | null;
 }
 
@@ -134,4 +140,21 @@ export async function countRows(
     [value],
   );
   return row!.n;
+}
+
+/** The event of one written row, in the history of its initiative. Without `before` it was created, without `after` deleted. */
+export function ppmEvent(
+  { entity, costs, eventMembers = [] }: Pick<PpmKind, 'entity' | 'costs' | 'eventMembers'>,
+  card: { id: string; type: string; name: string },
+  before: PpmRow | null,
+  after: PpmRow | null,
+): EventDraft {
+  const row = (after ?? before)!;
+  const members = Object.fromEntries(eventMembers.map((member) => [member, row[member] ?? null]));
+  return {
+    ...rowEvent(entity, before, after, { id: row.id, card_name: card.name, ...members }),
+    card_id: card.id,
+    card_type: card.type,
+    cost_keys: costs ? [...costs] : null,
+  };
 }

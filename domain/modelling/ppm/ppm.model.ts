@@ -1,14 +1,35 @@
 import Type from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
-import {
-  healths,
-  MAX_AMOUNT,
-  projectRiskStatuses,
-  spendings,
-  taskPriorities,
-  taskStatuses,
-} from './ppm.types.ts';
+
+/** The card type whose cards have plans, reports and lines. */
+export const INITIATIVE = 'Initiative';
+
+/** The topic that every write here raises: reports over initiatives depend on it. */
+export const PPM_TOPIC = 'ppm';
+
+export const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
+const spendings = ['capex', 'opex'] as const;
+const projectRiskStatuses = ['open', 'mitigating', 'mitigated', 'closed', 'accepted'] as const;
+export const taskStatuses = ['todo', 'in_progress', 'done', 'blocked'] as const;
+export const taskPriorities = ['critical', 'high', 'medium', 'low'] as const;
+
+/** What an end of a dependency is. */
+export const planKinds = ['task', 'wbs'] as const;
+export type PlanKind = (typeof planKinds)[number];
+
+/** Cost and budget lines that one initiative may have. */
+export const MAX_LINES = 1_000;
+/** Status reports, and project risks, that one initiative may have. */
+export const MAX_NOTES = 1_000;
+export const MAX_TASKS = 10_000;
+export const MAX_WBS = 2_000;
+export const MAX_DEPENDENCIES = 20_000;
+export const MAX_TASK_COMMENTS = 1_000;
+/** Levels of the work breakdown; roots are on level 1. */
+export const MAX_WBS_DEPTH = 10;
+/** The largest amount on a line, so that sums keep their cents. */
+const MAX_AMOUNT = 1e11;
 
 const Title = Type.String({ minLength: 1, maxLength: 500 });
 const Text = Nullable(Type.String({ maxLength: 10_000 }));
@@ -25,8 +46,8 @@ export class StatusReport extends rowModel('ppm_reports', {
   ...key,
   reporter_id: Person,
   report_date: DateOnly,
-  schedule_health: Choice(healths, 'Whether the dates will be kept'),
-  cost_health: Choice(healths, 'Whether the budget will be kept'),
+  schedule_health: Choice(healths, 'Whether the dates will be met'),
+  cost_health: Choice(healths, 'Whether the budget will be met'),
   scope_health: Choice(healths, 'Whether what was agreed on will be delivered'),
   summary: Text,
   accomplishments: Text,

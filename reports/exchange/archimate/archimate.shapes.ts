@@ -1,4 +1,4 @@
-import { readDrawing } from '../../../domain/modelling/diagrams/drawing.read.ts';
+import { readDrawing } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { readXml } from '../../../platform/xml.ts';
 

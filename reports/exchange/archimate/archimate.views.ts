@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { diagramText } from '../../../domain/modelling/diagrams/diagrams.list.ts';
-import { visibleDiagrams } from '../../../domain/modelling/diagrams/diagrams.visible.ts';
+import { visibleDiagrams } from '../../../domain/modelling/diagrams/diagrams.load.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { xmlText } from '../../../platform/xml.ts';
 import type { Definitions } from './archimate.properties.ts';

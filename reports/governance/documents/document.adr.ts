@@ -1,8 +1,6 @@
 import { adrKind } from '../../../domain/governance/adr/adr.kind.ts';
-import type { AdrRow } from '../../../domain/governance/adr/adr.model.ts';
-import { referenceNumber } from '../../../domain/governance/adr/adr.types.ts';
-import { writeMadr } from '../../../domain/governance/adr/madr.format.ts';
-import { madrSections } from '../../../domain/governance/adr/madr.sections.ts';
+import { type AdrRow, referenceNumber } from '../../../domain/governance/adr/adr.model.ts';
+import { madrSections, writeMadr } from '../../../domain/governance/adr/madr.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../../platform/errors.ts';

@@ -1,4 +1,5 @@
-import { integrityOf } from '../../../domain/governance/signatures/signatures.hash.ts';
+import { recordText } from '../../../domain/governance/signatures/signatures.records.ts';
+import { integrityOf } from '../../../domain/governance/signatures/signatures.rules.ts';
 import type { SignedKind, SignedRow } from '../../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { findRows } from '../../../domain/kernel/resources/rows.ts';
@@ -16,9 +17,8 @@ export async function readDocument<Row extends SignedRow>(
   kind: SignedKind<Row>,
   id: string,
 ): Promise<ReadDocument<Row> | undefined> {
-  const text = await kind.text(ctx.db, ctx, id);
   const [row] = await findRows(ctx.db, kind.model, (query) => query.where({ id }));
-  return text === undefined || !row ? undefined : { row: row as Row, text: JSON.parse(text) };
+  return row && { row: row as Row, text: JSON.parse(await recordText(ctx.db, ctx, kind, id)) };
 }
 
 const statusNames = {

@@ -1,7 +1,6 @@
 import { sectionNumbers } from '../../../domain/governance/soaw/soaw.content.ts';
 import { soawKind } from '../../../domain/governance/soaw/soaw.kind.ts';
-import type { SoawRow } from '../../../domain/governance/soaw/soaw.model.ts';
-import { type Section, togafPhases } from '../../../domain/governance/soaw/soaw.types.ts';
+import { type Section, type SoawRow, togafPhases } from '../../../domain/governance/soaw/soaw.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { notFound } from '../../../platform/errors.ts';

@@ -1,4 +1,4 @@
-import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { matrixChart } from '../../inventory/matrix/matrix.chart.ts';
 import { areasOf } from '../../kernel/charts/charts.areas.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';

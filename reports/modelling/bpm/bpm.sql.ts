@@ -1,8 +1,8 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
-import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.current.ts';
+import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.queries.ts';
 import { literal } from '../../kernel/report.sql.ts';
 
 /**

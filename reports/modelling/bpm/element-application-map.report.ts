@@ -1,7 +1,7 @@
 import Type, { type TProperties } from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
-import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.types.ts';
+import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';

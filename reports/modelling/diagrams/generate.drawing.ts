@@ -1,4 +1,4 @@
-import { htmlText } from '../../../domain/modelling/diagrams/drawing.update.ts';
+import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { xmlAttribute } from '../../../platform/xml.ts';
 import type { Box, DrawnCard, Layout } from './generate.types.ts';
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { closed } from '../../../domain/kernel/shapes.ts';
-import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
+import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport } from '../../kernel/report.ts';

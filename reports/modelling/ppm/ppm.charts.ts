@@ -1,4 +1,4 @@
-import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.types.ts';
+import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';

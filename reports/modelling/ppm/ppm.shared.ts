@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { INITIATIVE, PPM_TOPIC } from '../../../domain/modelling/ppm/ppm.types.ts';
+import { INITIATIVE, PPM_TOPIC } from '../../../domain/modelling/ppm/ppm.model.ts';
 import type { Report } from '../../kernel/report.ts';
 
 /** What all reports on portfolios of initiatives declare. */

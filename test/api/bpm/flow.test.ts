@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type FlowStatus, flowStatuses } from '../../../domain/modelling/bpm/bpm.types.ts';
-import { type FlowAction, flowActions, nextStatus } from '../../../domain/modelling/bpm/flow.rules.ts';
+import { type FlowStatus, flowStatuses } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { type FlowAction, flowActions, nextStatus } from '../../../domain/modelling/bpm/flow.approvers.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { chain } from './models.ts';
 

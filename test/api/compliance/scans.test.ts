@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
-import { scores } from '../../../domain/governance/compliance/compliance.types.ts';
+import { scores } from '../../../domain/governance/compliance/compliance.model.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers } from '../../../workers/runtime.ts';

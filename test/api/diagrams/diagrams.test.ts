@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { packPage, unpackPage } from '../../../domain/modelling/diagrams/drawing.pack.ts';
+import { packPage, unpackPage } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { deleteUnusedDrawings } from '../../../domain/modelling/diagrams/drawings.store.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.read.ts';
+import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawingFaults } from '../../support/drawio.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 

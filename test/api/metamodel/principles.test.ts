@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { principlesCatalogue } from '../../../domain/governance/catalogues/principles.data.ts';
+import principlesCatalogue from '../../../domain/governance/catalogues/principles.json' with { type: 'json' };
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const url = '/api/v1/principles-catalogue';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { storeFacts } from '../../../domain/governance/eol/eol.store.ts';
-import type { CycleFacts } from '../../../domain/governance/eol/eol.types.ts';
+import { storeFacts } from '../../../domain/governance/eol/eol.facts.ts';
+import type { CycleFacts } from '../../../domain/governance/eol/eol.model.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 

@@ -1,9 +1,9 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { mitigationsDueJob } from '../../../domain/governance/risks/mitigations.due.job.ts';
-import { occurrenceStatuses } from '../../../domain/governance/risks/risks.types.ts';
-import { occurrenceActs } from '../../../domain/governance/risks/tasks.rules.ts';
+import { occurrenceStatuses } from '../../../domain/governance/risks/risks.model.ts';
+import { occurrenceActs } from '../../../domain/governance/risks/risks.rules.ts';
+import { mitigationsDueJob } from '../../../domain/governance/risks/tasks.store.ts';
 import { mitigationsDueProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';

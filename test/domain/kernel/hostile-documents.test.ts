@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { identifyImage } from '../../../domain/app/settings/settings.images.ts';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
 import { readModelText } from '../../../domain/modelling/bpm/bpmn.read.ts';
-import { checkDrawing } from '../../../domain/modelling/diagrams/drawing.thread.ts';
+import { checkDrawing } from '../../../domain/modelling/diagrams/drawings.store.ts';
 
 /** How long documents that are not trusted may keep all requests of the process waiting, in milliseconds, with slack. */
 const BLOCKED_MS = 400;

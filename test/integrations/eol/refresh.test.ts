@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
-import { eolRefreshJob } from '../../../domain/governance/eol/eol.refresh.job.ts';
+import { eolRefreshJob } from '../../../domain/governance/eol/eol.facts.ts';
 import { processes } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { retryAfterMs } from '../../../integrations/eol/eol.client.ts';
 import { refreshFacts } from '../../../integrations/eol/eol.refresh.ts';

@@ -1,21 +1,18 @@
-import { doraRules } from './dora.data.ts';
-import { euAiActRules } from './eu-ai-act.data.ts';
-import { gdprRules } from './gdpr.data.ts';
-import { iso27001Rules } from './iso27001.data.ts';
-import { nis2Rules } from './nis2.data.ts';
-import { readingRules } from './readings.data.ts';
+import dora from './dora.json' with { type: 'json' };
+import euAiAct from './eu-ai-act.json' with { type: 'json' };
+import gdpr from './gdpr.json' with { type: 'json' };
+import iso27001 from './iso27001.json' with { type: 'json' };
+import nis2 from './nis2.json' with { type: 'json' };
+import readings from './readings.json' with { type: 'json' };
 import type { ComplianceRule, ReadingRule } from './rules.types.ts';
-import { soc2Rules } from './soc2.data.ts';
+import soc2 from './soc2.json' with { type: 'json' };
 
-/** The rules of the built-in regulations, by the regulation's key; regulations of a workspace's own have none. */
-export const ruleSets: ReadonlyMap<string, readonly ComplianceRule[]> = new Map([
-  ['eu_ai_act', euAiActRules],
-  ['gdpr', gdprRules],
-  ['nis2', nis2Rules],
-  ['dora', doraRules],
-  ['soc2', soc2Rules],
-  ['iso27001', iso27001Rules],
-]);
+const sets = { eu_ai_act: euAiAct, gdpr, nis2, dora, soc2, iso27001 } as Record<string, ComplianceRule[]>;
 
-/** The rules for which cards are read by a language model, by the regulation's key. */
-export const readingSets: ReadonlyMap<string, readonly ReadingRule[]> = new Map(Object.entries(readingRules));
+/** The rules of the built-in regulations, by the regulation's key; regulations of a workspace have none. */
+export const ruleSets: ReadonlyMap<string, readonly ComplianceRule[]> = new Map(Object.entries(sets));
+
+/** The rules for which a language model reads cards, by the regulation's key. */
+export const readingSets: ReadonlyMap<string, readonly ReadingRule[]> = new Map(
+  Object.entries(readings as Record<string, ReadingRule[]>),
+);

@@ -15,7 +15,7 @@ export interface CompiledRule {
   /** Which of them do not meet it. */
   gap: Fragment;
   severity: Fragment;
-  /** A JSON array with the values of the facts, as they stand in the rule. */
+  /** A JSON array with the values of the facts, in the order of the rule. */
   facts: Fragment;
 }
 
@@ -23,7 +23,7 @@ export interface CompiledRule {
 const SOON_DAYS = 182;
 
 /**
- * Compiles a rule for the whole landscape, whoever asks for the scan.
+ * Compiles a rule for all cards, independent of who starts the scan.
  * @throws EstateError `validation_failed` where the metamodel lacks what the rule names.
  */
 export function compileRule(metamodel: Metamodel, rule: ComplianceRule, today: string): CompiledRule {
@@ -31,7 +31,7 @@ export function compileRule(metamodel: Metamodel, rule: ComplianceRule, today: s
   const applies = parse(rule.applies);
   // side by side, so that the types which the rule is about narrow the rest as well
   const items = applies.kind === 'and' ? applies.items : [applies];
-  const cases = (rule.graver ?? []).map(({ when, severity }) => ({
+  const cases = (rule.overrides ?? []).map(({ when, severity }) => ({
     when: compile(parse(when)),
     severity,
   }));
@@ -98,7 +98,7 @@ function factSql(schema: FilterSchema, fact: Fact, compile: (text: string) => Fr
   };
 }
 
-/** What was seen, in words: `businessCriticality: missionCritical; responsible people: 0`. */
+/** The evidence as text: `businessCriticality: missionCritical; responsible people: 0`. */
 export function evidenceOf(
   type: CardType,
   facts: readonly Fact[],

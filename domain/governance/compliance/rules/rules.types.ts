@@ -1,6 +1,6 @@
-import type { FindingStatus, Severity } from '../compliance.types.ts';
+import type { FindingStatus, Severity } from '../compliance.model.ts';
 
-/** What a finding tells of its card: the value of one of its own fields, or how many cards or people stand around it. */
+/** Evidence about a card: the value of one of its fields, or a number of related cards or stakeholders. */
 export type Fact =
   /** `subtype`, `approval_status`, `data_quality`, `attributes.<key>` or `lifecycle.<phase>`. */
   | { field: string }
@@ -10,7 +10,7 @@ export type Fact =
   | { count: string; role: string };
 
 /**
- * One requirement of a regulation as far as the inventory can tell whether it is met. Filters are those of the filter
+ * One requirement of a regulation that can be checked against the inventory. Filters are those of the filter
  * language; `{today}` in them is the day of the scan, `{soon}` the day half a year later.
  */
 export interface ComplianceRule {
@@ -26,8 +26,8 @@ export interface ComplianceRule {
   /** What a gap means. */
   status: Exclude<FindingStatus, 'compliant' | 'not_applicable'>;
   severity: Severity;
-  /** The first that holds says how grave a gap is, instead of `severity`. */
-  graver?: { when: string; severity: Severity }[];
+  /** The severity of the first condition that holds replaces `severity`. */
+  overrides?: { when: string; severity: Severity }[];
   gap: string;
   remediation: string;
   evidence: Fact[];
@@ -36,17 +36,17 @@ export interface ComplianceRule {
 }
 
 /**
- * One requirement of a regulation about which a card's own words tell, so that they have to be read. A language model reads them, and a
- * person decides: such a rule finds what is to be looked at, and never that all is well.
+ * One requirement of a regulation that is checked against the texts of a card. A language model reads them and a person
+ * decides: such a rule only finds what needs a review.
  */
 export interface ReadingRule
   extends Pick<ComplianceRule, 'key' | 'article' | 'category' | 'requirement' | 'applies'> {
-  /** What is asked of a card, as a question to be answered with yes or no; yes is found. */
+  /** A yes-or-no question about the card; yes is a finding. */
   question: string;
   severity: Severity;
   gap: string;
   remediation: string;
-  /** Whether nothing can be told without the description: the name alone may tell that something uses AI. */
+  /** Whether cards without a description are skipped. Their names may suffice to detect AI. */
   needsDescription?: true;
   /** Whether yes means that the card seems to use AI and does not say so. */
   detectsAi?: true;

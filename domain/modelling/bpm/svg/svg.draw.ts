@@ -16,7 +16,7 @@ interface Edge {
 const MARGIN = 20;
 /** Beyond this no drawing is sensible: what lies there is left out. */
 const FAR = 100_000;
-/** Room for the names that stand below elements. */
+/** Space for the names below elements. */
 const BELOW = 34;
 const TITLE = 28;
 const INK = '#263238';
@@ -33,7 +33,7 @@ function boxOf(value: unknown): Box | undefined {
   return { x: round(x), y: round(y), width: round(width), height: round(height) };
 }
 
-/** What stands below in a drawing comes first: pools, lanes and groups, then expanded subprocesses by their size. */
+/** The drawing order, background first: pools, lanes and groups, then expanded subprocesses by their size. */
 function depthOf({ element, isExpanded, box }: Shape): number {
   if (element.$type === 'bpmn:Participant') return -3e12;
   if (element.$type === 'bpmn:Lane') return -2e12;

@@ -12,7 +12,7 @@ export interface Box {
 export interface Shape {
   element: ModdleElement;
   box: Box;
-  /** Where the name stands, if the model says so. */
+  /** The position of the name, if the model has one. */
   label: Box | undefined;
   isExpanded: boolean;
   isHorizontal: boolean;

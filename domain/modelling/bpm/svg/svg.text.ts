@@ -27,9 +27,9 @@ export function wrapText(text: string, width: number, most: number, size: number
       lines[lines.length - 1] += ` ${word}`;
     else lines.push(word);
   }
-  const kept = lines.slice(0, Math.max(1, most));
-  if (lines.length > kept.length) kept[kept.length - 1] += ' …';
-  return kept.map((line) => {
+  const shown = lines.slice(0, Math.max(1, most));
+  if (lines.length > shown.length) shown[shown.length - 1] += ' …';
+  return shown.map((line) => {
     if (widthOf(line, size) <= width) return line;
     const letters = [...line];
     while (letters.length > 1 && widthOf(letters.join(''), size) + size > width) letters.pop();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addMonths } from '../../../../domain/app/demo/demo.dates.ts';
 import { demoLandscape } from '../../../../domain/app/demo/demo.landscape.ts';
 import type { DemoCard } from '../../../../domain/app/demo/demo.types.ts';
-import { bundledFacts } from '../../../../domain/governance/eol/eol.bundled.ts';
+import { bundledFacts } from '../../../../domain/governance/eol/eol.facts.ts';
 import {
   cardTypeSeeds,
   relationTypeSeeds,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
-import { packPage, unpackPage } from '../../../../domain/modelling/diagrams/drawing.pack.ts';
+import { packPage, unpackPage } from '../../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawingId } from '../../../../domain/modelling/diagrams/drawings.store.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain, definitions, rich } from '../../../api/bpm/models.ts';

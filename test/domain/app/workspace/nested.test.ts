@@ -7,8 +7,7 @@ import { nestedRules } from '../../../../domain/app/workspace/workspace.nested.d
 import { nestedErrors } from '../../../../domain/app/workspace/workspace.nested.ts';
 import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
 import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
-import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
-import { readAgain } from '../../../../domain/modelling/bpm/contents.again.ts';
+import { contentId, readAgain } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import type { FieldError } from '../../../../platform/errors.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';

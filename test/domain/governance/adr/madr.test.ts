@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AdrInput, readContent } from '../../../../domain/governance/adr/adr.content.ts';
-import { type AdrContent, adrLists, adrTexts } from '../../../../domain/governance/adr/adr.types.ts';
-import { BadHead, readMadr, writeMadr } from '../../../../domain/governance/adr/madr.format.ts';
+import { type AdrContent, adrLists, adrTexts } from '../../../../domain/governance/adr/adr.model.ts';
+import { BadHead, readMadr, writeMadr } from '../../../../domain/governance/adr/madr.ts';
 
 const facts = { status: 'proposed', date: '2026-11-22', reference: 'ADR-007', revision: 2 };
 const empty = Object.fromEntries([
@@ -12,8 +12,8 @@ const empty = Object.fromEntries([
 const whole = (content: Partial<AdrContent>): AdrContent => ({ ...empty, title: 'A decision', ...content });
 /** As the service stores what it has read. */
 const again = (text: string): AdrContent => {
-  const { content, faults } = readContent(readMadr(text).input);
-  expect(faults).toEqual([]);
+  const { content, errors } = readContent(readMadr(text).input);
+  expect(errors).toEqual([]);
   return { ...empty, ...content };
 };
 
@@ -176,8 +176,8 @@ describe('a record', () => {
     );
     fc.assert(
       fc.property(given, (input) => {
-        const { content, faults } = readContent(input as AdrInput);
-        fc.pre(faults.length === 0);
+        const { content, errors } = readContent(input as AdrInput);
+        fc.pre(errors.length === 0);
         const stored = { ...empty, ...content } as AdrContent;
         expect(again(writeMadr(stored, facts))).toEqual(stored);
       }),

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { decisions } from '../../../../domain/governance/compliance/compliance.types.ts';
+import { decisions } from '../../../../domain/governance/compliance/compliance.model.ts';
 import {
-  type Mover,
+  type Decider,
   needsNote,
   nextDecisions,
 } from '../../../../domain/governance/compliance/decisions.rules.ts';
 
 /** Rows: from; columns in the same order: to; `+` may follow. */
-const tables: Record<Mover, string[]> = {
+const tables: Record<Decider, string[]> = {
   //       new in_review mitigated verified accepted not_applicable risk_tracked
   person: [
     '- + - - + + -', // new
@@ -33,7 +33,7 @@ it.each(Object.entries(tables))(
   '%s moves a finding as the table says, and in no other way',
   (mover, rows) => {
     const drawn = decisions.map((from) =>
-      decisions.map((to) => (nextDecisions(mover as Mover, from).includes(to) ? '+' : '-')).join(' '),
+      decisions.map((to) => (nextDecisions(mover as Decider, from).includes(to) ? '+' : '-')).join(' '),
     );
     expect(drawn).toEqual(rows);
   },

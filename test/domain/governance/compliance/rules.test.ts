@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scoreOf } from '../../../../domain/analysis/compliance/scans.queries.ts';
-import { findingStatuses, scores } from '../../../../domain/governance/compliance/compliance.types.ts';
+import { findingStatuses, scores } from '../../../../domain/governance/compliance/compliance.model.ts';
 import { readingSets, ruleSets } from '../../../../domain/governance/compliance/rules/rule-sets.ts';
 import { compileApplies, compileRule } from '../../../../domain/governance/compliance/rules/rules.compile.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';

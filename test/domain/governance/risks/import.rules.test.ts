@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ImportRow, type Known, planImport } from '../../../../domain/governance/risks/import.rules.ts';
+import { type ImportRow, type Known, planImport } from '../../../../domain/governance/risks/risks.import.ts';
 
 const known: Known = {
   byReference: new Map([['R-000007', { id: 'seven', reference: 'R-000007' }]]),
@@ -88,10 +88,10 @@ describe('a row of an import', () => {
     expect(one({ title: '  ' })).toMatchObject({ status: 'failed', error: 'title: must not be blank' });
   });
 
-  it('that is accepted already is accepted by whoever imports it', () => {
+  it('that is accepted already is accepted in the name of the importing user', () => {
     expect(one({ status: 'accepted' })).toMatchObject({
       draft: { values: { accepted_by: 'me', acceptance_rationale: 'Accepted before it was imported.' } },
-      warnings: ['accepted by whoever imports it, since the row does not say why'],
+      warnings: ['accepted in the name of the importing user, because the row has no rationale'],
     });
   });
 });

@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  impacts,
+  levels,
+  probabilities,
+  riskStatuses,
+} from '../../../../domain/governance/risks/risks.model.ts';
+import {
+  defaultTaskLead,
   followedDecision,
   isSettled,
   levelOf,
   nextStatuses,
   overdueStatuses,
+  seriesDay,
 } from '../../../../domain/governance/risks/risks.rules.ts';
-import {
-  impacts,
-  levels,
-  probabilities,
-  riskStatuses,
-} from '../../../../domain/governance/risks/risks.types.ts';
-import { defaultTaskLead, seriesDay } from '../../../../domain/governance/risks/tasks.rules.ts';
 
 describe('the level of a risk', () => {
   // impact: critical, high, medium, low

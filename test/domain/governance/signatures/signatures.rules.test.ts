@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  canonicalJson,
-  contentHash,
-  integrityOf,
-} from '../../../../domain/governance/signatures/signatures.hash.ts';
-import { differencesOf } from '../../../../domain/governance/signatures/signatures.revise.ts';
+import { differencesOf } from '../../../../domain/governance/signatures/signatures.commands.ts';
 import {
   actionsOf,
   askedToSign,
+  canonicalJson,
+  contentHash,
+  integrityOf,
   pendingIds,
   requireAction,
   type SigningAction,

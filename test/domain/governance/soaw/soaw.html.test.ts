@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanHtml, sectionElements } from '../../../../domain/governance/soaw/soaw.html.ts';
+import { cleanHtml, sectionElements } from '../../../../domain/governance/soaw/soaw.content.ts';
 
 describe('the HTML of a section', () => {
   it('keeps what a text is made of', () => {

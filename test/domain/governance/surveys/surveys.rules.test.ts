@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import type { SurveyField } from '../../../../domain/governance/surveys/surveys.model.ts';
 import {
   applyAnswer,
   checkAnswers,
   describeFields,
 } from '../../../../domain/governance/surveys/surveys.rules.ts';
-import type { SurveyField } from '../../../../domain/governance/surveys/surveys.types.ts';
 import { compileMetamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 
 const field = (key: string, type: string, more: object = {}) => ({
@@ -73,9 +73,9 @@ it('fields are described by their type, and those that people do not set are ref
       ],
     },
   ]);
-  const faults: { field: string; code: string; message: string }[] = [];
-  describeFields(type, [{ key: 'score' }, { key: 'none' }, { key: 'size' }, { key: 'size' }], faults);
-  expect(faults.map((fault) => `${fault.field} ${fault.code}`)).toEqual([
+  const errors: { field: string; code: string; message: string }[] = [];
+  describeFields(type, [{ key: 'score' }, { key: 'none' }, { key: 'size' }, { key: 'size' }], errors);
+  expect(errors.map((error) => `${error.field} ${error.code}`)).toEqual([
     'fields.0.key readonly',
     'fields.1.key unknown_attribute',
     'fields.3.key duplicate',
@@ -83,11 +83,11 @@ it('fields are described by their type, and those that people do not set are ref
 });
 
 it('an answer keeps the value that the card holds, and empty values clear', () => {
-  const { answers, faults } = check(
+  const { answers, errors } = check(
     { size: 1, sorts: ['a'] },
     { size: { confirmed: true }, sorts: { new_value: [] } },
   );
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
   expect(answers).toEqual({
     size: { current_value: 1, new_value: 1, confirmed: true },
     sorts: { current_value: ['a'], new_value: null, confirmed: false },
@@ -103,7 +103,7 @@ it('an answer to what was not asked, of a wrong kind or to another value is told
       sorts: { new_value: ['a', 'c'] },
     },
   );
-  expect(told.faults.map((fault) => `${fault.field} ${fault.code}`)).toEqual([
+  expect(told.errors.map((error) => `${error.field} ${error.code}`)).toEqual([
     'responses.__proto__x unknown_field',
     'responses.size.new_value wrong_type',
     'responses.sorts.new_value unknown_option',

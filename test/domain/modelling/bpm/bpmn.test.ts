@@ -1,8 +1,7 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
 import type { ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
-import { decodeXml } from '../../../../domain/modelling/bpm/bpmn.encoding.ts';
-import { modelLimits } from '../../../../domain/modelling/bpm/bpmn.guard.ts';
+import { decodeXml, modelLimits } from '../../../../domain/modelling/bpm/bpmn.model.ts';
 import { readModelFile, readModelText, readThumbnail } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import { wrapText } from '../../../../domain/modelling/bpm/svg/svg.text.ts';
 import { chain, definitions, rich } from '../../../api/bpm/models.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { clamp } from '../../../../domain/modelling/bpm/assessments.ts';
-import type { ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
-import { flowStatuses } from '../../../../domain/modelling/bpm/bpm.types.ts';
+import { flowStatuses, type ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
 import { readModelText } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import {
   approversToAsk,
@@ -10,9 +9,8 @@ import {
   flowActions,
   nextStatus,
   requireStatus,
-} from '../../../../domain/modelling/bpm/flow.rules.ts';
-import { templates } from '../../../../domain/modelling/bpm/templates.data.ts';
-import { readTemplate } from '../../../../domain/modelling/bpm/templates.ts';
+} from '../../../../domain/modelling/bpm/flow.approvers.ts';
+import { readTemplate, templates } from '../../../../domain/modelling/bpm/templates.ts';
 
 it('a flow version moves as the table says, and in no other way', () => {
   const moves: Record<string, string | null> = {
@@ -62,7 +60,7 @@ it('scores stay within their scale', () => {
   expect([-7, 0, 1, 3, 5, 6, 1e6].map(clamp)).toEqual([1, 1, 1, 3, 5, 5, 5]);
 });
 
-it.each(templates.map(({ key }) => key))('the template %s is a drawn model without a fault', async (key) => {
+it.each(templates.map(({ key }) => key))('the template %s is a drawn model without a error', async (key) => {
   const template = templates.find((known) => known.key === key)!;
   const model = await readModelText(readTemplate(key).bpmn_xml, 'bpmn_xml');
   expect(model.warnings).toEqual([]);

@@ -6,7 +6,7 @@ import {
   linkedCards,
   pairKey,
   planRelations,
-} from '../../../../domain/modelling/bpm/links.plan.ts';
+} from '../../../../domain/modelling/bpm/links.save.ts';
 
 const to = (application_id: string | null, data_object_id: string | null = null): LinkTargets => ({
   application_id,

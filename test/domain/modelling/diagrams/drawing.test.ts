@@ -1,21 +1,21 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packPage, unpackPage } from '../../../../domain/modelling/diagrams/drawing.pack.ts';
 import {
+  type CardFact,
   cardsOf,
   cellsOf,
-  linkedCard,
-  readDrawing,
-} from '../../../../domain/modelling/diagrams/drawing.read.ts';
-import { type CardFact, MAX_DRAWING } from '../../../../domain/modelling/diagrams/drawing.types.ts';
-import {
   htmlText,
   isOutdated,
+  linkedCard,
+  MAX_DRAWING,
+  packPage,
+  readDrawing,
   renamed,
+  unpackPage,
   updateCards,
-} from '../../../../domain/modelling/diagrams/drawing.update.ts';
-import { checkThumbnail } from '../../../../domain/modelling/diagrams/thumbnail.check.ts';
+} from '../../../../domain/modelling/diagrams/drawing.work.ts';
+import { checkThumbnail } from '../../../../domain/modelling/diagrams/drawings.store.ts';
 import { xmlAttribute } from '../../../../platform/xml.ts';
 
 const A = '0190a000-0000-7000-8000-00000000000a';

@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fiscalYearOf } from '../../../../domain/modelling/ppm/fiscal-years.ts';
-import { completionOf, progressOf } from '../../../../domain/modelling/ppm/plan.completion.ts';
-import { hasCycle as networkHasCycle } from '../../../../domain/modelling/ppm/plan.network.ts';
-import { placeFault } from '../../../../domain/modelling/ppm/plan.place.ts';
-import { scheduleOf as scheduleColumns } from '../../../../domain/modelling/ppm/plan.schedule.ts';
+import { placeError } from '../../../../domain/modelling/ppm/plan.queries.ts';
 import {
+  completionOf,
   dayNumber,
   daysBetween,
   dayText,
+  hasCycle as networkHasCycle,
   type Plan as PlanColumns,
   type PlanItem,
   type PlanTask,
   partKind,
-} from '../../../../domain/modelling/ppm/plan.types.ts';
+  progressOf,
+  scheduleOf as scheduleColumns,
+} from '../../../../domain/modelling/ppm/plan.rules.ts';
 
 /** A plan as people think of it. */
 interface Plan {
@@ -207,14 +208,14 @@ describe('a place in the work breakdown', () => {
     parent_id: n === 0 ? null : `${n - 1}`,
   }));
   it('is refused below itself, below nothing known, and too deep', () => {
-    expect(placeFault(chain, null, 'x')?.code).toBe('unknown_value');
-    expect(placeFault(chain, '2', '5')?.code).toBe('parent_cycle');
-    expect(placeFault(chain, '2', '2')?.code).toBe('parent_cycle');
-    expect(placeFault(chain, null, '9')?.code).toBe('too_deep');
-    expect(placeFault(chain, null, '8')).toBeUndefined();
-    expect(placeFault([...chain, { id: 'r', parent_id: null }], '0', 'r')?.code).toBe('too_deep');
-    expect(placeFault([...chain, { id: 'r', parent_id: null }], '1', 'r')).toBeUndefined();
-    expect(placeFault(chain, '9', null)).toBeUndefined();
+    expect(placeError(chain, null, 'x')?.code).toBe('unknown_value');
+    expect(placeError(chain, '2', '5')?.code).toBe('parent_cycle');
+    expect(placeError(chain, '2', '2')?.code).toBe('parent_cycle');
+    expect(placeError(chain, null, '9')?.code).toBe('too_deep');
+    expect(placeError(chain, null, '8')).toBeUndefined();
+    expect(placeError([...chain, { id: 'r', parent_id: null }], '0', 'r')?.code).toBe('too_deep');
+    expect(placeError([...chain, { id: 'r', parent_id: null }], '1', 'r')).toBeUndefined();
+    expect(placeError(chain, '9', null)).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanHtml } from '../../../../domain/governance/soaw/soaw.html.ts';
+import { cleanHtml } from '../../../../domain/governance/soaw/soaw.content.ts';
 import { columnsOf } from '../../../../reports/kernel/documents/document.columns.ts';
 import { htmlBlocks } from '../../../../reports/kernel/documents/document.html.ts';
 import { markdownBlocks } from '../../../../reports/kernel/documents/document.markdown.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.read.ts';
+import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawnXml, inkOn } from '../../../../reports/modelling/diagrams/generate.drawing.ts';
 import { layered } from '../../../../reports/modelling/diagrams/generate.layers.ts';
 import { shelved } from '../../../../reports/modelling/diagrams/generate.shelves.ts';

@@ -1,0 +1,314 @@
+import { queryRows, violatedConstraint } from '../../../platform/database.ts';
+import { EstateError, type FieldError, notFound } from '../../../platform/errors.ts';
+import {
+  closeSystemTodos,
+  openNewSystemTodos,
+  openSystemTodo,
+  type SystemTodo,
+} from '../../collaboration/todos/todos.system.ts';
+import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
+import { lockCards } from '../../inventory/cards/cards.load.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/events.types.ts';
+import { rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
+import {
+  type CardRole,
+  type LinkedCard,
+  type OccurrenceRow,
+  RISKS_TOPIC,
+  Risk,
+  type RiskCardRow,
+  type RiskRow,
+  type TaskRow,
+} from './risks.model.ts';
+import { currentLevel, isSettled } from './risks.rules.ts';
+
+/** The cards in whose histories an event shows. */
+const shownOn = (cardIds: readonly string[]) => (cardIds.length === 0 ? {} : { card_ids: cardIds });
+
+/** The members of events that describe a risk. */
+const summaryOf = (risk: RiskRow) => ({
+  risk_id: risk.id,
+  reference: risk.reference,
+  title: risk.title,
+  status: risk.status,
+  level: currentLevel(risk),
+  category: risk.category,
+  owner_id: risk.owner_id,
+  created_by: risk.created_by,
+  link: riskLink(risk.id),
+  summary: `${risk.reference}: ${risk.title}`,
+});
+
+/** The page of the application that shows a risk. */
+export const riskLink = (id: string): string => `/risks/${id}`;
+
+/** The event of one written risk, in the histories of the cards that it is linked to. */
+export function riskEvent(
+  before: RiskRow | null,
+  after: RiskRow | null,
+  cardIds: readonly string[] = [],
+): EventDraft {
+  const row = (after ?? before)!;
+  return rowEvent('risk', before, after, { id: row.id, ...summaryOf(row), ...shownOn(cardIds) });
+}
+
+/**
+ * The event of one written link of a risk to a card, in the card's history.
+ * @param risk undefined where a merge of cards drops a link, because it has only the rows.
+ */
+export function riskCardEvent(
+  card: LinkedCard,
+  risk: RiskRow | undefined,
+  before: RiskCardRow | null,
+  after: RiskCardRow | null,
+): EventDraft {
+  const { id, risk_id, role } = (after ?? before)!;
+  const kind = before === null ? 'added' : after === null ? 'removed' : 'role_changed';
+  return {
+    event_type: `risk.${kind}`,
+    card_id: card.id,
+    card_type: card.type,
+    data: { id, risk_id, ...(risk && summaryOf(risk)), role, changes: rowChanges(before, after) },
+  };
+}
+
+/** The event of one written mitigation task, in the histories of its risk's cards. */
+export function taskEvent(
+  before: TaskRow | null,
+  after: TaskRow | null,
+  cardIds: readonly string[],
+): EventDraft {
+  const { id, risk_id, reference, title } = (after ?? before)!;
+  const data = { id, task_id: id, risk_id, reference, title, ...shownOn(cardIds) };
+  return rowEvent('risk_mitigation_task', before, after, data);
+}
+
+/** The event of one written occurrence of a task, in the histories of its risk's cards. */
+export function occurrenceEvent(
+  { id: task_id, risk_id, reference, title }: TaskRow,
+  before: OccurrenceRow | null,
+  after: OccurrenceRow | null,
+  cardIds: readonly string[],
+): EventDraft {
+  const { id, sequence, status, due_date, assigned_owner_id } = (after ?? before)!;
+  const task = { task_id, risk_id, reference, title };
+  const occurrence = { id, sequence, status, due_date, assigned_owner_id };
+  return {
+    event_type: `risk_mitigation_task.${occurrenceVerb(before, after)}`,
+    data: { ...task, ...occurrence, ...shownOn(cardIds), changes: rowChanges(before, after) },
+  };
+}
+
+const verbs = { open: 'activated', done: 'completed', skipped: 'skipped' } as const;
+
+function occurrenceVerb(before: OccurrenceRow | null, after: OccurrenceRow | null) {
+  if (before === null) return 'occurrence_added';
+  if (after === null) return 'occurrence_removed';
+  const { status } = after;
+  return status === before.status || status === 'scheduled' ? 'occurrence_updated' : verbs[status];
+}
+
+const NUMBERING_LOCK = 7203058;
+/** How often a command is retried when its reference was taken, which only a rollback causes. */
+const ATTEMPTS = 3;
+
+const kinds = {
+  R: { table: 'risks', index: 'risks_reference' },
+  T: { table: 'risk_mitigation_tasks', index: 'risk_mitigation_tasks_reference' },
+} as const;
+
+/**
+ * The next references of a kind, such as `R-000042`: consecutive, because a lock until the end of the transaction serialises
+ * commands that take one. Commands take this lock last.
+ */
+export async function nextReferences(
+  { sql }: Work,
+  kind: keyof typeof kinds,
+  count: number,
+): Promise<string[]> {
+  await sql.raw('select pg_advisory_xact_lock(?)', [NUMBERING_LOCK]);
+  const { rows } = await sql.raw(
+    `select coalesce(max(substr(reference, 3)::integer), 0) as last from ${kinds[kind].table}`,
+  );
+  return Array.from({ length: count }, (_, n) => `${kind}-${String(rows[0].last + n + 1).padStart(6, '0')}`);
+}
+
+/** Runs a command that takes references, and retries it where a rollback has restored one of them. */
+export async function withReferences<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      const violated = violatedConstraint(error);
+      const isTaken = Object.values(kinds).some(({ index }) => index === violated);
+      if (!isTaken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** The to-do of the owner of a risk, which only the owner sees. */
+const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({
+  topic: RISK_TOPIC,
+  subjectId: risk.id,
+  assignedTo: risk.owner_id!,
+  description: `See to the risk ${risk.reference}: ${risk.title}`,
+  card: null,
+  dueDate: risk.target_resolution_date,
+  link: riskLink(risk.id),
+});
+
+/** Updates the to-do of the owner: withdrawn from a former owner, done when the risk is settled. */
+export async function settleOwner(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
+  const subject = { topic: RISK_TOPIC, subjectId: after.id };
+  if (before.owner_id !== null && before.owner_id !== after.owner_id) {
+    await closeSystemTodos(work, { ...subject, assignedTo: before.owner_id }, 'withdrawn');
+  }
+  if (after.owner_id === null) return;
+  if (!isSettled(after.status)) await openSystemTodo(work, ownerTodo(after));
+  else if (!isSettled(before.status)) await closeSystemTodos(work, subject);
+}
+
+/** A risk, locked, with the cards that it is linked to. */
+export interface LoadedRisk {
+  row: RiskRow;
+  cardIds: string[];
+}
+
+/** A risk, locked. @throws EstateError `not_found`. */
+export async function lockRisk({ sql }: Work, id: string): Promise<LoadedRisk> {
+  const row = await lockRow(sql, Risk, { id: id.toLowerCase() });
+  if (!row) throw notFound('risk', id);
+  return { row, cardIds: await sql('risk_cards').where({ risk_id: row.id }).orderBy('id').pluck('card_id') };
+}
+
+/** @throws EstateError `wrong_state` for a closed risk. */
+export function requireOpen({ status }: RiskRow): void {
+  if (status !== 'closed') return;
+  throw new EstateError('wrong_state', 'The risk is closed; open it again first.', {
+    extra: { risk_status: status },
+  });
+}
+
+/**
+ * Cards to be linked, locked for sharing. Cards that the caller does not see are validation errors.
+ * @param ids duplicates count once. @param field the field in validation errors.
+ */
+export async function lockLinkable(
+  work: Work,
+  ctx: Ctx,
+  ids: readonly string[],
+  errors: FieldError[],
+  field = 'card_ids',
+): Promise<LinkedCard[]> {
+  const wanted = ids.map((id) => id.toLowerCase());
+  if (wanted.length === 0) return [];
+  await lockCards(work, new Set(wanted), 'share');
+  const visible = visibleCards(ctx);
+  const cards = await queryRows<LinkedCard>(
+    work.sql,
+    `select c.id, c.type from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
+    [wanted, ...visible.bindings],
+  );
+  const found = new Map(cards.map((card) => [card.id, card]));
+  for (const [n, id] of wanted.entries()) {
+    if (!found.has(id)) errors.push({ field: `${field}.${n}`, code: 'unknown_card', message: 'is no card' });
+  }
+  return [...new Set(wanted)].flatMap((id) => found.get(id) ?? []);
+}
+
+/**
+ * Normalises the title and the owner of a risk or task in place. Blank titles, and newly assigned owners who are unknown or
+ * not active, are validation errors.
+ */
+export async function checkTitleAndOwner(
+  { sql }: Work,
+  values: { title?: string; owner_id?: string | null },
+  before: { owner_id: string | null } | null,
+  errors: FieldError[],
+): Promise<void> {
+  if (values.title !== undefined) {
+    values.title = values.title.trim();
+    if (values.title === '') errors.push({ field: 'title', code: 'required', message: 'must not be blank' });
+  }
+  if (typeof values.owner_id !== 'string') return;
+  const id = values.owner_id.toLowerCase();
+  values.owner_id = id;
+  if (id === before?.owner_id || (await sql('users').where({ id, is_active: true }).first('id'))) return;
+  errors.push({ field: 'owner_id', code: 'unknown_user', message: 'is not an active user' });
+}
+
+/** A risk to be inserted; absent columns get their defaults. */
+export interface RiskDraft {
+  values: Partial<RiskRow> & { title: string };
+  cards: readonly LinkedCard[];
+}
+
+/**
+ * Inserts risks with their links to cards and the to-dos of their owners, in a fixed number of statements. The cards must be
+ * locked.
+ * @returns the rows, in the order of the drafts.
+ */
+export async function addRisks(work: Work, ctx: Ctx, drafts: readonly RiskDraft[]): Promise<RiskRow[]> {
+  if (drafts.length === 0) return [];
+  const references = await nextReferences(work, 'R', drafts.length);
+  const rows = await queryRows<{ row: RiskRow }>(
+    work.sql,
+    `insert into risks as t (reference, title, description, category, source_type, source_ref, initial_probability,
+       initial_impact, residual_probability, residual_impact, owner_id, target_resolution_date, status,
+       acceptance_rationale, accepted_by, accepted_at, created_by)
+     select v.reference, v.title, coalesce(v.description, ''), coalesce(v.category, 'operational'),
+       coalesce(v.source_type, 'manual'), v.source_ref, coalesce(v.initial_probability, 'medium'),
+       coalesce(v.initial_impact, 'medium'), v.residual_probability, v.residual_impact, v.owner_id,
+       v.target_resolution_date, coalesce(v.status, 'identified'), v.acceptance_rationale, v.accepted_by, v.accepted_at,
+       v.created_by
+     from jsonb_populate_recordset(null::risks, ?::jsonb) v order by v.reference
+     returning to_jsonb(t) as row`,
+    [
+      JSON.stringify(
+        drafts.map(({ values }, n) => ({
+          ...values,
+          reference: references[n],
+          created_by: ctx.caller.userId,
+        })),
+      ),
+    ],
+  );
+  const byReference = new Map(rows.map(({ row }) => [row.reference, row]));
+  const risks = references.map((reference) => byReference.get(reference)!);
+  for (const risk of risks) work.emit(riskEvent(null, risk));
+  work.raise(RISKS_TOPIC);
+  await addLinks(
+    work,
+    risks.flatMap((risk, n) => drafts[n]!.cards.map((card) => ({ risk, card }))),
+    'affected',
+  );
+  await openNewSystemTodos(
+    work,
+    risks.filter(({ owner_id, status }) => owner_id !== null && !isSettled(status)).map(ownerTodo),
+  );
+  return risks;
+}
+
+/** Links risks to cards with which they are not yet linked. */
+export async function addLinks(
+  work: Work,
+  links: readonly { risk: RiskRow; card: LinkedCard }[],
+  role: CardRole,
+): Promise<void> {
+  if (links.length === 0) return;
+  const rows = await queryRows<{ row: RiskCardRow }>(
+    work.sql,
+    `insert into risk_cards as t (risk_id, card_id, role)
+     select v.risk_id, v.card_id, ? from jsonb_to_recordset(?::jsonb) as v(risk_id uuid, card_id uuid)
+     returning to_jsonb(t) as row`,
+    [role, JSON.stringify(links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id })))],
+  );
+  const risks = new Map(links.map(({ risk }) => [risk.id, risk]));
+  const cards = new Map(links.map(({ card }) => [card.id, card]));
+  for (const { row } of rows) {
+    work.emit(riskCardEvent(cards.get(row.card_id)!, risks.get(row.risk_id)!, null, row));
+  }
+}

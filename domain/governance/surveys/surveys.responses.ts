@@ -1,0 +1,299 @@
+import { queryRows, type Sql } from '../../../platform/database.ts';
+import { EstateError, invalidFields, notFound } from '../../../platform/errors.ts';
+import { refuseHiddenCosts } from '../../inventory/cards/cards.costs.ts';
+import {
+  loadCards,
+  lockCards,
+  requireCard,
+  type StoredCard,
+  typeOf,
+} from '../../inventory/cards/cards.load.ts';
+import { EDIT } from '../../inventory/cards/cards.patch.ts';
+import { summedKeys } from '../../inventory/cards/cards.rows.ts';
+import { saveCards, settled } from '../../inventory/cards/cards.save.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { ownValue } from '../../inventory/cards/rules/diff.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import {
+  forbidden,
+  may,
+  requireOnCards,
+  requirePermission,
+  seesCosts,
+} from '../../kernel/permissions/policy.ts';
+import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { responseEvent } from './surveys.commands.ts';
+import { type ResponseRow, SurveyResponse, type SurveyRow } from './surveys.model.ts';
+import { applyAnswer, checkAnswers, describeField, type SentAnswer } from './surveys.rules.ts';
+
+/** A response that was not applied. */
+interface NotApplied {
+  response_id: string;
+  /** Null for an unknown response. */
+  card_id: string | null;
+  code: string;
+  message: string;
+  /** The keys of the fields that were in the way. */
+  fields: string[];
+}
+
+interface ApplyReport {
+  dry_run: boolean;
+  /** How many were applied, or would be. */
+  applied: number;
+  errors: NotApplied[];
+}
+
+/**
+ * Writes answers into their cards by the rules of a bulk change, each answer whole or not at all; of two that give one
+ * field different values the first counts. What was confirmed changes nothing. Answers that cannot be applied are
+ * reported, and the others applied.
+ * @throws EstateError `forbidden` where one of the cards may not be edited or a cost not be seen; `not_found`.
+ */
+export async function applyResponses(
+  ctx: Ctx,
+  id: string,
+  responseIds: string[],
+  dryRun: boolean,
+): Promise<ApplyReport> {
+  requirePermission(ctx.caller, 'surveys.manage');
+  return await command(
+    ctx,
+    async (work) => {
+      const { sql } = work;
+      const { rows } = await sql.raw('select from surveys where id = ?::uuid for share', [id]);
+      if (rows.length === 0) throw notFound('survey', id);
+      const wanted = [...new Set(responseIds.map((given) => given.toLowerCase()))];
+      const asked: string[] = await sql('survey_responses')
+        .where({ survey_id: id })
+        .whereIn('id', wanted)
+        .pluck('card_id');
+      await lockCards(work, new Set(asked));
+      const responses = await lockResponses(work, id, wanted, asked);
+      const cards = await loadCards(
+        work,
+        ctx,
+        new Set([...responses.values()].map(({ card_id }) => card_id)),
+      );
+      requireOnCards(ctx, EDIT, cards.values());
+      const report: ApplyReport = { dry_run: dryRun, applied: 0, errors: [] };
+      const after = new Map(cards);
+      const applied: ResponseRow[] = [];
+      for (const response_id of wanted) {
+        const response = responses.get(response_id);
+        const refused = attempt(work, ctx, response, after);
+        if (refused) report.errors.push({ response_id, card_id: response?.card_id ?? null, ...refused });
+        else applied.push(response!);
+      }
+      await saveCards(
+        work,
+        ctx,
+        [...cards.values()]
+          .map((before) => ({ before, after: after.get(before.id)! }))
+          .filter((write) => write.before !== write.after)
+          .map((write) => ({
+            before: write.before,
+            after: settled(typeOf(work.metamodel, write.before), write.before, write.after),
+          })),
+      );
+      await markApplied(work, applied, cards);
+      report.applied = applied.length;
+      return report;
+    },
+    { dryRun },
+  );
+}
+
+/** The responses on locked cards; one that a merge has just moved to another card is left out. */
+async function lockResponses(
+  work: Work,
+  id: string,
+  ids: string[],
+  cardIds: string[],
+): Promise<Map<string, ResponseRow>> {
+  const rows = await queryRows<{ row: ResponseRow }>(
+    work.sql,
+    `select to_jsonb(r) as row from survey_responses r where r.survey_id = ?::uuid and r.id = any(?::uuid[])
+       and r.card_id = any(?::uuid[])
+     order by r.id for no key update`,
+    [id, ids, cardIds],
+  );
+  return new Map(rows.map(({ row }) => [row.id, row]));
+}
+
+type Refused = Omit<NotApplied, 'response_id' | 'card_id'>;
+
+/** Applies one answer to the card as the previous answers have changed it. @returns why it was refused. */
+function attempt(
+  work: Work,
+  ctx: Ctx,
+  response: ResponseRow | undefined,
+  cards: Map<string, StoredCard>,
+): Refused | undefined {
+  const refused = (code: string, message: string): Refused => ({ code, message, fields: [] });
+  if (!response) return refused('not_found', 'The survey has no such response.');
+  if (response.status !== 'completed') return refused('not_completed', 'It has not been answered.');
+  if (response.applied) return refused('already_applied', 'It has been applied already.');
+  const card = cards.get(response.card_id);
+  if (!card) return refused('card_hidden', 'Cards of this type are hidden.');
+  if (card.status !== 'ACTIVE') return refused('card_archived', 'The card is archived.');
+  const type = typeOf(work.metamodel, card);
+  refuseHiddenCosts([...type.costKeys, ...response.cost_keys], response.responses, seesCosts(ctx, card));
+  const summed = summedKeys(type, card).filter((key) => response.responses[key]?.confirmed === false);
+  if (summed.length > 0) {
+    const message = 'The value is the sum of the lines of the initiative.';
+    return { code: 'value_does_not_fit', message, fields: summed };
+  }
+  const outcome = applyAnswer(work.metamodel, type, card.attributes, response.responses);
+  if ('code' in outcome) return outcome;
+  cards.set(card.id, { ...card, attributes: outcome.attributes });
+  return undefined;
+}
+
+async function markApplied(
+  work: Work,
+  applied: ResponseRow[],
+  cards: ReadonlyMap<string, StoredCard>,
+): Promise<void> {
+  if (applied.length === 0) return;
+  const rows = await queryRows<{ row: ResponseRow }>(
+    work.sql,
+    `update survey_responses r set applied = true, applied_at = clock_timestamp(), updated_at = clock_timestamp()
+     where r.id = any(?::uuid[]) returning to_jsonb(r) as row`,
+    [applied.map(({ id }) => id)],
+  );
+  const after = new Map(rows.map(({ row }) => [row.id, row]));
+  for (const before of applied) {
+    work.emit(responseEvent(cards.get(before.card_id)!, before, after.get(before.id)!));
+  }
+}
+
+interface AskedCard {
+  id: string;
+  name: string;
+  type: string;
+  subtype: string | null;
+  attributes: Record<string, unknown>;
+  /** Keys of the roles that the caller holds on it. */
+  myRoles: string[];
+}
+
+interface Question {
+  response: ResponseRow;
+  survey: SurveyRow;
+  card: AskedCard;
+}
+
+/**
+ * The caller's response to a survey about a card that the caller sees: the first pending one, else the last answered one.
+ * @throws EstateError `not_found`; `forbidden` where there is none and the caller may not answer surveys.
+ */
+async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string): Promise<Question> {
+  const visible = visibleCards(ctx);
+  const [question] = await queryRows<Question>(
+    sql,
+    `select to_jsonb(r) as response, to_jsonb(s) as survey,
+       jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype, 'attributes', c.attributes,
+         'myRoles', array(select m.role from stakeholders m where m.card_id = c.id and m.user_id = r.user_id)) as card
+     from survey_responses r join surveys s on s.id = r.survey_id join cards c on c.id = r.card_id
+     where r.survey_id = ?::uuid and r.card_id = ?::uuid and r.user_id = ?::uuid and s.status <> 'draft'
+       and (${visible.sql})
+     order by r.status = 'completed', r.responded_at desc, r.id limit 1`,
+    [surveyId, cardId, ctx.caller.userId, ...visible.bindings],
+  );
+  if (question) return question;
+  if (!may(ctx.caller, 'surveys.respond')) throw forbidden('surveys.respond');
+  if (!(await sql('cards').where({ id: cardId }).first('id'))) throw notFound('card', cardId);
+  throw notFound('survey response', cardId);
+}
+
+/**
+ * The form of an answer: the fields as the card type declares them now, with their present values. Deleted fields, and
+ * costs that the caller does not see, are left out.
+ * @throws EstateError `not_found`, also for a survey that is closed; `forbidden`.
+ */
+export async function readForm(ctx: Ctx, surveyId: string, cardId: string): Promise<JsonText> {
+  const { response, survey, card } = await findQuestion(ctx.db, ctx, surveyId, cardId);
+  if (survey.status !== 'active') throw notFound('survey response', cardId);
+  const type = ctx.metamodel.cardTypes.get(card.type)!;
+  const hidden = new Set(seesCosts(ctx, card) ? [] : [...type.costKeys, ...response.cost_keys]);
+  const fields = survey.fields.flatMap((field) => {
+    const described = hidden.has(field.key) ? undefined : describeField(type, field);
+    return described ? { ...described, current_value: ownValue(card.attributes, field.key) } : [];
+  });
+  const answered = Object.entries(response.responses).filter(([key]) => !hidden.has(key));
+  return JSON.stringify({
+    response_id: response.id,
+    response_status: response.status,
+    survey: { id: survey.id, name: survey.name, message: survey.message },
+    card: {
+      id: card.id,
+      name: card.name,
+      type: card.type,
+      subtype: card.subtype,
+      type_translations: type.translations,
+      subtype_translations: type.subtypes.find(({ key }) => key === card.subtype)?.translations ?? {},
+    },
+    fields,
+    existing_responses: Object.fromEntries(answered),
+  });
+}
+
+/**
+ * Answers a survey about a card, once. Absent fields are not answered. The card does not change before the answer is
+ * applied.
+ * @throws EstateError `not_found`, `forbidden`, `validation_failed` naming each answer that does not fit its field,
+ * `wrong_state` when it was answered, the survey is closed or the card archived, `conflict` when a value is no longer
+ * what the sender saw.
+ */
+export async function submitAnswer(
+  ctx: Ctx,
+  surveyId: string,
+  cardId: string,
+  sent: Record<string, SentAnswer>,
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    // locks, so that neither the survey is closed nor the card written before the commit
+    await sql.raw('select from surveys where id = ?::uuid for share', [surveyId]);
+    await lockCards(work, [cardId]);
+    const found = await findQuestion(sql, ctx, surveyId, cardId);
+    const { survey } = found;
+    const before = await lockRow(sql, SurveyResponse, { id: found.response.id });
+    if (!before) throw notFound('survey response', cardId);
+    if (survey.status !== 'active') throw new EstateError('wrong_state', 'The survey is closed.');
+    if (before.status !== 'pending') throw new EstateError('wrong_state', 'The survey has been answered.');
+    const card = requireCard(await loadCards(work, ctx, [before.card_id]), cardId);
+    if (card.status !== 'ACTIVE') throw new EstateError('wrong_state', 'The card is archived.');
+    const type = typeOf(work.metamodel, card);
+    refuseHiddenCosts(type.costKeys, sent, seesCosts(ctx, card));
+    const { answers, errors, outdated } = checkAnswers(
+      work.metamodel,
+      type,
+      survey.fields,
+      card.attributes,
+      sent,
+    );
+    if (errors.length > 0) throw invalidFields(errors);
+    if (outdated.length > 0) {
+      throw new EstateError('conflict', 'The card has changed since you read the form; read it again.', {
+        extra: { fields: outdated },
+      });
+    }
+    const after = await updateRow(
+      sql,
+      SurveyResponse,
+      { id: before.id },
+      {
+        status: 'completed',
+        responses: answers,
+        cost_keys: type.costKeys.filter((key) => Object.hasOwn(answers, key)),
+        responded_at: new Date().toISOString(),
+      },
+    );
+    work.emit(responseEvent(card, before, after));
+    return `{"status":"completed","response_id":"${after.id}"}`;
+  });
+}
