@@ -1,11 +1,11 @@
+import { type RunRequest, startRun } from '../domain/exchange/itsm/runs.commands.ts';
 import {
   hasChanged,
+  listDue,
   listFollowers,
   newestPosition,
-  noteFollowed,
-} from '../domain/exchange/itsm/mappings.follow.ts';
-import { listDue } from '../domain/exchange/itsm/runs.due.ts';
-import { type RunRequest, startRun } from '../domain/exchange/itsm/runs.start.ts';
+  storeFollowedPosition,
+} from '../domain/exchange/itsm/runs.due.ts';
 import { type Services, systemContext } from '../domain/kernel/services.ts';
 import { EstateError } from '../platform/errors.ts';
 import { type Loop, startLoop } from './loop.ts';
@@ -52,7 +52,7 @@ export function startItsmFollower(services: Services, delayMs = 2_000): Loop {
 /** @returns whether a run was started. */
 async function push(services: Services, mappingId: string, position: number): Promise<boolean> {
   const started = await start(services, { mappingId, trigger: 'changes', direction: 'push' });
-  if (started) await noteFollowed(services.db, mappingId, position);
+  if (started) await storeFollowedPosition(services.db, mappingId, position);
   return started;
 }
 

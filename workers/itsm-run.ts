@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
-import { breakOffRun } from '../domain/exchange/itsm/runs.end.ts';
 import { itsmRunJob } from '../domain/exchange/itsm/runs.job.ts';
-import { loadRun, logRun } from '../domain/exchange/itsm/runs.store.ts';
-import type { RunRow } from '../domain/exchange/itsm/runs.types.ts';
+import type { RunRow } from '../domain/exchange/itsm/runs.store.ts';
+import { abortRun, loadRun, logRun } from '../domain/exchange/itsm/runs.store.ts';
 import {
   JobFailed,
   type JobProcessor,
@@ -12,8 +11,8 @@ import {
 } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
 import { isRemoteError } from '../integrations/itsm/remote.errors.ts';
-import { carryRun } from '../integrations/itsm/runs/run.carry.ts';
-import { usualConditions } from '../integrations/itsm/runs/run.types.ts';
+import { usualConditions } from '../integrations/itsm/runs/run.state.ts';
+import { executeRun } from '../integrations/itsm/runs/run.ts';
 import { isConnectionLoss } from '../platform/database.ts';
 import { EstateError, isStorageFull } from '../platform/errors.ts';
 
@@ -36,12 +35,12 @@ export const processesRuns = (conditions = usualConditions): JobProcessor =>
     itsmRunJob,
     async (job: Job, services) => {
       try {
-        return await carryRun(job, services, conditions);
+        return await executeRun(job, services, conditions);
       } catch (error) {
         job.signal.throwIfAborted();
         if (error instanceof JobStopped || isConnectionLoss(error) || isStorageFull(error)) throw error;
         const failure = failureOf(error);
-        await noteAttempt(job, services, failure);
+        await logRetry(job, services, failure);
         throw failure;
       }
     },
@@ -49,7 +48,7 @@ export const processesRuns = (conditions = usualConditions): JobProcessor =>
       const run = await lockRunOf(work.sql, payload.run_id, id);
       if (!run) return;
       await logRun(work.sql, run.id, run.stage, 'error', error.message);
-      await breakOffRun(work, run, {
+      await abortRun(work, run, {
         status: 'failed',
         error_code: isRemoteError(error.cause) ? error.cause.code : error.code,
         error_message: error.message,
@@ -59,7 +58,7 @@ export const processesRuns = (conditions = usualConditions): JobProcessor =>
       const run = await lockRunOf(work.sql, payload.run_id, id);
       if (!run) return;
       await logRun(work.sql, run.id, run.stage, 'error', 'The run was cancelled.');
-      await breakOffRun(work, run, { status: 'cancelled' });
+      await abortRun(work, run, { status: 'cancelled' });
     },
   );
 
@@ -73,7 +72,7 @@ function failureOf(reason: unknown): unknown {
 }
 
 /** Writes into the run's log that the job is retried, and why. */
-async function noteAttempt({ id, payload }: Job, { db }: Services, failure: unknown): Promise<void> {
+async function logRetry({ id, payload }: Job, { db }: Services, failure: unknown): Promise<void> {
   const known = failure instanceof EstateError;
   if (failure instanceof JobFailed || (known && failure.status < 500)) return;
   const { failures } = await db('jobs').where({ id }).first('failures');

@@ -4,8 +4,8 @@ import {
   deleteConnection,
   patchConnection,
 } from '../../domain/exchange/itsm/connections.commands.ts';
+import { ConnectionCreate, ConnectionPatch } from '../../domain/exchange/itsm/connections.input.ts';
 import { listConnections, readConnection } from '../../domain/exchange/itsm/connections.queries.ts';
-import { ConnectionCreate, ConnectionPatch } from '../../domain/exchange/itsm/connections.types.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { readHealth } from '../../integrations/itsm/connections/connections.health.ts';

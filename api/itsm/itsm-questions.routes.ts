@@ -1,8 +1,11 @@
 import Type, { type TSchema } from 'typebox';
-import { mapPairAgain, unmapPair } from '../../domain/exchange/itsm/pairs.commands.ts';
-import { relinkPairs } from '../../domain/exchange/itsm/pairs.relink.ts';
-import { answerQuestion } from '../../domain/exchange/itsm/questions.commands.ts';
-import { listPairs, listQuestions } from '../../domain/exchange/itsm/questions.queries.ts';
+import {
+  answerQuestion,
+  mapPairAgain,
+  relinkPairs,
+  unmapPair,
+} from '../../domain/exchange/itsm/review.commands.ts';
+import { listPairs, listQuestions } from '../../domain/exchange/itsm/review.queries.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { operation } from '../operation.ts';

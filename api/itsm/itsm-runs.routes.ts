@@ -1,9 +1,13 @@
 import Type, { type TSchema } from 'typebox';
-import { cancelRun } from '../../domain/exchange/itsm/runs.commands.ts';
-import { listRuns, readRun, runText } from '../../domain/exchange/itsm/runs.queries.ts';
-import { listPlanRows, listRunLog } from '../../domain/exchange/itsm/runs.rows.ts';
-import { startRun } from '../../domain/exchange/itsm/runs.start.ts';
-import type { RunDirection } from '../../domain/exchange/itsm/runs.types.ts';
+import { cancelRun, startRun } from '../../domain/exchange/itsm/runs.commands.ts';
+import {
+  listPlanRows,
+  listRunLog,
+  listRuns,
+  readRun,
+  runText,
+} from '../../domain/exchange/itsm/runs.queries.ts';
+import type { RunDirection } from '../../domain/exchange/itsm/runs.store.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { downloadPlan } from '../../reports/itsm/itsm-plan.download.ts';
 import { sendJson } from '../json.ts';

@@ -1,7 +1,10 @@
 import Type from 'typebox';
-import { authTypes, connectionKinds } from '../../domain/exchange/itsm/connections.kinds.ts';
-import { NewRecords } from '../../domain/exchange/itsm/connections.new-records.ts';
-import { HttpSources } from '../../domain/exchange/itsm/connections.sources.ts';
+import {
+  authTypes,
+  connectionKinds,
+  HttpSources,
+  NewRecords,
+} from '../../domain/exchange/itsm/connections.input.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { advice } from '../../integrations/itsm/remote.errors.ts';
 

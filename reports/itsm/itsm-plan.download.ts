@@ -1,7 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { SEE_SYNC } from '../../domain/exchange/itsm/connections.queries.ts';
-import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
-import { walkPlanRows } from '../../domain/exchange/itsm/runs.rows.ts';
+import { runText, walkPlanRows } from '../../domain/exchange/itsm/runs.queries.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Cell, Column } from '../kernel/formats/formats.types.ts';

@@ -10,11 +10,15 @@ import { checkIfMatch } from '../../kernel/etag.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { keepConnection } from './connections.keep.ts';
-import { type LoadedConnection, loadConnection, secretContext } from './connections.load.ts';
-import { connectionOwnedBy } from './connections.owner.ts';
+import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.input.ts';
+import {
+  connectionOwnedBy,
+  type LoadedConnection,
+  loadConnection,
+  secretContext,
+} from './connections.load.ts';
 import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
-import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.types.ts';
+import { mergeConnection } from './connections.rules.ts';
 
 /** What storing a connection needs besides the request. */
 export interface ConnectionTools {
@@ -33,7 +37,7 @@ export async function createConnection(
   input: ConnectionCreate,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, MANAGE_SYNC);
-  const { settings, secrets } = keepConnection(tools.outbound, input, undefined);
+  const { settings, secrets } = mergeConnection(tools.outbound, input, undefined);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
@@ -43,7 +47,7 @@ export async function createConnection(
     );
     work.emit({
       event_type: 'itsm_connection.created',
-      data: { id, changes: rowChanges(null, await tellRow(sql, id)) },
+      data: { id, changes: rowChanges(null, await connectionEventRow(sql, id)) },
     });
     return await connectionText(sql, id);
   });
@@ -65,13 +69,13 @@ export async function patchConnection(
     const { sql } = work;
     const before = await loadConnection(sql, tools.secrets, id, 'for update');
     checkIfMatch(ctx, await connectionText(sql, id));
-    const { settings, secrets } = keepConnection(tools.outbound, patch, before);
+    const { settings, secrets } = mergeConnection(tools.outbound, patch, before);
     const secretsChanged = !isDeepStrictEqual(secrets, before.secrets);
     const { name, is_active, ...called } = settings;
     const { name: _, is_active: __, ...calledBefore } = before.settings;
     const anew = secretsChanged || !isDeepStrictEqual(called, calledBefore);
     const resumed = is_active && !before.settings.is_active;
-    const row = await tellRow(sql, id);
+    const row = await connectionEventRow(sql, id);
     await named(
       sql('itsm_connections')
         .where({ id })
@@ -85,7 +89,7 @@ export async function patchConnection(
           ...(is_active ? { paused_reason: null } : {}),
         }),
     );
-    const changes = rowChanges(row, await tellRow(sql, id));
+    const changes = rowChanges(row, await connectionEventRow(sql, id));
     if (Object.keys(changes).length > 0 || secretsChanged) {
       await sql('itsm_connections').where({ id }).update({ updated_at: sql.fn.now() });
       work.emit({
@@ -103,7 +107,7 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async ({ sql, emit }) => {
     await sql.raw('select from itsm_connections where id = ? for update', [id]);
     checkIfMatch(ctx, await connectionText(sql, id));
-    const row = await tellRow(sql, id);
+    const row = await connectionEventRow(sql, id);
     const { rows } = await sql.raw('select count(*) as count from itsm_mappings where connection_id = ?', [
       id,
     ]);
@@ -128,7 +132,11 @@ export interface TestOutcome {
  * Keeps what came of a test of the connection as it was loaded.
  * @throws EstateError `not_found`; `conflict` when it has been changed meanwhile.
  */
-export async function keepTest(ctx: Ctx, tested: LoadedConnection, outcome: TestOutcome): Promise<void> {
+export async function storeTestResult(
+  ctx: Ctx,
+  tested: LoadedConnection,
+  outcome: TestOutcome,
+): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const { id, version } = tested;
   await command(ctx, async ({ sql, emit }) => {
@@ -141,7 +149,7 @@ export async function keepTest(ctx: Ctx, tested: LoadedConnection, outcome: Test
     if (rows[0].version !== version) {
       throw new EstateError('conflict', 'The connection was changed while it was tested; test it again.');
     }
-    const row = await tellRow(sql, id);
+    const row = await connectionEventRow(sql, id);
     await sql.raw(
       `update itsm_connections set last_tested_at = date_trunc('milliseconds', clock_timestamp()), test_status = ?,
          test_message = ? where id = ?`,
@@ -149,7 +157,7 @@ export async function keepTest(ctx: Ctx, tested: LoadedConnection, outcome: Test
     );
     emit({
       event_type: 'itsm_connection.tested',
-      data: { id, changes: rowChanges(row, await tellRow(sql, id)) },
+      data: { id, changes: rowChanges(row, await connectionEventRow(sql, id)) },
     });
   });
 }
@@ -161,7 +169,7 @@ const rowOf = ({ sources, new_records, ...settings }: ConnectionSettings) => ({
   new_records: new_records === null ? null : JSON.stringify(new_records),
 });
 
-async function tellRow(sql: Sql, id: string): Promise<StoredRow> {
+async function connectionEventRow(sql: Sql, id: string): Promise<StoredRow> {
   return (await sql.raw(told, [id])).rows[0];
 }
 

@@ -1,13 +1,27 @@
+import type { Knex } from 'knex';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import type { ConnectionSecrets, ConnectionSettings, KeptConnection } from './connections.types.ts';
+import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
+import type { Caller, Ctx, Work } from '../../kernel/context.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { ConnectionSecrets, ConnectionSettings, ConnectionWithSecrets } from './connections.input.ts';
+import { MANAGE_SYNC } from './connections.queries.ts';
+import {
+  loadMappingRow,
+  loadMappingRows,
+  type MappingScope,
+  managersOfSync,
+  permissionsOfMapping,
+  requireMappingPermissions,
+} from './mappings.load.ts';
+import type { RunDirection } from './runs.store.ts';
 
 /** What the secrets of a connection are sealed for. */
 export const secretContext = (id: string): string => `itsm_connection.${id}`;
 
 /** A connection as it is stored, and as of when. */
-export interface LoadedConnection extends KeptConnection {
+export interface LoadedConnection extends ConnectionWithSecrets {
   id: string;
   /** Differs after each change of what is set. */
   version: string;
@@ -44,4 +58,137 @@ export async function requireActive(sql: Sql, id: string): Promise<void> {
   const connection = await sql('itsm_connections').where({ id }).first('is_active');
   if (connection?.is_active) return;
   throw new EstateError('wrong_state', 'The connection is paused: set its is_active to true, and run again.');
+}
+
+/**
+ * The columns by which the caller becomes the owner of a connection. Its runs act with the owner's rights, so the caller
+ * must hold what all of its mappings use.
+ * @throws EstateError `forbidden` naming the missing permission.
+ */
+export async function connectionOwnedBy(
+  ctx: Ctx,
+  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  connectionId: string,
+): Promise<ReturnType<typeof ownedBy>> {
+  for (const mapping of await loadMappingRows(sql, connectionId)) {
+    requireMappingPermissions(ctx.caller, metamodel, mapping);
+  }
+  return ownedBy(ctx.caller);
+}
+
+/** Makes the caller the owner of a connection. @throws EstateError `forbidden` as {@link connectionOwnedBy}. */
+export async function takeOverConnection(ctx: Ctx, work: Work, id: string): Promise<void> {
+  const { owner_id: before } = await work.sql('itsm_connections').where({ id }).forUpdate().first('owner_id');
+  const columns = await connectionOwnedBy(ctx, work, id);
+  await work.sql('itsm_connections').where({ id }).update(columns);
+  if (before === columns.owner_id) return;
+  const changes = { owner_id: { old: before, new: columns.owner_id } };
+  work.emit({ event_type: 'itsm_connection.updated', data: { id, changes } });
+}
+
+/**
+ * Whoever starts or steers runs of a mapping must hold what they use.
+ * @throws EstateError `forbidden` naming the missing permission, `not_found`.
+ */
+export async function requireMappingPermissionsById(
+  ctx: Ctx,
+  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  mappingId: string,
+): Promise<void> {
+  requireMappingPermissions(ctx.caller, metamodel, await loadMappingRow(sql, mappingId));
+}
+
+/**
+ * Who asks for a run, and the owner of the connection, must hold what it uses.
+ * @throws EstateError `forbidden` naming the missing permission; OwnerRefused where it is the owner's.
+ */
+export async function requireRunRights(
+  ctx: Ctx,
+  { sql, metamodel }: Work,
+  connectionId: string,
+  mappingId: string,
+  direction: RunDirection,
+): Promise<void> {
+  const mapping = { ...(await loadMappingRow(sql, mappingId)), sync_direction: direction };
+  requireMappingPermissions(ctx.caller, metamodel, mapping);
+  await callerOfConnection(sql, metamodel, connectionId, mapping);
+}
+
+/**
+ * As whom runs of a mapping act: the owner of its connection.
+ * @throws OwnerRefused when the owner is gone, inactive, or lacks a permission that the mapping uses.
+ */
+export async function callerOfConnection(
+  sql: Sql,
+  metamodel: Metamodel,
+  connectionId: string,
+  mapping: MappingScope,
+): Promise<Caller> {
+  const owned = await sql('itsm_connections').where({ id: connectionId }).first('owner_id', 'rights');
+  const needed = [MANAGE_SYNC, ...permissionsOfMapping(metamodel, mapping)] as const;
+  return await callerOfOwner(sql, owned, 'connection', needed);
+}
+
+/** Pauses the connection of a mapping whose owner may not do what its runs do, and tells those who can take it over. */
+export async function pauseConnection(
+  { sql, emit }: { sql: Knex.Transaction; emit: Work['emit'] },
+  mappingId: string,
+  { message }: OwnerRefused,
+): Promise<void> {
+  const { rows } = await sql.raw(
+    `update itsm_connections set is_active = false, paused_reason = ?, updated_at = now()
+     where id = (select connection_id from itsm_mappings where id = ?) and is_active returning id, name`,
+    [message, mappingId],
+  );
+  if (!rows[0]) return;
+  const changes = {
+    is_active: { old: true, new: false },
+    paused_reason: { old: null, new: message },
+  };
+  const recipients = await managersOfSync(sql);
+  emit({
+    event_type: 'itsm_connection.paused',
+    data: { ...rows[0], changes, recipients },
+  });
+}
+
+/** The refresh token of a connection, which its remote may replace each time that it is used. */
+export interface RefreshTokens {
+  /** As it is stored now: another process may have used it since. */
+  read(): Promise<string | undefined>;
+  /** Keeps the one that has come in place of the used one, unless somebody has set another since. */
+  keep(used: string, renewed: string): Promise<void>;
+}
+
+/** No event tells of it: nothing that anybody has set is another, and what was tested stands. */
+export function refreshTokensOf(
+  { db, secrets }: { db: Db; secrets: SecretBox },
+  connectionId: string,
+): RefreshTokens {
+  return {
+    async read() {
+      try {
+        return (await loadConnection(db, secrets, connectionId)).secrets.refresh_token;
+      } catch (error) {
+        // deleted meanwhile
+        if (error instanceof EstateError && error.code === 'not_found') return undefined;
+        throw error;
+      }
+    },
+    async keep(used, renewed) {
+      await inTransaction(db, async (sql) => {
+        const { rows } = await sql.raw('select from itsm_connections where id = ? for update', [
+          connectionId,
+        ]);
+        if (!rows[0]) return;
+        const { secrets: stored } = await loadConnection(sql, secrets, connectionId);
+        if (stored.refresh_token !== used) return;
+        const sealed = secrets.seal(
+          JSON.stringify({ ...stored, refresh_token: renewed }),
+          secretContext(connectionId),
+        );
+        await sql('itsm_connections').where({ id: connectionId }).update({ secrets: sealed });
+      });
+    },
+  };
 }

@@ -1,10 +1,44 @@
+import type { Sql } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
-import { itsmRunJob } from './runs.job.ts';
-import { removeOldRuns } from './runs.retention.ts';
-import { itsmScheduleJob } from './schedules.job.ts';
+import { itsmRunJob, itsmScheduleJob } from './runs.job.ts';
 
 /** Synchronisation with ITSM systems. */
 export const itsmExtension: Extension = {
   jobs: [itsmRunJob, itsmScheduleJob],
   cleanups: { itsm_runs: (sql, { itsm_runs_days }) => removeOldRuns(sql, itsm_runs_days) },
 };
+
+/** Plans of so many rows go at once, or a single larger one. */
+const ROWS = 50_000;
+
+/**
+ * Removes runs that have ended so many days ago, with their plans and logs. Of each mapping stay the last run that was
+ * completed and the last that can be taken back. What is paired, and what both sides have agreed on, is no part of runs.
+ * @returns how many have gone; 0 when none is left to go.
+ */
+async function removeOldRuns(sql: Sql, days: number): Promise<number> {
+  const { rowCount } = await sql.raw(
+    `with kept as (
+       select k.id from itsm_mappings m, lateral (
+         (select r.id from itsm_runs r where r.mapping_id = m.id and r.status = 'completed' order by r.id desc limit 1)
+         union all
+         (select r.id from itsm_runs r where r.mapping_id = m.id
+            and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'applied')
+            and not exists (select from itsm_runs u where u.undo_of = r.id and u.status = 'completed')
+          order by r.id desc limit 1)
+       ) k
+     ),
+     old as (
+       select r.id, coalesce(sum((select sum(n::bigint) from jsonb_each_text(r.stats -> 'planned') as a(action, n)))
+         over (order by r.id rows between unbounded preceding and 1 preceding), 0) as rows_before
+       from itsm_runs r
+       where r.status in ('completed', 'failed', 'cancelled', 'superseded')
+         and r.completed_at < now() - make_interval(days => ?)
+         and not exists (select from kept where kept.id = r.id)
+         and not exists (select from itsm_runs u where u.undo_of = r.id and u.status in ('queued', 'running', 'review'))
+     )
+     delete from itsm_runs r using old where r.id = old.id and old.rows_before < ${ROWS}`,
+    [days],
+  );
+  return rowCount as number;
+}

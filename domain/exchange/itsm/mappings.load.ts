@@ -1,5 +1,10 @@
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
+import type { Caller } from '../../kernel/context.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { mapsCosts, relatedPath } from './mappings.rules.ts';
 import type { MappingRow } from './mappings.types.ts';
 
 const whole = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode,
@@ -31,4 +36,60 @@ export async function loadMappedTypes(sql: Sql, connectionId: string): Promise<R
 export async function loadMappingRows(sql: Sql, connectionId: string): Promise<MappingRow[]> {
   const { rows } = await sql.raw(`${whole} where m.connection_id = ? order by m.id`, [connectionId]);
   return rows;
+}
+
+/** What decides which rights a mapping uses. */
+export type MappingScope = Pick<
+  MappingRow,
+  'card_type_key' | 'sync_direction' | 'sync_mode' | 'fields' | 'relations' | 'card_defaults'
+>;
+
+/** The permissions that runs of a mapping use in the inventory. */
+export function permissionsOfMapping(metamodel: Metamodel, mapping: MappingScope): AppPermission[] {
+  const { sync_direction: direction, sync_mode: mode, relations, fields } = mapping;
+  const relates = relations.length > 0 || fields.some(({ card_field }) => relatedPath(card_field));
+  const writes = direction !== 'push';
+  const needed: [AppPermission, boolean][] = [
+    ['inventory.view', true],
+    ['inventory.create', writes],
+    ['inventory.edit', writes],
+    ['inventory.archive', writes && mode !== 'additive'],
+    ['relations.manage', writes && relates],
+    ['relations.view', relates],
+    ['costs.view', mapsCosts(metamodel, mapping)],
+  ];
+  return needed.flatMap(([permission, isNeeded]) => (isNeeded ? [permission] : []));
+}
+
+/**
+ * Nobody writes or reads through a mapping what they may not write or read themselves.
+ * @throws EstateError `forbidden` naming the missing permission.
+ */
+export function requireMappingPermissions(caller: Caller, metamodel: Metamodel, mapping: MappingScope): void {
+  for (const permission of permissionsOfMapping(metamodel, mapping)) requirePermission(caller, permission);
+}
+
+/** Nobody reads what everybody is told. */
+const MOST = 20;
+
+/** Whom to tell of a mapping: whoever has set it up, a program's keeper, or else those who manage synchronisation. */
+export async function ownersOf(sql: Sql, createdBy: string | null): Promise<string[]> {
+  const { rows: owners } = await sql.raw(
+    `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
+     where u.id = ? and p.is_active`,
+    [createdBy as never],
+  );
+  if (owners[0]) return [owners[0].id];
+  return await managersOfSync(sql);
+}
+
+/** People who may manage synchronisation. */
+export async function managersOfSync(sql: Sql): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select u.id from users u join roles r on r.key = u.role
+     where u.is_active and u.kind <> 'service' and not r.is_archived
+       and (r.permissions ->> '*' = 'true' or r.permissions ->> 'itsm_sync.manage' = 'true')
+     order by u.id limit ${MOST}`,
+  );
+  return rows.map(({ id }: { id: string }) => id);
 }

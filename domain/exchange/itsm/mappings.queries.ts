@@ -7,7 +7,7 @@ import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lis
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { SEE_SYNC } from './connections.queries.ts';
-import { brokenReason, type StoredForBreak } from './mappings.broken.ts';
+import { brokenReason, type StoredForBreak } from './mappings.rules.ts';
 
 const fieldRows = `(select json_agg(json_build_object('id', f.mapping_id || '.' || f.position,
     'card_field', f.card_field, 'remote_field', f.remote_field, 'direction', f.direction,
@@ -59,7 +59,7 @@ const mappingList: ListSpec = {
       'enabled', s.enabled) end`,
     due_at: 'utc(m.due_at)',
     is_active: 'm.is_active',
-    // what the reason is found by; it is put in its place by `tellBroken`
+    // what the reason is found by; it is put in its place by `withBrokenReason`
     broken: `json_build_object('id', m.id, 'card_type_key', m.card_type_key, 'sync_direction', m.sync_direction,
       'card_defaults', m.card_defaults, 'drift', m.drift, 'fields', ${fieldRows}, 'relations', ${relationRows},
       'mapped_types', (select json_object_agg(o.id, o.card_type_key) from itsm_mappings o
@@ -80,7 +80,7 @@ interface Listed {
 }
 
 /** Puts the reason in its place why a mapping cannot run. */
-function tellBroken<M extends Listed>(metamodel: Metamodel, mappings: M[]): object[] {
+function withBrokenReason<M extends Listed>(metamodel: Metamodel, mappings: M[]): object[] {
   return mappings.map((mapping) =>
     mapping.broken ? { ...mapping, broken: brokenReason(metamodel, mapping.broken) } : mapping,
   );
@@ -100,7 +100,7 @@ export async function listMappings(
   if (connectionId) where.push({ sql: 'm.connection_id = ?::uuid', bindings: [connectionId] });
   if (cardType) where.push({ sql: 'm.card_type_key = ?', bindings: [cardType] });
   const list = JSON.parse(await runList(ctx.db, mappingList, where, params, { owner: ctx.caller.userId }));
-  return JSON.stringify({ ...list, items: tellBroken(ctx.metamodel, list.items) });
+  return JSON.stringify({ ...list, items: withBrokenReason(ctx.metamodel, list.items) });
 }
 
 /** One mapping as JSON. @throws EstateError `forbidden`, `not_found`. */
@@ -117,5 +117,5 @@ export async function mappingText(sql: Sql, metamodel: Metamodel, id: string): P
     id,
   ] as never);
   if (!rows[0]) throw notFound('mapping', id);
-  return JSON.stringify(tellBroken(metamodel, [JSON.parse(rows[0].item)])[0]);
+  return JSON.stringify(withBrokenReason(metamodel, [JSON.parse(rows[0].item)])[0]);
 }

@@ -1,19 +1,31 @@
 import type { Knex } from 'knex';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { OwnerRefused } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { requireRunRights } from './connections.owner.ts';
+import { pauseConnection, requireRunRights } from './connections.load.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
-import { forgetDue } from './runs.due.ts';
-import { breakOffRun } from './runs.end.ts';
+import { clearDue } from './runs.due.ts';
 import { itsmRunJob } from './runs.job.ts';
-import { changeRun, loadRun, requireStatus } from './runs.store.ts';
+import {
+  abortRun,
+  changeRun,
+  insertRun,
+  loadRun,
+  logRun,
+  type RunDirection,
+  type RunStage,
+  type RunTrigger,
+  requireStatus,
+} from './runs.store.ts';
+import { needsFullRead } from './sync-state.ts';
 
 /** Which rows of a plan are meant; all that wait unless given. */
-export interface RowChoice {
+interface RowChoice {
   rows?: readonly number[];
   action?: string;
 }
@@ -142,7 +154,166 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
       JOB_STATE_CHANNEL,
       run.job_id ?? '',
     ]);
-    await breakOffRun(work, run, { status: 'cancelled' });
-    if (run.mapping_id !== null) await forgetDue(sql, run.mapping_id);
+    await abortRun(work, run, { status: 'cancelled' });
+    if (run.mapping_id !== null) await clearDue(sql, run.mapping_id);
   });
+}
+
+/** What a run is to do. */
+export interface RunRequest {
+  mappingId: string;
+  trigger: RunTrigger;
+  /** As the mapping goes unless given. */
+  direction?: RunDirection;
+  /** Read everything; else as old as the last complete reading is. */
+  complete?: boolean;
+  /** Apply the plan without anybody's look; as the mapping says unless given. */
+  autoApply?: boolean;
+  /** Only if a run of its schedule is still due, which had to wait for another. */
+  ifDue?: boolean;
+}
+
+/**
+ * Makes sure that a run which takes another one back may begin: what waits for review gives way to it.
+ * @throws EstateError `not_found`, `wrong_state` where the mapping or its connection is paused, or a run is under way.
+ */
+export async function prepareUndo(ctx: Ctx, work: Work, mappingId: string): Promise<void> {
+  const mapping = await lockMapping(work.sql, mappingId);
+  requireRunnable(mapping, mappingId, mapping.sync_direction);
+  await requireRunRights(ctx, work, mapping.connection_id, mappingId, mapping.sync_direction);
+  await supersedeOpenPlan(ctx, work, mappingId, 'undo');
+}
+
+interface Asked {
+  connection_id: string;
+  sync_direction: RunDirection;
+  auto_apply: boolean;
+  is_active: boolean;
+  connection_active: boolean;
+  due: boolean;
+  /** No delta would do. */
+  needs_complete: boolean;
+}
+
+/**
+ * Starts a run of a mapping. One that a person asks for takes the place of a plan that waits for review; one that a
+ * schedule or a change asks for leaves it, and whatever is under way, alone: that of a schedule is due from then on, and
+ * begins when the other is over. One that nobody asks for pauses the connection where its owner may not do what the run
+ * does.
+ * @returns the run's id; null when it was left for later.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` where the mapping or its connection is paused, goes another
+ *   way, or has a run under way.
+ */
+export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  try {
+    return await queueRun(ctx, request);
+  } catch (error) {
+    if (request.trigger === 'manual' || !(error instanceof OwnerRefused)) throw error;
+    await command(ctx, (work) => pauseConnection(work, request.mappingId, error));
+    throw new EstateError('wrong_state', `${error.message} The connection is paused.`, { cause: error });
+  }
+}
+
+async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { mappingId, trigger } = request;
+    const mapping = await lockMapping(sql, mappingId, request.direction);
+    const direction = request.direction ?? mapping.sync_direction;
+    requireRunnable(mapping, mappingId, direction);
+    if (request.ifDue && !mapping.due) return null;
+    await requireRunRights(ctx, work, mapping.connection_id, mappingId, direction);
+    if (!(await supersedeOpenPlan(ctx, work, mappingId, trigger))) return null;
+    // it does what the schedule has asked for as well
+    if (mapping.due && direction === mapping.sync_direction) await clearDue(sql, mappingId);
+    const id = await insertRun(work, {
+      connection_id: mapping.connection_id,
+      mapping_id: mappingId,
+      direction,
+      trigger,
+      status: 'queued',
+      stage: 'read',
+      complete: mapping.needs_complete || (request.complete ?? false),
+      auto_apply: request.autoApply ?? mapping.auto_apply,
+      created_by: ctx.caller.userId,
+    });
+    const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: id });
+    await sql('itsm_runs').where({ id }).update({ job_id });
+    return id;
+  });
+}
+
+/** @param direction of the run that is asked for; as the mapping goes unless given. */
+async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Promise<Asked> {
+  const { rows } = await sql.raw(
+    `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
+       ${needsFullRead('coalesce(a.direction, m.sync_direction)')} as needs_complete
+     from itsm_mappings m join itsm_connections c on c.id = m.connection_id
+     cross join (select ?::text as direction) a
+     left join itsm_books b on b.mapping_id = m.id
+     where m.id = ? for no key update of m`,
+    [direction ?? null, id],
+  );
+  if (!rows[0]) throw notFound('mapping', id);
+  return rows[0];
+}
+
+function requireRunnable(mapping: Asked, id: string, direction: RunDirection): void {
+  const extra = { mapping_id: id };
+  if (!mapping.connection_active)
+    throw new EstateError('wrong_state', 'The connection is paused.', { extra });
+  if (!mapping.is_active) throw new EstateError('wrong_state', 'The mapping is paused.', { extra });
+  if (mapping.sync_direction !== 'bidirectional' && mapping.sync_direction !== direction) {
+    const message = `The mapping goes one way: ${mapping.sync_direction}.`;
+    throw new EstateError('wrong_state', message, { extra });
+  }
+}
+
+/** Two runs of a mapping never overlap. @returns false where the new one is left for later. */
+async function supersedeOpenPlan(
+  ctx: Ctx,
+  work: Work,
+  mappingId: string,
+  trigger: RunRequest['trigger'],
+): Promise<boolean> {
+  const { rows } = await work.sql.raw(
+    `select r.id, r.status, r.stage, j.status in ('failed', 'cancelled') as job_ended
+     from itsm_runs r left join jobs j on j.id = r.job_id
+     where r.mapping_id = ? and r.status in ('queued', 'running', 'review') for update of r`,
+    [mappingId],
+  );
+  const [other] = rows;
+  if (!other) return true;
+  const completed_at = work.sql.raw('clock_timestamp()');
+  if (other.status !== 'review' && other.job_ended) {
+    // its job was ended from outside
+    await changeRun(work, other.id, 'itsm_run.cancelled', { status: 'cancelled', completed_at });
+    return true;
+  }
+  if (trigger === 'schedule') await markDue(work.sql, mappingId, other);
+  if (trigger === 'schedule' || trigger === 'changes') return false;
+  if (other.status !== 'review') {
+    throw new EstateError('wrong_state', 'A run of the mapping is under way.', {
+      extra: { mapping_id: mappingId, run_id: other.id },
+    });
+  }
+  await changeRun(work, other.id, 'itsm_run.superseded', {
+    status: 'superseded',
+    completed_at,
+  });
+  ctx.log.info({ run: other.id }, 'another run has taken the place of the plan');
+  return true;
+}
+
+/** Notes that a run of the mapping's schedule waits, and tells so in the log of the run that it waits for. */
+async function markDue(sql: Sql, mappingId: string, other: { id: string; stage: RunStage }): Promise<void> {
+  const { rows } = await sql.raw(
+    `update itsm_mappings set due_at = date_trunc('milliseconds', clock_timestamp()) where id = ? and due_at is null
+     returning id`,
+    [mappingId],
+  );
+  if (!rows[0]) return;
+  const told = 'The time of a scheduled run has come; it begins when this one is over.';
+  await logRun(sql, other.id, other.stage, 'info', told);
 }

@@ -1,6 +1,8 @@
-import type { ConnectionKind } from '../../../domain/exchange/itsm/connections.kinds.ts';
-import type { RefreshTokens } from '../../../domain/exchange/itsm/connections.refresh.ts';
-import type { KeptConnection } from '../../../domain/exchange/itsm/connections.types.ts';
+import type {
+  ConnectionKind,
+  ConnectionWithSecrets,
+} from '../../../domain/exchange/itsm/connections.input.ts';
+import type { RefreshTokens } from '../../../domain/exchange/itsm/connections.load.ts';
 import type { OutboundTls } from '../../../platform/outbound.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { HttpAuth } from '../connectors/http/config.ts';
@@ -28,9 +30,9 @@ export type OpenedRemote = Connector & {
 /** How connections of one kind are opened and tested. */
 interface RemoteKind {
   /** The credentials were checked when the connection was stored. */
-  open(connection: KeptConnection, parts: OpenParts): OpenedRemote;
+  open(connection: ConnectionWithSecrets, parts: OpenParts): OpenedRemote;
   /** The rights that a test of the connection looks at. */
-  tested(connection: KeptConnection): readonly Tested[];
+  tested(connection: ConnectionWithSecrets): readonly Tested[];
 }
 
 /** Rights on a table; a test fails only if a needed one is missing. */
@@ -69,12 +71,12 @@ const serviceNow: RemoteKind = {
   },
 };
 
-const passwordOf = ({ settings, secrets }: KeptConnection) => ({
+const passwordOf = ({ settings, secrets }: ConnectionWithSecrets) => ({
   username: settings.username!,
   password: secrets.password!,
 });
 
-function serviceNowAuth(connection: KeptConnection): ServiceNowAuth {
+function serviceNowAuth(connection: ConnectionWithSecrets): ServiceNowAuth {
   const { settings, secrets } = connection;
   const client = {
     kind: 'oauth',
@@ -93,7 +95,7 @@ function serviceNowAuth(connection: KeptConnection): ServiceNowAuth {
   }
 }
 
-function createApiOf({ settings: { new_records: way } }: KeptConnection): CreateApi {
+function createApiOf({ settings: { new_records: way } }: ConnectionWithSecrets): CreateApi {
   switch (way?.through) {
     case 'import_set':
       return { kind: 'import_set', staging: way.staging_tables };
@@ -146,7 +148,7 @@ const netBox: RemoteKind = {
   ],
 };
 
-function httpAuth(connection: KeptConnection): HttpAuth {
+function httpAuth(connection: ConnectionWithSecrets): HttpAuth {
   switch (connection.settings.auth_type) {
     case 'basic':
       return { kind: 'basic', ...passwordOf(connection) };

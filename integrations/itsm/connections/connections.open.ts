@@ -1,5 +1,5 @@
 import type { LoadedConnection } from '../../../domain/exchange/itsm/connections.load.ts';
-import { refreshTokensOf } from '../../../domain/exchange/itsm/connections.refresh.ts';
+import { refreshTokensOf } from '../../../domain/exchange/itsm/connections.load.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { TransportConfig } from '../connectors/transport.ts';
 import { databaseLimiterStore } from '../limiter/limiter.database.ts';

@@ -1,4 +1,4 @@
-import { keepTest } from '../../../domain/exchange/itsm/connections.commands.ts';
+import { storeTestResult } from '../../../domain/exchange/itsm/connections.commands.ts';
 import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { loadMappingRows } from '../../../domain/exchange/itsm/mappings.load.ts';
@@ -51,7 +51,7 @@ export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): 
       return { success: false, message: sentence(error), failure: error.code, rights: [] };
     },
   );
-  await keepTest(ctx, connection, {
+  await storeTestResult(ctx, connection, {
     test_status: test.success ? 'passed' : 'failed',
     test_message: test.message,
   });

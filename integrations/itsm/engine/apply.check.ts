@@ -1,6 +1,6 @@
 import type { RemoteRecord } from '../remote.types.ts';
 import { localFields, remoteFields } from './fields.ts';
-import type { Agreed, Book, BookChange, LocalCard, Mapping, Path } from './model.types.ts';
+import type { Agreed, LocalCard, Mapping, Path, StateChange, SyncState } from './model.types.ts';
 import type { LocalState, Outcome, Plan, PlanRow, RemoteState } from './plan.types.ts';
 import { canonical, same, told, type Value } from './values.ts';
 
@@ -16,12 +16,12 @@ interface Written {
 }
 
 /**
- * What an applied row changes in the book. The base takes the value that the written side really holds: when it stores
+ * What an applied row changes in the sync state. The base takes the value that the written side really holds: when it stores
  * something else than it was sent, that difference must not look like somebody's change. So an own write never comes
  * back.
  */
-export function bookChanges(mapping: Mapping, row: PlanRow, written: Written): BookChange[] {
-  const drops = row.drops.map((remoteId): BookChange => ({ op: 'drop', remoteId }));
+export function stateChanges(mapping: Mapping, row: PlanRow, written: Written): StateChange[] {
+  const drops = row.drops.map((remoteId): StateChange => ({ op: 'drop', remoteId }));
   const { link } = row;
   if (link) return [{ op: row.action === 'relate' ? 'link' : 'unlink', link: baseLink(row, link) }, ...drops];
   const base = held(mapping, row, written);
@@ -37,7 +37,7 @@ export function bookChanges(mapping: Mapping, row: PlanRow, written: Written): B
   }
   if (remoteId === null) return drops;
   const forgotten = row.forgets.map((path) => [path, null] as const);
-  const changes: BookChange[] = [];
+  const changes: StateChange[] = [];
   if (Object.keys(base).length + forgotten.length > 0) {
     changes.push({ op: 'base', remoteId, base: { ...base, ...Object.fromEntries(forgotten) } });
   }
@@ -49,7 +49,7 @@ export function bookChanges(mapping: Mapping, row: PlanRow, written: Written): B
  * Whether a row has its side hold something else than what is agreed on with it. So it is where a conflict that was settled is
  * taken back: both sides had moved, and each has its own value again, while what they had agreed on is older than both.
  */
-export function writesBeyond({ side, diff, agreed }: PlanRow, path: Path): boolean {
+export function writesOtherThanAgreed({ side, diff, agreed }: PlanRow, path: Path): boolean {
   const [sent, held] = [diff[path], agreed[path]];
   return side !== null && sent !== undefined && held !== undefined && !same(canonical(sent.new), held[side]);
 }
@@ -63,7 +63,7 @@ function held(mapping: Mapping, row: PlanRow, { card, record, left }: Written): 
   const base: Record<Path, Agreed> = {};
   for (const [path, agreed] of Object.entries(row.agreed)) {
     if (left?.has(path)) continue;
-    if (writesBeyond(row, path)) {
+    if (writesOtherThanAgreed(row, path)) {
       base[path] = agreed;
       continue;
     }
@@ -75,7 +75,7 @@ function held(mapping: Mapping, row: PlanRow, { card, record, left }: Written): 
   return base;
 }
 
-/** Why the inventory and the book are no longer as the row was made from; null when they are. */
+/** Why the inventory and the sync state are no longer as the row was made from; null when they are. */
 export function localObjection(mapping: Mapping, row: PlanRow, state: LocalState): string | null {
   const { expects, before } = row;
   const { card, pair } = state;
@@ -157,7 +157,7 @@ export interface Finding {
 /** Both sides as they are after a plan was applied: what its rows wrote, read again. */
 interface Aftermath {
   outcomes: ReadonlyMap<number, Outcome>;
-  book: Book;
+  syncState: SyncState;
   cards: ReadonlyMap<string, LocalCard>;
   /** By key; records that were not read again are not judged. */
   records: ReadonlyMap<string, RemoteState>;
@@ -193,7 +193,7 @@ function verifyRecord(mapping: Mapping, row: PlanRow, outcome: Outcome, after: A
   if (!state || state.kind === 'unknown') return null;
   if (row.action === 'delete') return state.kind === 'there' ? 'The record is there.' : null;
   if (state.kind === 'gone') return 'The record is not there.';
-  const base = after.book.pairs.get(remoteId)?.base ?? {};
+  const base = after.syncState.pairs.get(remoteId)?.base ?? {};
   // a remote may keep another form than it was sent, which is then what both sides agreed on
   return difference(
     row,
@@ -208,7 +208,7 @@ function difference(
   wanted: (agreed: PlanRow['agreed'][string], path: string) => Value,
 ): string | null {
   for (const [path, agreed] of Object.entries(row.agreed)) {
-    const want = writesBeyond(row, path) ? canonical(row.diff[path]!.new) : wanted(agreed, path);
+    const want = writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : wanted(agreed, path);
     const have = now[path] ?? null;
     if (!same(want, have)) return `'${path}' is ${told(have)} instead of ${told(want)}.`;
   }

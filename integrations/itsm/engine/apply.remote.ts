@@ -1,26 +1,25 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import { bookChanges, localObjection, remoteObjection } from './apply.check.ts';
+import { localObjection, remoteObjection, stateChanges } from './apply.check.ts';
 import {
   type Applying,
   allLeft,
+  hasOpenReferences,
   inParts,
-  isLate,
   leftOut,
-  meet,
   needsObjection,
-  resolveLate,
+  resolveReferences,
   without,
 } from './apply.rows.ts';
 import { remoteFields } from './fields.ts';
-import type { BookChange, Mapping, Path } from './model.types.ts';
+import type { Mapping, Path, StateChange } from './model.types.ts';
 import type {
-  Ending,
   LocalState,
   PlanRow,
   RemoteAnswer,
   RemoteState,
   RemoteWrite,
-  Standing,
+  RowResult,
+  TrackedRow,
 } from './plan.types.ts';
 import { canonical, same, type Value } from './values.ts';
 
@@ -45,41 +44,22 @@ interface Sending {
 /**
  * Applies rows at the remote, a few dozen at a time: they are noted as begun, their records are looked at once more,
  * and only then they are sent. When an answer is lost, now or because the process was killed, the write is looked up
- * by its mark before it is sent again. While one part is noted or looked at, another that has nothing to do with it is
- * sent, so that the limits of the remote alone set the pace.
+ * by its mark before it is sent again.
  * @returns the number of a row of which it is not known in the end whether it has arrived; null when there is none.
  */
-export async function applyRemote(applying: Applying, rows: readonly Standing[]): Promise<number | null> {
-  const { remoteBatch = BATCH, partsAtOnce = 1 } = applying.options;
-  const underWay = new Map<Promise<void>, readonly Standing[]>();
-  const lost: number[] = [];
-  const faults: unknown[] = [];
-  for (const part of inParts(rows, remoteBatch)) {
-    const isHeldUp = () =>
-      underWay.size >= partsAtOnce || [...underWay.values()].some((other) => meet(part, other));
-    while (isHeldUp()) await Promise.race(underWay.keys());
-    if (lost.length + faults.length > 0) break;
-    const work = applyPart(applying, part)
-      .then((no) => {
-        if (no !== null) lost.push(no);
-      })
-      .catch((error: unknown) => {
-        faults.push(error);
-      })
-      .finally(() => underWay.delete(work));
-    underWay.set(work, part);
+export async function applyRemote(applying: Applying, rows: readonly TrackedRow[]): Promise<number | null> {
+  for (const part of inParts(rows, applying.options.remoteBatch ?? BATCH)) {
+    const lost = await applyPart(applying, part);
+    if (lost !== null) return lost;
   }
-  // those under way come to an end, whatever has become of the others
-  await Promise.all(underWay.keys());
-  if (faults.length > 0) throw faults[0];
-  return lost[0] ?? null;
+  return null;
 }
 
-async function applyPart(applying: Applying, part: readonly Standing[]): Promise<number | null> {
+async function applyPart(applying: Applying, part: readonly TrackedRow[]): Promise<number | null> {
   let open = part.map(({ row, progress }): Sending => {
     const write = remoteWrite(applying.mapping, row);
     // a record that the remote had before, and that was taken for the new one, may have had the relation too
-    const mayBeThere = row.action === 'relate' && isLate(row);
+    const mayBeThere = row.action === 'relate' && hasOpenReferences(row);
     const sent = progress === 'begun' || mayBeThere;
     return { row, write, mark: correlationOf(applying.planId, row), sent };
   });
@@ -95,8 +75,11 @@ async function applyPart(applying: Applying, part: readonly Standing[]): Promise
  * Finds out what has become of writes of a plan that nobody goes on with: what has arrived is agreed on. Nothing is sent;
  * what has not arrived is left to the next plan.
  */
-export async function settleBegun(applying: Applying, rows: readonly Standing[]): Promise<void> {
-  for (const part of inParts(await resolveLate(applying, rows), applying.options.remoteBatch ?? BATCH)) {
+export async function settleBegun(applying: Applying, rows: readonly TrackedRow[]): Promise<void> {
+  for (const part of inParts(
+    await resolveReferences(applying, rows),
+    applying.options.remoteBatch ?? BATCH,
+  )) {
     const sent = part.map(({ row }): Sending => {
       const write = remoteWrite(applying.mapping, row);
       return { row, write, mark: correlationOf(applying.planId, row), sent: true };
@@ -111,7 +94,7 @@ export async function settleBegun(applying: Applying, rows: readonly Standing[])
 async function settle(
   { port, ended }: Applying,
   open: readonly Sending[],
-  endings: readonly Ending[],
+  endings: readonly RowResult[],
 ): Promise<Sending[]> {
   if (endings.length === 0) return [...open];
   await port.finish(endings);
@@ -120,7 +103,7 @@ async function settle(
   return open.filter(({ row }) => !over.has(row.no));
 }
 
-const ending = (row: PlanRow, progress: 'stale' | 'refused', message: string): Ending => ({
+const ending = (row: PlanRow, progress: 'stale' | 'refused', message: string): RowResult => ({
   row,
   outcome: without(progress, message),
   changes: [],
@@ -144,7 +127,7 @@ function applied(
     notice?: string | null | undefined;
     left?: Record<Path, string> | undefined;
   } = {},
-): Ending {
+): RowResult {
   const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
   const remoteId = row.remoteId ?? id ?? null;
   const made = row.remoteId === null && id !== undefined ? { madeId: id } : {};
@@ -157,7 +140,7 @@ function applied(
       ...made,
       ...(paths.length > 0 && { left }),
     },
-    changes: bookChanges(mapping, row, { record, remoteId, cardId: row.cardId, left: new Set(paths) }),
+    changes: stateChanges(mapping, row, { record, remoteId, cardId: row.cardId, left: new Set(paths) }),
   };
 }
 
@@ -167,7 +150,7 @@ async function lookUp(applying: Applying, open: readonly Sending[]): Promise<Sen
   const sent = open.filter((one) => one.sent);
   if (sent.length === 0) return [...open];
   const unmarked: Sending[] = [];
-  const endings: Ending[] = [];
+  const endings: RowResult[] = [];
   const { failed } = await each(sent, options.atOnce ?? AT_ONCE, async (one) => {
     const trace = await port.trace(one.write, one.mark);
     // what the record holds by now may be somebody's later change; only what was sent is known to be agreed
@@ -189,7 +172,7 @@ async function lookUp(applying: Applying, open: readonly Sending[]): Promise<Sen
   return await settle(applying, open, endings);
 }
 
-/** Notes rows as begun, unless the inventory or the book is no longer as they were made from. */
+/** Notes rows as begun, unless the inventory or the sync state is no longer as they were made from. */
 async function begin(applying: Applying, open: readonly Sending[]): Promise<Sending[]> {
   if (open.length === 0) return [];
   const { mapping, port, ended } = applying;
@@ -210,7 +193,7 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
   const { mapping, port, options } = applying;
   const ids = open.flatMap(({ row }) => (row.expects.record && row.remoteId !== null ? [row.remoteId] : []));
   const states = ids.length > 0 ? await port.readRemote(mapping.table, ids) : new Map<string, RemoteState>();
-  const endings: Ending[] = [];
+  const endings: RowResult[] = [];
   const fit = open.filter(({ row }) => {
     const state = row.remoteId === null ? undefined : states.get(row.remoteId);
     const objection = state ? remoteObjection(mapping, row, state) : null;
@@ -306,7 +289,7 @@ function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
 type Found =
   | { kind: 'arrived' }
   | { kind: 'absent' }
-  | { kind: 'partly'; message: string; changes: BookChange[] };
+  | { kind: 'partly'; message: string; changes: StateChange[] };
 
 /**
  * What the present state tells about a write without a mark. All as it was sent: it has arrived. All as it was before:

@@ -1,12 +1,12 @@
 import type { Mapping, Path } from './model.types.ts';
 import {
   acts,
-  type Ending,
   type EnginePort,
   type Outcome,
   type PlanRow,
   type Progress,
-  type Standing,
+  type RowResult,
+  type TrackedRow,
 } from './plan.types.ts';
 import type { Value } from './values.ts';
 
@@ -17,11 +17,9 @@ export interface ApplyOptions {
   /** Apply though the breaker has stopped the plan: a person has looked at the removals. */
   despiteBreaker?: boolean;
   /** Whether a record may have changed since it was read: it is looked at before its values are written here. */
-  mayHaveMoved?: (remoteId: string) => boolean;
+  mayHaveChanged?: (remoteId: string) => boolean;
   /** Rows at the remote that are checked by one reading. */
   remoteBatch?: number;
-  /** Such parts under way at once; one unless told otherwise. */
-  partsAtOnce?: number;
   /** Writes of a part under way at the remote at once; how fast they go is the connection's affair. */
   atOnce?: number;
 }
@@ -56,14 +54,17 @@ export const allLeft = ({ action, diff }: PlanRow, why: string): Record<Path, st
   action === 'update' ? Object.fromEntries(Object.keys(diff).map((path) => [path, why])) : {};
 
 /** Whether a row leads to what the same plan makes. */
-export const isLate = ({ refers }: PlanRow): boolean => Object.keys(refers).length > 0;
+export const hasOpenReferences = ({ refers }: PlanRow): boolean => Object.keys(refers).length > 0;
 
 /**
  * Tells such rows what they lead to, and what they are about, as far as the rows before them have made it; rows of which
  * that is known all along are given back as they are. What was not made ends the row as `stale`.
  */
-export async function resolveLate(applying: Applying, rows: readonly Standing[]): Promise<Standing[]> {
-  const late = rows.filter(({ row }) => isLate(row)).map(({ row }) => row);
+export async function resolveReferences(
+  applying: Applying,
+  rows: readonly TrackedRow[],
+): Promise<TrackedRow[]> {
+  const late = rows.filter(({ row }) => hasOpenReferences(row)).map(({ row }) => row);
   if (late.length === 0) return [...rows];
   const { port, ended } = applying;
   const here = late.filter(({ side }) => side === 'local');
@@ -72,9 +73,9 @@ export async function resolveLate(applying: Applying, rows: readonly Standing[])
     here.flatMap(({ remoteId, refers }) => [...present(remoteId), ...Object.values(refers)]),
     outside.flatMap(({ cardId, refers }) => [...present(cardId), ...Object.values(refers)]),
   );
-  const lost: Ending[] = [];
-  const ready = rows.flatMap((one): Standing[] => {
-    if (!isLate(one.row)) return [one];
+  const lost: RowResult[] = [];
+  const ready = rows.flatMap((one): TrackedRow[] => {
+    if (!hasOpenReferences(one.row)) return [one];
     const row = resolved(one.row, who);
     if (row) return [{ ...one, row }];
     const outcome = without('stale', 'What it leads to, or is about, was not made.');
@@ -117,8 +118,8 @@ function resolved(row: PlanRow, who: Who): PlanRow | undefined {
 
 /** Rows that are applied together: first all that write here, then all that write at the remote. */
 interface Window {
-  locals: Standing[];
-  remotes: Standing[];
+  locals: TrackedRow[];
+  remotes: TrackedRow[];
 }
 
 /**
@@ -126,18 +127,18 @@ interface Window {
  * before it that writes outside about the same card or record, or that it builds on. Rows that lead to what others make have
  * windows of their own.
  */
-export function* inWindows(rows: readonly Standing[]): Generator<Window> {
+export function* inWindows(rows: readonly TrackedRow[]): Generator<Window> {
   let window: Window = { locals: [], remotes: [] };
   let touched = new Set<string | number>();
   let late = false;
   for (const one of rows) {
     const { row } = one;
-    if (isLate(row) !== late && window.locals.length + window.remotes.length > 0) {
+    if (hasOpenReferences(row) !== late && window.locals.length + window.remotes.length > 0) {
       yield window;
       window = { locals: [], remotes: [] };
       touched = new Set();
     }
-    late = isLate(row);
+    late = hasOpenReferences(row);
     if (acts(row) && row.side === 'remote') {
       window.remotes.push(one);
       for (const key of keysOf(one)) touched.add(key);
@@ -158,7 +159,7 @@ export function* inWindows(rows: readonly Standing[]): Generator<Window> {
 }
 
 /** What a row is about: records and cards never have the same key. */
-export const keysOf = ({ row }: Pick<Standing, 'row'>): string[] =>
+export const keysOf = ({ row }: Pick<TrackedRow, 'row'>): string[] =>
   [
     row.remoteId,
     row.cardId,
@@ -170,8 +171,8 @@ export const keysOf = ({ row }: Pick<Standing, 'row'>): string[] =>
   ].filter((key) => typeof key === 'string');
 
 /** Parts of at most `size` rows in which no two are about the same, or build on each other. */
-export function* inParts(rows: readonly Standing[], size: number): Generator<Standing[]> {
-  let part: Standing[] = [];
+export function* inParts(rows: readonly TrackedRow[], size: number): Generator<TrackedRow[]> {
+  let part: TrackedRow[] = [];
   let touched = new Set<string>();
   let numbers = new Set<number>();
   for (const one of rows) {
@@ -192,15 +193,5 @@ export function* inParts(rows: readonly Standing[], size: number): Generator<Sta
 }
 
 /** The record and the card that a row writes to, or writes because of. */
-const sidesOf = ({ row }: Pick<Standing, 'row'>): string[] =>
+const sidesOf = ({ row }: Pick<TrackedRow, 'row'>): string[] =>
   [row.remoteId, row.cardId].filter((key) => key !== null);
-
-/** Whether rows of a part are about the same as rows of one before it, or build on them. */
-export function meet(part: readonly Standing[], before: readonly Standing[]): boolean {
-  const touched = new Set(before.flatMap(sidesOf));
-  const numbers = new Set(before.map(({ row }) => row.no));
-  return part.some(
-    (one) =>
-      sidesOf(one).some((key) => touched.has(key)) || (one.row.needs !== null && numbers.has(one.row.needs)),
-  );
-}

@@ -1,8 +1,8 @@
 import {
-  bookChanges,
   localObjection,
   remoteObjection,
   sourceObjection,
+  stateChanges,
   takesFromRecord,
 } from './apply.check.ts';
 import { applyRemote } from './apply.remote.ts';
@@ -11,13 +11,12 @@ import {
   type ApplyOptions,
   inWindows,
   needsObjection,
-  resolveLate,
+  resolveReferences,
   without,
 } from './apply.rows.ts';
-import type { BookChange, Mapping, Path } from './model.types.ts';
+import type { Mapping, Path, StateChange } from './model.types.ts';
 import {
   acts,
-  type Ending,
   type EnginePort,
   type LocalStep,
   type LocalWrite,
@@ -25,7 +24,8 @@ import {
   type PlanRow,
   type Progress,
   type RemoteState,
-  type Standing,
+  type RowResult,
+  type TrackedRow,
 } from './plan.types.ts';
 import type { Value } from './values.ts';
 
@@ -70,7 +70,7 @@ export async function applyPlan(
   return { status: 'done', message: null, counts };
 }
 
-function isWanted({ row, progress, approval }: Standing, { approvedOnly = false }: ApplyOptions): boolean {
+function isWanted({ row, progress, approval }: TrackedRow, { approvedOnly = false }: ApplyOptions): boolean {
   if (progress === 'begun') return true;
   if (progress !== 'pending') return false;
   if (!acts(row)) return true;
@@ -82,28 +82,28 @@ const isOpen = (row: PlanRow, progress: Progress): boolean =>
   progress === 'stale' || progress === 'refused' || (progress === 'pending' && acts(row));
 
 /** @returns the number of a row of which the answer stays away. */
-async function applyRows(applying: Applying, wanted: readonly Standing[]): Promise<number | null> {
+async function applyRows(applying: Applying, wanted: readonly TrackedRow[]): Promise<number | null> {
   for (const { locals, remotes } of inWindows(wanted)) {
-    await applyLocal(applying, await resolveLate(applying, locals));
-    const lost = await applyRemote(applying, await resolveLate(applying, remotes));
+    await applyLocal(applying, await resolveReferences(applying, locals));
+    const lost = await applyRemote(applying, await resolveReferences(applying, remotes));
     if (lost !== null) return lost;
   }
   return null;
 }
 
-function closing(plan: PlanHead, again: ReadonlySet<string>): BookChange[] {
+function closing(plan: PlanHead, again: ReadonlySet<string>): StateChange[] {
   const { absences, watermark } = plan.closing;
   return [
     ...Object.entries(absences).map(
-      ([remoteId, count]): BookChange => ({ op: 'absences', remoteId, absences: count }),
+      ([remoteId, count]): StateChange => ({ op: 'absences', remoteId, absences: count }),
     ),
     { op: 'again', remoteIds: [...again].sort() },
     { op: 'watermark', watermark },
   ];
 }
 
-/** Applies rows that write in the inventory or in the book alone, in one transaction. */
-async function applyLocal(applying: Applying, rows: readonly Standing[]): Promise<void> {
+/** Applies rows that write in the inventory or in the sync state alone, in one transaction. */
+async function applyLocal(applying: Applying, rows: readonly TrackedRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { port, ended } = applying;
   const records = await lookedAt(applying, rows);
@@ -114,13 +114,13 @@ async function applyLocal(applying: Applying, rows: readonly Standing[]): Promis
 /** The records that the rows rely on, as they are: what is to be removed because of them, or filled from them. */
 async function lookedAt(
   { mapping, port, options }: Applying,
-  rows: readonly Standing[],
+  rows: readonly TrackedRow[],
 ): Promise<Map<string, RemoteState>> {
   const ids = new Set<string>();
   for (const { row } of rows) {
     if (row.remoteId === null || !acts(row)) continue;
     if (row.expects.record && row.side === 'local') ids.add(row.remoteId);
-    else if (takesFromRecord(row) && options.mayHaveMoved?.(row.remoteId)) ids.add(row.remoteId);
+    else if (takesFromRecord(row) && options.mayHaveChanged?.(row.remoteId)) ids.add(row.remoteId);
   }
   return ids.size > 0 ? await port.readRemote(mapping.table, [...ids]) : new Map();
 }
@@ -129,7 +129,7 @@ function stepOf(
   { mapping, ended }: Applying,
   row: PlanRow,
   records: ReadonlyMap<string, RemoteState>,
-): LocalStep | Ending {
+): LocalStep | RowResult {
   if (!acts(row)) return { row, outcome: without('skipped', row.reason), changes: [] };
   const record = row.remoteId === null ? undefined : records.get(row.remoteId);
   if (record) {
@@ -142,7 +142,7 @@ function stepOf(
     write: row.side === 'local' ? localWrite(mapping, row) : null,
     check: (state, now) => needsObjection(row, ended, now) ?? localObjection(mapping, row, state),
     changes: (card, left) =>
-      bookChanges(mapping, row, {
+      stateChanges(mapping, row, {
         card,
         cardId: card?.id ?? row.cardId,
         remoteId: row.remoteId,

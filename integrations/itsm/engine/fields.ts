@@ -13,10 +13,10 @@ import type { FieldOutcome } from './plan.types.ts';
 import { canonical, same, told, type Value } from './values.ts';
 
 /** A value told on the other side, or why it cannot be told there; `awaits`: until this card or record is mapped. */
-type Told = { ok: true; value: Value } | { ok: false; problem: string; awaits?: string };
+type Transformed = { ok: true; value: Value } | { ok: false; problem: string; awaits?: string };
 
 /** What transforms need from around them. */
-export interface Surroundings {
+export interface TransformContext {
   /** The card that a remote key is mapped to; undefined for none. */
   cardOf: (remoteId: string) => string | undefined;
   /** The remote key that a card is mapped to; undefined for none. */
@@ -27,9 +27,9 @@ export interface Surroundings {
   evaluate: (formula: string, value: Value) => Value;
 }
 
-const ok = (value: Value): Told => ({ ok: true, value: canonical(value) });
-const problem = (text: string): Told => ({ ok: false, problem: text });
-const unmapped = (text: string, id: Value): Told =>
+const ok = (value: Value): Transformed => ({ ok: true, value: canonical(value) });
+const problem = (text: string): Transformed => ({ ok: false, problem: text });
+const unmapped = (text: string, id: Value): Transformed =>
   typeof id === 'string' ? { ok: false, problem: text, awaits: id } : problem(text);
 
 const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
@@ -44,7 +44,11 @@ function isDay(text: string): boolean {
 }
 
 /** What the inventory would hold for a remote value. An empty value is empty on both sides. */
-export function toLocal({ transform, remote }: FieldMapping, value: Value, around: Surroundings): Told {
+export function toLocal(
+  { transform, remote }: FieldMapping,
+  value: Value,
+  around: TransformContext,
+): Transformed {
   if (value === null && transform.kind !== 'value_map' && transform.kind !== 'expression') return ok(null);
   switch (transform.kind) {
     case 'direct':
@@ -81,7 +85,11 @@ export function toLocal({ transform, remote }: FieldMapping, value: Value, aroun
 }
 
 /** What the remote would hold for a value of the inventory. */
-export function toRemote({ transform, path }: FieldMapping, value: Value, around: Surroundings): Told {
+export function toRemote(
+  { transform, path }: FieldMapping,
+  value: Value,
+  around: TransformContext,
+): Transformed {
   if (value === null && transform.kind !== 'value_map' && transform.kind !== 'expression') return ok(null);
   switch (transform.kind) {
     case 'direct':
@@ -119,7 +127,7 @@ export function toRemote({ transform, path }: FieldMapping, value: Value, around
   }
 }
 
-function evaluated(formula: string, value: Value, where: string, around: Surroundings): Told {
+function evaluated(formula: string, value: Value, where: string, around: TransformContext): Transformed {
   try {
     return ok(around.evaluate(formula, value));
   } catch (error) {
@@ -149,7 +157,7 @@ export interface LocalView {
 }
 
 /** Tells a record's values in the inventory's words. */
-export function localView(mapping: Mapping, record: RemoteRecord, around: Surroundings): LocalView {
+export function localView(mapping: Mapping, record: RemoteRecord, around: TransformContext): LocalView {
   const view: LocalView = { fields: {}, problems: {}, awaits: {} };
   const values = remoteFields(mapping, record);
   for (const field of mapping.fields) {
@@ -199,7 +207,7 @@ export interface FieldState {
 export function compareField(
   state: FieldState,
   direction: SyncDirection,
-  around: Surroundings,
+  around: TransformContext,
 ): FieldOutcome {
   const { field, base, local, remote } = state;
   const moved = base
@@ -226,11 +234,11 @@ export function compareField(
   return write(side, ways[side], direction, `'${path}' ${why} ${names}`, true);
 }
 
-const says = (way: Told, value: Value): boolean => way.ok && same(way.value, value);
+const says = (way: Transformed, value: Value): boolean => way.ok && same(way.value, value);
 
 function write(
   side: Side,
-  way: Told,
+  way: Transformed,
   direction: SyncDirection,
   reason: string,
   settled: boolean,

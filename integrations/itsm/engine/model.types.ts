@@ -138,7 +138,7 @@ export interface AgreedLink {
 }
 
 /** What the engine remembers of a mapping between runs. */
-export interface Book {
+export interface SyncState {
   pairs: Map<string, Pair>;
   links: Map<string, AgreedLink>;
   /** Records to read again though they have not changed: a row about them is open, stale or failed. */
@@ -147,8 +147,8 @@ export interface Book {
   watermark: string | null;
 }
 
-/** One thing that happens to the book; what a row changes is stored with the row's outcome, in one transaction. */
-export type BookChange =
+/** One thing that happens to the sync state; what a row changes is stored with the row's outcome, in one transaction. */
+export type StateChange =
   | { op: 'pair'; pair: Pair }
   | { op: 'drop'; remoteId: string }
   | { op: 'base'; remoteId: string; base: Record<Path, Agreed | null> }

@@ -1,8 +1,7 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import { compareField, type FieldState, localFields, remoteFields, type Surroundings } from './fields.ts';
+import { compareField, type FieldState, localFields, remoteFields, type TransformContext } from './fields.ts';
 import type {
   Agreed,
-  Book,
   FieldMapping,
   LocalCard,
   Mapping,
@@ -10,13 +9,14 @@ import type {
   Pair,
   Path,
   Side,
+  SyncState,
 } from './model.types.ts';
 import type { FieldOutcome, PlanRow } from './plan.types.ts';
 import {
   type Identities,
   identities,
   indexReading,
-  isCalledGone,
+  isReportedGone,
   type ReadingIndex,
   redirected,
   unmappedCards,
@@ -26,7 +26,7 @@ import { canonical, same, told, type Value } from './values.ts';
 /** A plan in the making. */
 export interface Planning {
   mapping: Mapping;
-  book: Book;
+  syncState: SyncState;
   seen: Observation;
   index: ReadingIndex;
   identities: Identities;
@@ -36,16 +36,16 @@ export interface Planning {
   apart: ReadonlySet<string>;
   /** Cards that belong to a record which is back, or may be: no other record is linked to them or made for them. */
   reserved: Set<string>;
-  around: Surroundings;
+  around: TransformContext;
   rows: PlanRow[];
   /** The number of the first row: rows of a plan made in parts are counted through. */
   firstNo: number;
   /** Records to read again next time. */
   again: Set<string>;
   /** Records with values that cannot be told on the other side: known, and judged again once something has changed. */
-  waits: Waits;
+  waits: DeferredWaits;
   /** The same values, field by field, where it is a reference that leads to nothing yet. */
-  late: LateField[];
+  late: OpenReference[];
   /** Relations that wait for a mapping that does not run now. */
   resting: number;
   /** New counts of complete readings without a record. */
@@ -60,10 +60,10 @@ interface Wait {
 }
 
 /** Records that wait. */
-export type Waits = Map<string, Wait>;
+export type DeferredWaits = Map<string, Wait>;
 
 /** A reference to what has no card or record yet, and may get one by the same plan. */
-export interface LateField {
+export interface OpenReference {
   /** Where it is to be written. */
   side: Side;
   path: Path;
@@ -83,8 +83,8 @@ export interface LateField {
 /** What a part of a plan is to know of the others. */
 export interface PartOptions {
   firstNo?: number;
-  /** Who is who beyond the book at hand: cards and records that reference fields lead to. */
-  beyond?: Pick<Surroundings, 'cardOf' | 'recordOf' | 'makesCircle'>;
+  /** Who is who beyond the sync state at hand: cards and records that reference fields lead to. */
+  beyond?: Pick<TransformContext, 'cardOf' | 'recordOf' | 'makesCircle'>;
   /** Shared by all parts. */
   reserved?: Set<string>;
 }
@@ -92,26 +92,26 @@ export interface PartOptions {
 /** Begins a plan. @param evaluate runs a transform's formula within bounds. */
 export function beginPlanning(
   mapping: Mapping,
-  book: Book,
+  syncState: SyncState,
   seen: Observation,
-  evaluate: Surroundings['evaluate'],
+  evaluate: TransformContext['evaluate'],
   { firstNo = 0, beyond, reserved = new Set() }: PartOptions = {},
 ): Planning {
-  const known = identities(book, seen.local.redirects);
+  const known = identities(syncState, seen.local.redirects);
   const cardOf = (id: string) => known.cardOf(id) ?? beyond?.cardOf(id);
   const index = indexReading(seen.remote);
   const recordOf = (id: string) => {
     const record = known.presentRecordOf(id);
-    return record !== undefined && !isCalledGone(index, record) ? record : beyond?.recordOf(id);
+    return record !== undefined && !isReportedGone(index, record) ? record : beyond?.recordOf(id);
   };
   return {
     mapping,
-    book,
+    syncState,
     seen,
     index,
     identities: known,
-    pairsOf: Map.groupBy(book.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
-    apart: unmappedCards(book),
+    pairsOf: Map.groupBy(syncState.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
+    apart: unmappedCards(syncState),
     reserved,
     around: { cardOf, recordOf, evaluate, ...(beyond?.makesCircle && { makesCircle: beyond.makesCircle }) },
     rows: [],
@@ -234,13 +234,13 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
     };
     const outcome = compareField(state, mapping.direction, around);
     return [
-      { field, local, remote, outcome: unlessRefused(planning, pair, { path, local, remote }, outcome) },
+      { field, local, remote, outcome: withoutRefused(planning, pair, { path, local, remote }, outcome) },
     ];
   });
 }
 
 /** A value that was refused before is not written again as it is, and a parent is never written that closes a circle. */
-function unlessRefused(
+function withoutRefused(
   { seen, around }: Planning,
   { remoteId, card }: Compared,
   { path, local, remote }: { path: Path; local: Value; remote: Value },
@@ -361,7 +361,11 @@ function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Si
 }
 
 /** What one side holds that both have not agreed on, field by field; in words. What was not read has not moved. */
-export function movedOn({ mapping }: Planning, { card, record, base }: Compared, side: Side): string[] {
+export function changesSinceBase(
+  { mapping }: Planning,
+  { card, record, base }: Compared,
+  side: Side,
+): string[] {
   if (side === 'remote' && !record) return [];
   const values = side === 'local' ? localFields(mapping, card) : remoteFields(mapping, record!);
   return Object.entries(values).flatMap(([path, now]) => {

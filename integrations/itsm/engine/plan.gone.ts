@@ -3,14 +3,14 @@ import type { LocalCard, Pair, Side } from './model.types.ts';
 import {
   addRow,
   type Compared,
+  changesSinceBase,
   chosen,
   type Draft,
   mappedBase,
-  movedOn,
   named,
   type Planning,
 } from './plan.fields.ts';
-import { type Fate, isLive, recordIn } from './state.ts';
+import { findRecord, isLive, type RecordState } from './state.ts';
 
 /** A linked pair of which one side is gone: its record, or else its card. */
 export function planGone(
@@ -18,21 +18,23 @@ export function planGone(
   pair: Pair,
   cardId: string,
   card: LocalCard | undefined,
-  fate: Fate,
+  recordState: RecordState,
 ): void {
   if (
     card &&
-    fate.kind === 'gone' &&
-    fate.mergedInto &&
-    planSuccessor(planning, pair, card, fate.mergedInto)
+    recordState.kind === 'gone' &&
+    recordState.mergedInto &&
+    planSuccessor(planning, pair, card, recordState.mergedInto)
   ) {
     return;
   }
   const gone: Side = card ? 'remote' : 'local';
-  if (planKept(planning, pair, cardId, gone)) return;
-  const moved = planHeld(planning, pair, cardId) ? 'no' : planMoved(planning, pair, cardId, card, fate, gone);
+  if (planEndOfPair(planning, pair, cardId, gone)) return;
+  const moved = planWithHiddenColumns(planning, pair, cardId)
+    ? 'no'
+    : planChangedCounterpart(planning, pair, cardId, card, recordState, gone);
   if (moved === 'revived') return;
-  const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
+  const evidence = recordState.kind === 'gone' ? recordState.evidence : 'inventory';
   const what = gone === 'local' ? 'card' : 'record';
   // also where a person is asked: from here on nothing is written about a pair of which a side is gone, nor related to it
   addRow(planning, {
@@ -58,12 +60,12 @@ export function planQuarantined(
   pair: Pair,
   cardId: string,
   card: LocalCard | undefined,
-  fate: Fate,
+  recordState: RecordState,
 ): void {
   if (pair.state.kind !== 'quarantined') return;
   const { gone, since } = pair.state;
   const ids = named(pair, cardId);
-  const back = gone === 'local' ? card !== undefined : fate.kind === 'there';
+  const back = gone === 'local' ? card !== undefined : recordState.kind === 'there';
   if (back) {
     const reason = gone === 'local' ? 'The card is there again' : 'The record is there again';
     addRow(planning, {
@@ -76,16 +78,16 @@ export function planQuarantined(
     planning.again.add(pair.remoteId);
     return;
   }
-  if (planKept(planning, pair, cardId, gone) || planHeld(planning, pair, cardId)) return;
+  if (planEndOfPair(planning, pair, cardId, gone) || planWithHiddenColumns(planning, pair, cardId)) return;
   planning.again.add(pair.remoteId);
-  if (planMoved(planning, pair, cardId, card, fate, gone) !== 'no') return;
+  if (planChangedCounterpart(planning, pair, cardId, card, recordState, gone) !== 'no') return;
   const until = Date.parse(since) + planning.mapping.deletion.quarantineMs;
   if (Date.parse(planning.seen.now) < until) {
-    const reason = `Waits to be removed until ${new Date(until).toISOString()}`;
+    const reason = `DeferredWaits to be removed until ${new Date(until).toISOString()}`;
     addRow(planning, { ...ids, action: 'skip', reason });
     return;
   }
-  addRow(planning, removal(planning, pair, cardId, card, fate, gone));
+  addRow(planning, removal(planning, pair, cardId, card, recordState, gone));
 }
 
 function removal(
@@ -93,10 +95,10 @@ function removal(
   pair: Pair,
   cardId: string,
   card: LocalCard | undefined,
-  fate: Fate,
+  recordState: RecordState,
   gone: Side,
 ): Draft {
-  const read = fate.kind === 'there' ? remoteFields(planning.mapping, fate.record) : undefined;
+  const read = recordState.kind === 'there' ? remoteFields(planning.mapping, recordState.record) : undefined;
   const agreed = Object.entries(pair.base).map(([path, { remote }]) => [path, remote] as const);
   const remote = read ?? Object.fromEntries(agreed);
   const local = card ? localFields(planning.mapping, card) : {};
@@ -121,8 +123,8 @@ function removal(
 }
 
 /** Ends a pair whose other side stays. */
-function planKept(planning: Planning, pair: Pair, cardId: string, gone: Side): boolean {
-  const kept = keeps(planning, pair, cardId, gone);
+function planEndOfPair(planning: Planning, pair: Pair, cardId: string, gone: Side): boolean {
+  const kept = reasonToKeep(planning, pair, cardId, gone);
   if (!kept) return false;
   addRow(planning, {
     ...named(pair, cardId),
@@ -135,7 +137,7 @@ function planKept(planning: Planning, pair: Pair, cardId: string, gone: Side): b
 }
 
 /** Leaves a removal to a run that sees all columns: what was changed in one that is kept back must not be lost with it. */
-function planHeld(planning: Planning, pair: Pair, cardId: string): boolean {
+function planWithHiddenColumns(planning: Planning, pair: Pair, cardId: string): boolean {
   if (!planning.mapping.deletion.held) return false;
   const reason = 'Nothing is removed while columns are kept from the account';
   addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
@@ -144,7 +146,7 @@ function planHeld(planning: Planning, pair: Pair, cardId: string): boolean {
 }
 
 /** Why the side that is left stays, if it does. */
-function keeps(
+function reasonToKeep(
   { mapping, pairsOf }: Planning,
   pair: Pair,
   cardId: string,
@@ -176,20 +178,20 @@ function keeps(
  * What was changed on one side while the other was removed is not removed without a person's word.
  * @returns `no`: nothing was changed, or it goes all the same; `revived`: a row gives it a counterpart again.
  */
-function planMoved(
+function planChangedCounterpart(
   planning: Planning,
   pair: Pair,
   cardId: string,
   card: LocalCard | undefined,
-  fate: Fate,
+  recordState: RecordState,
   gone: Side,
 ): 'no' | 'asked' | 'revived' {
-  if (fate.kind === 'gone' && fate.decided) return 'no';
+  if (recordState.kind === 'gone' && recordState.decided) return 'no';
   const left: Side = gone === 'local' ? 'remote' : 'local';
-  const record = fate.kind === 'there' ? fate.record : undefined;
+  const record = recordState.kind === 'there' ? recordState.record : undefined;
   const now = card ?? archivedOrNone(planning, cardId, pair);
   const compared: Compared = { remoteId: pair.remoteId, card: now, record, base: pair.base };
-  const moved = movedOn(planning, compared, left);
+  const moved = changesSinceBase(planning, compared, left);
   if (moved.length === 0) return 'no';
   const seen = {
     local: left === 'local' ? moved.join() : null,
@@ -250,7 +252,7 @@ function revive(planning: Planning, pair: Pair, cardId: string, card: LocalCard 
 
 /** The remote has merged the record into another one: the pair goes on with that, unless it has a card of its own. */
 function planSuccessor(planning: Planning, pair: Pair, card: LocalCard, successor: string): boolean {
-  const other = planning.book.pairs.get(successor);
+  const other = planning.syncState.pairs.get(successor);
   if (other) {
     addRow(planning, {
       ...named(pair, card.id),
@@ -261,7 +263,7 @@ function planSuccessor(planning: Planning, pair: Pair, card: LocalCard, successo
     });
     return true;
   }
-  if (!recordIn(planning.index, successor)) return false;
+  if (!findRecord(planning.index, successor)) return false;
   addRow(planning, {
     remoteId: successor,
     cardId: card.id,

@@ -1,10 +1,10 @@
 import type { AgreedLink, LinkReading, Side } from './model.types.ts';
-import { addRow, cardOfPair, type LateField, type Planning, type Waits } from './plan.fields.ts';
+import { addRow, cardOfPair, type DeferredWaits, type OpenReference, type Planning } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
 import { linkKey } from './state.ts';
 
 /** Rows of a plan that make records and cards known to each other, by number. */
-export interface Makers {
+export interface CreatingRows {
   /** The row that gives a record its card. */
   ofCard(remoteId: string): number | undefined;
   /** The row that gives a card its record. */
@@ -12,9 +12,9 @@ export interface Makers {
 }
 
 /** The rows at hand that make or link. */
-export function makersIn(
+export function creatingRowsIn(
   rows: Iterable<Pick<PlanRow, 'no' | 'action' | 'side' | 'remoteId' | 'cardId'>>,
-): Makers {
+): CreatingRows {
   const cards = new Map<string, number>();
   const records = new Map<string, number>();
   for (const { no, action, side, remoteId, cardId } of rows) {
@@ -35,7 +35,11 @@ export interface Reached {
  * Plans references to what the plan itself makes: rows of their own, which follow all that makes cards and records.
  * @returns what need not be waited for.
  */
-export function planLate(planning: Planning, fields: readonly LateField[], makers: Makers): Reached[] {
+export function planReferences(
+  planning: Planning,
+  fields: readonly OpenReference[],
+  makers: CreatingRows,
+): Reached[] {
   return fields.flatMap((field) => {
     const { side, path, remoteId, cardId, needs, held, base, settled, awaits } = field;
     const maker = side === 'local' ? makers.ofCard(awaits) : makers.ofRecord(awaits);
@@ -64,7 +68,7 @@ export function planLate(planning: Planning, fields: readonly LateField[], maker
 }
 
 /** Takes out what is waited for no more, and the records that wait for nothing else. */
-export function forgetReached(waits: Waits, reached: readonly Reached[]): void {
+export function removeResolved(waits: DeferredWaits, reached: readonly Reached[]): void {
   for (const { remoteId, awaits } of reached) {
     const known = waits.get(remoteId);
     if (!known) continue;
@@ -114,13 +118,13 @@ interface LinkState {
   remote: AgreedLink[];
 }
 
-/** The ends as the book of the plan knows them, with what the plan's own rows are going to make. */
+/** The ends as the sync state of the plan knows them, with what the plan's own rows are going to make. */
 export function endsOf(planning: Planning): Ends {
-  const { identities, book } = planning;
+  const { identities, syncState } = planning;
   const planned = plannedCards(planning.rows);
   const records = new Map([...planned].flatMap(([id, { id: card }]) => (card === null ? [] : [[card, id]])));
   const leaving = leavingRecords(planning.rows);
-  const { ofRecord } = makersIn(planning.rows);
+  const { ofRecord } = creatingRowsIn(planning.rows);
   return {
     cardOf: (id) => {
       const card = identities.cardOf(id);
@@ -130,7 +134,7 @@ export function endsOf(planning: Planning): Ends {
     recordOf: (card) => identities.recordOf(card) ?? records.get(card),
     isWaiting: (id) =>
       leaving.has(id) ||
-      (book.pairs.has(id) && !planned.has(id) && book.pairs.get(id)?.state.kind !== 'linked'),
+      (syncState.pairs.has(id) && !planned.has(id) && syncState.pairs.get(id)?.state.kind !== 'linked'),
     rests: () => false,
     getsRecord: (card) => ofRecord(card) !== undefined,
     isOver: (id) => identities.cardOf(id) === undefined && !planned.has(id),
@@ -174,7 +178,7 @@ export function planLinks(planning: Planning, ends: Ends): void {
 }
 
 function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<string, LinkState> {
-  const { mapping, book } = planning;
+  const { mapping, syncState } = planning;
   const types = new Set(mapping.relations.map(({ relationType }) => relationType));
   const states = new Map<string, LinkState>();
   /** The end as it is today: its card, and the record that speaks for it; the card stands for a record yet to be made. */
@@ -209,7 +213,7 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
     states.set(key, state);
     return state;
   };
-  for (const link of book.links.values()) {
+  for (const link of syncState.links.values()) {
     const state = stateOf(link.relationType, link.source, link.target);
     if (state) state.base = true;
     // what was agreed about a pair that has ended is over

@@ -10,15 +10,15 @@ import {
   planFields,
 } from './plan.fields.ts';
 import { planGone, planQuarantined } from './plan.gone.ts';
-import { type Fate, fateOf, isLive, redirected } from './state.ts';
+import { isLive, type RecordState, recordStateOf, redirected } from './state.ts';
 
 /**
  * Plans what is known already: each pair by what has become of its two sides.
  * @param only the records whose pairs are judged, where others are there to tell who is who.
  */
 export function planPairs(planning: Planning, only?: ReadonlySet<string>): void {
-  const { book } = planning;
-  for (const pair of book.pairs.values()) {
+  const { syncState } = planning;
+  for (const pair of syncState.pairs.values()) {
     if (only && !only.has(pair.remoteId)) continue;
     planPair(planning, pair);
   }
@@ -27,24 +27,26 @@ export function planPairs(planning: Planning, only?: ReadonlySet<string>): void 
 function planPair(planning: Planning, pair: Pair): void {
   const cardId = redirected(pair.cardId, planning.seen.local.redirects);
   const card = cardOfPair(planning, cardId);
-  const fate = fateOf(pair, planning.mapping, planning.index);
-  countAbsences(planning, pair, fate);
+  const recordState = recordStateOf(pair, planning.mapping, planning.index);
+  countAbsences(planning, pair, recordState);
   const recordGone =
-    fate.kind === 'gone' ||
-    fate.kind === 'reclassified' ||
-    (goneBefore(pair) === 'remote' && fate.kind === 'unread');
+    recordState.kind === 'gone' ||
+    recordState.kind === 'reclassified' ||
+    (goneBefore(pair) === 'remote' && recordState.kind === 'unread');
   const { kind } = pair.state;
-  if (kind === 'removed') planRemoved(planning, pair, cardId, card, fate);
-  else if (recordGone && !card) planBothGone(planning, pair, cardId, fate);
+  if (kind === 'removed') planRemoved(planning, pair, cardId, card, recordState);
+  else if (recordGone && !card) planBothGone(planning, pair, cardId, recordState);
   else if (kind !== 'unmapped' && planning.apart.has(cardId)) planApart(planning, pair, cardId);
-  else if (kind === 'ended') planEnded(planning, pair, card, fate);
+  else if (kind === 'ended') planEnded(planning, pair, card, recordState);
   else if (kind === 'unmapped') return;
-  else if (fate.kind === 'missing') planMissing(planning, pair, cardId, fate.reason);
-  else if (fate.kind === 'outside' || (card && !card.inFilter)) planOutside(planning, pair, cardId, fate);
-  else if (fate.kind === 'reclassified') planReclassified(planning, pair, cardId, card, fate.to);
-  else if (kind === 'quarantined') planQuarantined(planning, pair, cardId, card, fate);
-  else if (fate.kind === 'gone' || !card) planGone(planning, pair, cardId, card, fate);
-  else planBothThere(planning, pair, card, fate);
+  else if (recordState.kind === 'missing') planMissing(planning, pair, cardId, recordState.reason);
+  else if (recordState.kind === 'outside' || (card && !card.inFilter))
+    planOutside(planning, pair, cardId, recordState);
+  else if (recordState.kind === 'reclassified')
+    planReclassified(planning, pair, cardId, card, recordState.to);
+  else if (kind === 'quarantined') planQuarantined(planning, pair, cardId, card, recordState);
+  else if (recordState.kind === 'gone' || !card) planGone(planning, pair, cardId, card, recordState);
+  else planBothThere(planning, pair, card, recordState);
 }
 
 /** The side that an earlier run found gone. */
@@ -53,18 +55,18 @@ function goneBefore({ state }: Pair): Side | undefined {
 }
 
 /** Keeps count of the readings without a record, as long as anything hangs on it. */
-function countAbsences(planning: Planning, pair: Pair, fate: Fate): void {
+function countAbsences(planning: Planning, pair: Pair, recordState: RecordState): void {
   if (!isLive(pair)) return;
-  const shown = fate.kind === 'there' || fate.kind === 'outside';
-  const absences = fate.kind === 'missing' ? fate.absences : shown ? 0 : pair.absences;
+  const shown = recordState.kind === 'there' || recordState.kind === 'outside';
+  const absences = recordState.kind === 'missing' ? recordState.absences : shown ? 0 : pair.absences;
   if (absences !== pair.absences) planning.absences[pair.remoteId] = absences;
 }
 
 /** An archived card and a deleted record can come back, so that their pair is kept. */
-function planBothGone(planning: Planning, pair: Pair, cardId: string, fate: Fate): void {
+function planBothGone(planning: Planning, pair: Pair, cardId: string, recordState: RecordState): void {
   const { state } = pair;
   const kept = state.kind !== 'unmapped' && planning.seen.local.cards.has(cardId);
-  const evidence = fate.kind === 'gone' ? fate.evidence : 'inventory';
+  const evidence = recordState.kind === 'gone' ? recordState.evidence : 'inventory';
   const removed: PairState =
     state.kind === 'quarantined'
       ? { ...state, kind: 'removed' }
@@ -87,13 +89,14 @@ function planRemoved(
   pair: Pair,
   cardId: string,
   card: LocalCard | undefined,
-  fate: Fate,
+  recordState: RecordState,
 ): void {
   const { seen, index, identities, mapping } = planning;
   if (!seen.local.cards.has(cardId) || identities.primary.has(cardId) || planning.apart.has(cardId)) return;
-  const isUnanswered = fate.kind !== 'gone' && index.reading.looks.get(pair.remoteId)?.kind === 'unknown';
-  const unknown = fate.kind === 'outside' || isUnanswered;
-  if (fate.kind !== 'there') {
+  const isUnanswered =
+    recordState.kind !== 'gone' && index.reading.looks.get(pair.remoteId)?.kind === 'unknown';
+  const unknown = recordState.kind === 'outside' || isUnanswered;
+  if (recordState.kind !== 'there') {
     if (card && unknown) {
       planning.reserved.add(cardId);
       planOutside(planning, pair, cardId, { kind: 'unread' });
@@ -121,10 +124,15 @@ function planRemoved(
 }
 
 /** What had ended goes on when the side that was gone is back. */
-function planEnded(planning: Planning, pair: Pair, card: LocalCard | undefined, fate: Fate): void {
+function planEnded(
+  planning: Planning,
+  pair: Pair,
+  card: LocalCard | undefined,
+  recordState: RecordState,
+): void {
   if (pair.state.kind !== 'ended' || !card || planning.identities.primary.has(card.id)) return;
   const { gone } = pair.state;
-  if (gone === 'remote' && fate.kind !== 'there') return;
+  if (gone === 'remote' && recordState.kind !== 'there') return;
   addRow(planning, {
     ...named(pair, card.id),
     action: 'release',
@@ -152,22 +160,22 @@ function planMissing(planning: Planning, pair: Pair, cardId: string, why: string
   addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
 }
 
-function planOutside(planning: Planning, pair: Pair, cardId: string, fate: Fate): void {
+function planOutside(planning: Planning, pair: Pair, cardId: string, recordState: RecordState): void {
   // a record that fits again has changed, and is read for that
-  if (fate.kind !== 'outside') planning.again.add(pair.remoteId);
-  const what = fate.kind === 'outside' ? 'record' : 'card';
+  if (recordState.kind !== 'outside') planning.again.add(pair.remoteId);
+  const what = recordState.kind === 'outside' ? 'record' : 'card';
   const reason = `The ${what} is no longer in the part that the mapping is for, and is left alone`;
   addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
 }
 
-function planBothThere(planning: Planning, pair: Pair, card: LocalCard, fate: Fate): void {
+function planBothThere(planning: Planning, pair: Pair, card: LocalCard, recordState: RecordState): void {
   const speaker = planning.identities.primary.get(card.id);
   if (speaker && speaker !== pair && isLive(pair)) {
     const reason = `The card is kept in step with record ${speaker.remoteId}; this one came to it by a merge`;
     addRow(planning, { ...named(pair, card.id), action: 'skip', reason });
     return;
   }
-  const record = fate.kind === 'there' ? fate.record : undefined;
+  const record = recordState.kind === 'there' ? recordState.record : undefined;
   const compared = { remoteId: pair.remoteId, card, record, base: pair.base };
   planFields(planning, compared, compareFields(planning, compared), null);
 }
@@ -187,9 +195,9 @@ function planReclassified(
   const reason = `The record was reclassified to ${to}, which the mapping does not read`;
   const winner = chosen(planning, pair.remoteId, null, null, to);
   if (winner === 'remote') {
-    const fate = { kind: 'gone', evidence: 'look', decided: true } as const;
-    if (pair.state.kind === 'quarantined') planQuarantined(planning, pair, cardId, card, fate);
-    else planGone(planning, pair, cardId, card, fate);
+    const recordState = { kind: 'gone', evidence: 'look', decided: true } as const;
+    if (pair.state.kind === 'quarantined') planQuarantined(planning, pair, cardId, card, recordState);
+    else planGone(planning, pair, cardId, card, recordState);
     return;
   }
   if (winner === 'local') {

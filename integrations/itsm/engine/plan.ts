@@ -1,5 +1,5 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import type { Surroundings } from './fields.ts';
+import type { TransformContext } from './fields.ts';
 import {
   type IdentityIndex,
   identityIndex,
@@ -11,9 +11,9 @@ import {
   type Thing,
   takeMatched,
 } from './match.ts';
-import type { Book, Decision, Mapping, Observation, Path, Side } from './model.types.ts';
-import { beginPlanning, type LateField, type Planning, type Waits } from './plan.fields.ts';
-import { type Ends, type Makers, planLate, planLinks, type Reached } from './plan.links.ts';
+import type { Decision, Mapping, Observation, Path, Side, SyncState } from './model.types.ts';
+import { beginPlanning, type DeferredWaits, type OpenReference, type Planning } from './plan.fields.ts';
+import { type CreatingRows, type Ends, planLinks, planReferences, type Reached } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { PlanRow } from './plan.types.ts';
 import {
@@ -44,16 +44,16 @@ export interface PartChoice {
 /** All that is known about some records and cards. */
 export interface Part {
   /** Their pairs, and all other pairs of the same cards. */
-  book: Book;
+  syncState: SyncState;
   /** What was read of these records and, with their pairs, of those they were merged into; the cards of all pairs. */
   seen: Observation;
   /** Cards and records that reference fields of these lead to. */
-  beyond: Pick<Surroundings, 'cardOf' | 'recordOf' | 'makesCircle'>;
+  beyond: Pick<TransformContext, 'cardOf' | 'recordOf' | 'makesCircle'>;
 }
 
-/** Relations that start from some records, as the book and both sides have them. */
+/** Relations that start from some records, as the sync state and both sides have them. */
 export interface LinkPart {
-  book: Book;
+  syncState: SyncState;
   seen: Observation;
   ends: Ends;
 }
@@ -79,7 +79,7 @@ export interface PartSource {
   /** Whether what a reference field leads to is of this mapping. */
   leadsHere(path: Path): boolean;
   /** The rows of the plan so far that make cards of these records, or records of these cards. */
-  makers(remoteIds: readonly string[], cardIds: readonly string[]): Promise<Makers>;
+  makers(remoteIds: readonly string[], cardIds: readonly string[]): Promise<CreatingRows>;
   /** Relations to compare, by the records that they start from; each stands in one part only. Asked last. */
   links(): AsyncIterable<LinkPart>;
 }
@@ -88,7 +88,7 @@ export interface PartSource {
 interface PlannedPart {
   rows: PlanRow[];
   again: string[];
-  waits: Waits;
+  waits: DeferredWaits;
   /** What records of earlier parts need not wait for. */
   reached: Reached[];
   /** Relations that wait for a mapping that does not run now. */
@@ -99,7 +99,7 @@ interface PlannedPart {
 /** What planning in parts asks of its caller; as for a plan at once, but likeness may take its time. */
 export interface PartTools {
   score: (records: Thing[], cards: Thing[]) => Promise<Scored[]>;
-  evaluate: Surroundings['evaluate'];
+  evaluate: TransformContext['evaluate'];
   /** Called when it is known who is who. */
   onMatched?: () => Promise<void>;
 }
@@ -125,10 +125,10 @@ export async function* planInParts(
   let firstNo = 0;
   const reserved = new Set<string>();
   const begin = async (choice: PartChoice): Promise<Planning> => {
-    const { book, seen, beyond } = await source.part(choice);
-    return beginPlanning(mapping, book, seen, tools.evaluate, { firstNo, beyond, reserved });
+    const { syncState, seen, beyond } = await source.part(choice);
+    return beginPlanning(mapping, syncState, seen, tools.evaluate, { firstNo, beyond, reserved });
   };
-  const late: LateField[] = [];
+  const late: OpenReference[] = [];
   const handOver = (
     { rows, again, waits, resting, absences, ...more }: Planning,
     reached: Reached[] = [],
@@ -181,11 +181,11 @@ export async function* planInParts(
     const led = (to: Side) => [...new Set(fields.flatMap(({ side, awaits }) => (side === to ? awaits : [])))];
     const makers = await source.makers(led('local'), led('remote'));
     const planning = await begin({});
-    yield handOver(planning, planLate(planning, fields, makers));
+    yield handOver(planning, planReferences(planning, fields, makers));
   }
 
-  for await (const { book, seen, ends } of source.links()) {
-    const planning = beginPlanning(mapping, book, seen, tools.evaluate, { firstNo });
+  for await (const { syncState, seen, ends } of source.links()) {
+    const planning = beginPlanning(mapping, syncState, seen, tools.evaluate, { firstNo });
     planLinks(planning, ends);
     yield handOver(planning);
   }

@@ -2,13 +2,13 @@ import type { RemoteRecord } from '../remote.types.ts';
 import type {
   Agreed,
   AgreedLink,
-  BookChange,
   LocalCard,
   Origin,
   Pair,
   PairState,
   Path,
   Side,
+  StateChange,
 } from './model.types.ts';
 import type { Value } from './values.ts';
 
@@ -43,7 +43,7 @@ interface Expectation {
   card?: { there: boolean; fields: Record<Path, Value> };
   /** `fields` by path, as the remote holds them. */
   record?: { there: boolean; fields: Record<Path, Value> };
-  /** The record's pair in the book: its state, or that there is none. */
+  /** The record's pair in the sync state: its state, or that there is none. */
   pair?: PairState['kind'] | 'none';
   /** The card must not have become half of another pair. */
   unbound?: boolean;
@@ -69,7 +69,7 @@ export interface PlanRow {
   /** Place in the plan, from 0. */
   no: number;
   action: Action;
-  /** Where it writes; null when only the book changes, or nothing. */
+  /** Where it writes; null when only the sync state changes, or nothing. */
   side: Side | null;
   remoteId: string | null;
   cardId: string | null;
@@ -125,7 +125,7 @@ export interface Plan {
   rows: readonly PlanRow[];
   /** Why the plan may not be applied as it is: it would remove too much. Null when it may. */
   stopped: string | null;
-  /** What is written into the book when all rows have come to an end. */
+  /** What is written into the sync state when all rows have come to an end. */
   closing: { watermark: string | null; again: string[]; absences: Record<string, number> };
 }
 
@@ -224,28 +224,28 @@ export interface LocalState {
 }
 
 /** A row with how far it has come, and what a person has said to it. */
-export interface Standing {
+export interface TrackedRow {
   row: PlanRow;
   progress: Progress;
   approval: 'approved' | 'rejected' | null;
 }
 
-/** A row that writes in the inventory, or in the book alone. */
+/** A row that writes in the inventory, or in the sync state alone. */
 export interface LocalStep {
   row: PlanRow;
-  /** Null where only the book changes. */
+  /** Null where only the sync state changes. */
   write: LocalWrite | null;
   /** Why the row cannot be applied any more, given the state and how the rows before it ended in this transaction. */
   check: (state: LocalState, ended: ReadonlyMap<number, Progress>) => string | null;
   /** @param left paths that could not be written: nothing is agreed on them. */
-  changes: (card: LocalCard | null, left?: ReadonlySet<Path>) => BookChange[];
+  changes: (card: LocalCard | null, left?: ReadonlySet<Path>) => StateChange[];
 }
 
-/** How a row has ended, with what it changes in the book. */
-export interface Ending {
+/** How a row has ended, with what it changes in the sync state. */
+export interface RowResult {
   row: PlanRow;
   outcome: Outcome;
-  changes: BookChange[];
+  changes: StateChange[];
 }
 
 /**
@@ -254,13 +254,13 @@ export interface Ending {
  */
 export interface EnginePort {
   /** The rows of the plan in their order, some hundred at a time, as they stand when they are reached. */
-  rows(): AsyncIterable<readonly Standing[]>;
+  rows(): AsyncIterable<readonly TrackedRow[]>;
   /**
    * One transaction, or several where no row builds on another: step by step asks `check` with the state as those before have left it, writes unless it objects, and
-   * stores the outcome with the changes of the book. What the inventory refuses of one step stops no other.
+   * stores the outcome with the changes of the sync state. What the inventory refuses of one step stops no other.
    * @returns the outcomes in the order of the steps.
    */
-  writeLocal(steps: readonly (LocalStep | Ending)[]): Promise<Outcome[]>;
+  writeLocal(steps: readonly (LocalStep | RowResult)[]): Promise<Outcome[]>;
   /** Who is who of these records and cards, as the rows that have ended have left it. */
   whoIs(
     remoteIds: readonly string[],
@@ -287,8 +287,8 @@ export interface EnginePort {
   /** Keeps what the records hold that these rows are about to delete, so that the deletions can be taken back. */
   keepRemoved?(rows: readonly PlanRow[]): Promise<void>;
   trace(write: RemoteWrite, correlation: string): Promise<Trace>;
-  /** One transaction: the outcomes, and what they change in the book. */
-  finish(endings: readonly Ending[]): Promise<void>;
-  /** One transaction: the plan is done, and what closes it is in the book. */
-  close(changes: BookChange[]): Promise<void>;
+  /** One transaction: the outcomes, and what they change in the sync state. */
+  finish(endings: readonly RowResult[]): Promise<void>;
+  /** One transaction: the plan is done, and what closes it is in the sync state. */
+  close(changes: StateChange[]): Promise<void>;
 }

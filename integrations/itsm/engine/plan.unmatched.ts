@@ -12,7 +12,7 @@ import {
   wait,
 } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
-import { fateOf, redirected } from './state.ts';
+import { recordStateOf, redirected } from './state.ts';
 import { canonical, same, type Value } from './values.ts';
 
 /** Records that a row of the plan makes half of a pair. */
@@ -70,14 +70,14 @@ export function returningThings(planning: Planning): Thing[] {
  * @param only the records that are meant, where others are there to tell who is who.
  */
 export function unreadThings(planning: Planning, only?: ReadonlySet<string>): Thing[] {
-  const { book, seen, mapping, index, identities } = planning;
-  return [...book.pairs.values()].flatMap((pair) => {
+  const { syncState, seen, mapping, index, identities } = planning;
+  return [...syncState.pairs.values()].flatMap((pair) => {
     const { remoteId: id, state, base } = pair;
     if ((only && !only.has(id)) || state.kind === 'removed') return [];
     if ('gone' in state && state.gone === 'remote') return [];
     const cardId = redirected(pair.cardId, seen.local.redirects);
     const isBound = identities.primary.get(cardId) === pair && cardOfPair(planning, cardId);
-    if (isBound || fateOf(pair, mapping, index).kind !== 'unread') return [];
+    if (isBound || recordStateOf(pair, mapping, index).kind !== 'unread') return [];
     return [
       { id, fields: Object.fromEntries(Object.entries(base).map(([path, { local }]) => [path, local])) },
     ];
@@ -95,10 +95,10 @@ export const thing = ({ mapping }: Planning, card: LocalCard): Thing => ({
  * as well, and its card is gone for good or belongs to another record by now.
  */
 export function openRecords(planning: Planning, claimed: ReadonlySet<string>): RemoteRecord[] {
-  const { book, seen, identities } = planning;
+  const { syncState, seen, identities } = planning;
   return readRecords(planning).filter((record) => {
     if (claimed.has(record.id)) return false;
-    const pair = book.pairs.get(record.id);
+    const pair = syncState.pairs.get(record.id);
     if (!pair) return true;
     const cardId = redirected(pair.cardId, seen.local.redirects);
     const card = seen.local.cards.get(cardId);
@@ -138,7 +138,7 @@ const shown = ({ fields }: Thing): PlanRow['diff'] =>
 
 /** Plans a record without a pair by what it turned out to be. @param held takes up the cards that are spoken for. */
 export function planRecord(planning: Planning, record: RemoteRecord, match: Match, held: Set<string>): void {
-  const { mapping, book, seen } = planning;
+  const { mapping, syncState, seen } = planning;
   const copy = seen.copies?.get(record.id);
   if (copy && !seen.decisions.some(({ remoteId }) => remoteId === record.id)) {
     const why = `It carries the mark of record ${copy.of}, which was made for the card`;
@@ -162,7 +162,7 @@ export function planRecord(planning: Planning, record: RemoteRecord, match: Matc
     addRow(planning, { action: 'stage', remoteId: record.id, reason: why, candidates, diff });
     return;
   }
-  const known = book.pairs.get(record.id);
+  const known = syncState.pairs.get(record.id);
   if (mapping.direction === 'push' || (known && known.state.kind !== 'removed')) return;
   const view = localView(mapping, record, planning.around);
   planCreateLocal(planning, record, view, 'The record has no card');
@@ -177,7 +177,7 @@ function planLink(planning: Planning, record: RemoteRecord, card: LocalCard, why
     cardId: card.id,
     reason: `They are one: ${why}`,
     expects: {
-      pair: planning.book.pairs.get(record.id)?.state.kind ?? 'none',
+      pair: planning.syncState.pairs.get(record.id)?.state.kind ?? 'none',
       unbound: true,
       card: { there: true, fields: {} },
     },
@@ -249,7 +249,7 @@ const asNew = (values: Record<Path, Value>) =>
 
 /** Plans a card for a record that has none. Fields that cannot be told here are left out, and follow when they can. */
 function planCreateLocal(planning: Planning, record: RemoteRecord, view: LocalView, reason: string): void {
-  const { mapping, book } = planning;
+  const { mapping, syncState } = planning;
   const problems = Object.values(view.problems);
   if (view.fields.name == null) {
     planning.again.add(record.id);
@@ -280,7 +280,7 @@ function planCreateLocal(planning: Planning, record: RemoteRecord, view: LocalVi
     remoteId: record.id,
     reason: `${reason}${left}`,
     diff,
-    expects: { pair: book.pairs.get(record.id)?.state.kind ?? 'none' },
+    expects: { pair: syncState.pairs.get(record.id)?.state.kind ?? 'none' },
     agreed,
     origin: 'pulled',
   });

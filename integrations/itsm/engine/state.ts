@@ -1,8 +1,16 @@
 import type { RemoteRecord } from '../remote.types.ts';
-import type { AgreedLink, Book, BookChange, Evidence, Mapping, Pair, RemoteReading } from './model.types.ts';
+import type {
+  AgreedLink,
+  Evidence,
+  Mapping,
+  Pair,
+  RemoteReading,
+  StateChange,
+  SyncState,
+} from './model.types.ts';
 
-/** An empty book: nothing was ever agreed on. */
-export const emptyBook = (): Book => ({
+/** An empty sync state: nothing was ever agreed on. */
+export const emptySyncState = (): SyncState => ({
   pairs: new Map(),
   links: new Map(),
   again: new Set(),
@@ -13,22 +21,22 @@ export const emptyBook = (): Book => ({
 export const linkKey = ({ relationType, source, target }: AgreedLink): string =>
   JSON.stringify([relationType, source, target]);
 
-/** Writes the changes into the book, in their order. Doing it twice has the outcome of once. */
-export function writeBook(book: Book, changes: readonly BookChange[]): void {
+/** Writes the changes into the sync state, in their order. Doing it twice has the outcome of once. */
+export function applyChanges(syncState: SyncState, changes: readonly StateChange[]): void {
   for (const change of changes) {
     // a copy, since later changes are made in it
     if (change.op === 'pair')
-      book.pairs.set(change.pair.remoteId, { ...change.pair, base: { ...change.pair.base } });
-    else if (change.op === 'drop') book.pairs.delete(change.remoteId);
-    else if (change.op === 'link') book.links.set(linkKey(change.link), change.link);
-    else if (change.op === 'unlink') book.links.delete(linkKey(change.link));
-    else if (change.op === 'again') book.again = new Set(change.remoteIds);
-    else if (change.op === 'watermark') book.watermark = change.watermark;
-    else amend(book.pairs.get(change.remoteId), change);
+      syncState.pairs.set(change.pair.remoteId, { ...change.pair, base: { ...change.pair.base } });
+    else if (change.op === 'drop') syncState.pairs.delete(change.remoteId);
+    else if (change.op === 'link') syncState.links.set(linkKey(change.link), change.link);
+    else if (change.op === 'unlink') syncState.links.delete(linkKey(change.link));
+    else if (change.op === 'again') syncState.again = new Set(change.remoteIds);
+    else if (change.op === 'watermark') syncState.watermark = change.watermark;
+    else amend(syncState.pairs.get(change.remoteId), change);
   }
 }
 
-type Amendment = Extract<BookChange, { op: 'base' | 'state' | 'absences' }>;
+type Amendment = Extract<StateChange, { op: 'base' | 'state' | 'absences' }>;
 
 function amend(pair: Pair | undefined, change: Amendment): void {
   if (!pair) return;
@@ -73,18 +81,18 @@ export const isLive = ({ state }: Pair): boolean => state.kind === 'linked' || s
  * Which pair speaks for which card. When a merge leaves a card with two records, its own stays with it, and the other
  * is an alias: it belongs to the card, and nothing is written to it. When the own one ends, the alias takes over.
  */
-export function identities(book: Book, redirects: ReadonlyMap<string, string>): Identities {
+export function identities(syncState: SyncState, redirects: ReadonlyMap<string, string>): Identities {
   const primary = new Map<string, Pair>();
-  for (const pair of book.pairs.values()) {
+  for (const pair of syncState.pairs.values()) {
     if (!isLive(pair)) continue;
     const card = redirected(pair.cardId, redirects);
     const other = primary.get(card);
-    if (!other || speaksBefore(pair, other, card)) primary.set(card, pair);
+    if (!other || isPreferredTo(pair, other, card)) primary.set(card, pair);
   }
   return {
     primary,
     cardOf: (remoteId) => {
-      const pair = book.pairs.get(remoteId);
+      const pair = syncState.pairs.get(remoteId);
       return pair && isLive(pair) ? redirected(pair.cardId, redirects) : undefined;
     },
     recordOf: (cardId) => primary.get(cardId)?.remoteId,
@@ -96,15 +104,20 @@ export function identities(book: Book, redirects: ReadonlyMap<string, string>): 
   };
 }
 
-function speaksBefore(pair: Pair, other: Pair, card: string): boolean {
+function isPreferredTo(pair: Pair, other: Pair, card: string): boolean {
   const rank = (one: Pair) => (one.state.kind === 'linked' ? 0 : 2) + (one.cardId === card ? 0 : 1);
   const [mine, theirs] = [rank(pair), rank(other)];
   return mine === theirs ? pair.remoteId < other.remoteId : mine < theirs;
 }
 
 /** By card, the pairs that it is half of: live ones, also of cards that were merged into it, and those that a person took apart. */
-export function boundPairs(book: Book, redirects: ReadonlyMap<string, string>): Map<string, Pair[]> {
-  const bound = [...book.pairs.values()].filter((pair) => isLive(pair) || pair.state.kind === 'unmapped');
+export function boundPairs(
+  syncState: SyncState,
+  redirects: ReadonlyMap<string, string>,
+): Map<string, Pair[]> {
+  const bound = [...syncState.pairs.values()].filter(
+    (pair) => isLive(pair) || pair.state.kind === 'unmapped',
+  );
   return Map.groupBy(bound, (pair) => (isLive(pair) ? redirected(pair.cardId, redirects) : pair.cardId));
 }
 
@@ -121,14 +134,14 @@ export function otherPair(
 }
 
 /** Cards that a person took out of the synchronisation, by the pairs that were taken apart. */
-export function unmappedCards(book: Book): Set<string> {
+export function unmappedCards(syncState: SyncState): Set<string> {
   const cards = new Set<string>();
-  for (const { cardId, state } of book.pairs.values()) if (state.kind === 'unmapped') cards.add(cardId);
+  for (const { cardId, state } of syncState.pairs.values()) if (state.kind === 'unmapped') cards.add(cardId);
   return cards;
 }
 
 /** What a run knows of a record. */
-export type Fate =
+export type RecordState =
   | { kind: 'there'; record: RemoteRecord }
   /** Not changed since it was last read. */
   | { kind: 'unread' }
@@ -159,13 +172,13 @@ export function indexReading(reading: RemoteReading): ReadingIndex {
 }
 
 /** A record that a reading or a look has shown. */
-export function recordIn({ reading, records }: ReadingIndex, id: string): RemoteRecord | undefined {
+export function findRecord({ reading, records }: ReadingIndex, id: string): RemoteRecord | undefined {
   const look = reading.looks.get(id);
   return records.get(id) ?? (look?.kind === 'there' ? look.record : undefined);
 }
 
 /** Whether the reading has found a record to be deleted: no reference to it is written. */
-export function isCalledGone({ reading, records, tombstones }: ReadingIndex, id: string): boolean {
+export function isReportedGone({ reading, records, tombstones }: ReadingIndex, id: string): boolean {
   const look = reading.looks.get(id);
   if (look?.kind === 'gone') return look.reclassified === undefined;
   return (look?.kind !== 'there' && tombstones.has(id)) || records.get(id)?.deleted === true;
@@ -175,7 +188,7 @@ export function isCalledGone({ reading, records, tombstones }: ReadingIndex, id:
  * What has become of a pair's record. It is gone only after a tombstone, a look at it, or several complete readings
  * without it; a reading with a filter proves nothing, since the record may only no longer fit.
  */
-export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate {
+export function recordStateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): RecordState {
   const { reading, records, tombstones } = index;
   const record = records.get(pair.remoteId);
   const tombstone = tombstones.get(pair.remoteId);
@@ -205,6 +218,6 @@ export function fateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): Fate 
   return { kind: 'missing', absences: readings, reason: `${readings} complete readings were without it` };
 }
 
-function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined): Fate {
+function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined): RecordState {
   return { kind: 'gone', evidence, mergedInto: tombstone?.mergedInto };
 }

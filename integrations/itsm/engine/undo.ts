@@ -1,6 +1,6 @@
-import { writesBeyond } from './apply.check.ts';
-import { isLate } from './apply.rows.ts';
-import type { Agreed, Book, PairState, Path, Side } from './model.types.ts';
+import { writesOtherThanAgreed } from './apply.check.ts';
+import { hasOpenReferences } from './apply.rows.ts';
+import type { Agreed, PairState, Path, Side, SyncState } from './model.types.ts';
 import { emptyRow } from './plan.fields.ts';
 import type { Outcome, Plan, PlanRow } from './plan.types.ts';
 import { canonical, same, type Value } from './values.ts';
@@ -14,36 +14,36 @@ export function undoPlan(
   id: string,
   plan: Plan,
   outcomes: ReadonlyMap<number, Outcome>,
-  book: Book,
+  syncState: SyncState,
   now: string,
 ): Plan {
   const rows: PlanRow[] = [];
   for (const row of plan.rows.toReversed()) {
     const outcome = outcomes.get(row.no);
     if (outcome?.progress !== 'applied') continue;
-    const inverse = inverseOf(row, outcome, book, plan.id);
+    const inverse = inverseOf(row, outcome, syncState, plan.id);
     rows.push({ ...emptyRow, ...inverse, no: rows.length });
   }
-  const closing = { watermark: book.watermark, again: [...book.again].sort(), absences: {} };
+  const closing = { watermark: syncState.watermark, again: [...syncState.again].sort(), absences: {} };
   return { id, mappingId: plan.mappingId, madeAt: now, rows, stopped: null, closing };
 }
 
 type Inverse = Pick<PlanRow, 'action' | 'reason'> & Partial<PlanRow>;
 
-function inverseOf(row: PlanRow, outcome: Outcome, book: Book, runId: string): Inverse {
-  const { remoteId, cardId } = pairOf(row, outcome, book);
+function inverseOf(row: PlanRow, outcome: Outcome, syncState: SyncState, runId: string): Inverse {
+  const { remoteId, cardId } = pairOf(row, outcome, syncState);
   const ids = { remoteId, cardId };
   const reason = `Takes back row ${row.no} (${row.action})`;
   switch (row.action) {
     case 'update':
     case 'agree':
-      return { ...ids, ...takenBack(row, remoteId, book), reason };
+      return { ...ids, ...inverseOfUpdate(row, remoteId, syncState), reason };
     case 'create':
-      return { ...ids, ...unmade(row, remoteId, book), reason };
+      return { ...ids, ...inverseOfCreate(row, remoteId, syncState), reason };
     case 'delete':
-      return { ...ids, ...madeAgain(row, book, runId), reason };
+      return { ...ids, ...inverseOfDelete(row, syncState, runId), reason };
     case 'restore':
-      return { ...ids, ...archivedAgain(row, book), reason };
+      return { ...ids, ...inverseOfRestore(row, syncState), reason };
     case 'link':
       return {
         ...ids,
@@ -82,26 +82,26 @@ function inverseOf(row: PlanRow, outcome: Outcome, book: Book, runId: string): I
 }
 
 /** What a row was about, also where that was not known before others had made it. */
-function pairOf(row: PlanRow, outcome: Outcome, book: Book): Pick<PlanRow, 'remoteId' | 'cardId'> {
+function pairOf(row: PlanRow, outcome: Outcome, syncState: SyncState): Pick<PlanRow, 'remoteId' | 'cardId'> {
   const madeId = outcome.madeId ?? null;
-  if (!isLate(row)) {
+  if (!hasOpenReferences(row)) {
     return {
       remoteId: row.remoteId ?? (row.side === 'remote' ? madeId : null),
       cardId: row.cardId ?? (row.side === 'local' ? madeId : null),
     };
   }
-  const pair = [...book.pairs.values()].find((one) =>
+  const pair = [...syncState.pairs.values()].find((one) =>
     row.remoteId === null ? one.cardId === row.cardId : one.remoteId === row.remoteId,
   );
   return { remoteId: row.remoteId ?? pair?.remoteId ?? null, cardId: row.cardId ?? pair?.cardId ?? null };
 }
 
 /**
- * What both sides have agreed on with the row, as the book has it: the written side may hold another form than what was sent.
+ * What both sides have agreed on with the row, as the sync state has it: the written side may hold another form than what was sent.
  * Where they have agreed on something else since, it is what the row says, and what is there now no longer fits it.
  */
-function baseLeft(row: PlanRow, remoteId: string | null, book: Book): Record<Path, Agreed> {
-  const base = (remoteId === null ? undefined : book.pairs.get(remoteId))?.base ?? {};
+function baseAfter(row: PlanRow, remoteId: string | null, syncState: SyncState): Record<Path, Agreed> {
+  const base = (remoteId === null ? undefined : syncState.pairs.get(remoteId))?.base ?? {};
   return Object.fromEntries(
     Object.entries(row.agreed).flatMap(([path, agreed]) => {
       const now = base[path];
@@ -120,11 +120,16 @@ function isLater({ side, agreed, before }: PlanRow, path: Path, now: Agreed): bo
 }
 
 /** What a side held of the fields once the row was applied. */
-function heldThen(row: PlanRow, remoteId: string | null, book: Book, side: Side): Record<Path, Value> {
-  const base = baseLeft(row, remoteId, book);
+function valuesAfter(
+  row: PlanRow,
+  remoteId: string | null,
+  syncState: SyncState,
+  side: Side,
+): Record<Path, Value> {
+  const base = baseAfter(row, remoteId, syncState);
   const agreed = Object.entries(row.agreed).map(([path, both]) => [
     path,
-    writesBeyond(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
+    writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
   ]);
   // what was written without being agreed on
   const forgotten = row.forgets.flatMap((path) =>
@@ -133,11 +138,15 @@ function heldThen(row: PlanRow, remoteId: string | null, book: Book, side: Side)
   return Object.fromEntries([...agreed, ...forgotten]);
 }
 
-function takenBack(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
+function inverseOfUpdate(
+  row: PlanRow,
+  remoteId: string | null,
+  syncState: SyncState,
+): Omit<Inverse, 'reason'> {
   const { side } = row;
-  const base = baseLeft(row, remoteId, book);
+  const base = baseAfter(row, remoteId, syncState);
   const paths = [...new Set([...Object.keys(row.agreed), ...row.forgets])];
-  const held = side ? heldThen(row, remoteId, book, side) : {};
+  const held = side ? valuesAfter(row, remoteId, syncState, side) : {};
   const known = paths.filter((path) => row.before[path]);
   return {
     action: row.action,
@@ -160,20 +169,24 @@ function takenBack(row: PlanRow, remoteId: string | null, book: Book): Omit<Inve
  * Removes what was made, as long as it is as it was made, and no other card was merged into it. A record that the remote had
  * before is only let go.
  */
-function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse, 'reason'> {
+function inverseOfCreate(
+  row: PlanRow,
+  remoteId: string | null,
+  syncState: SyncState,
+): Omit<Inverse, 'reason'> {
   const side = row.side ?? 'local';
-  const pair = remoteId === null ? undefined : book.pairs.get(remoteId);
+  const pair = remoteId === null ? undefined : syncState.pairs.get(remoteId);
   if (side === 'remote' && remoteId !== null && pair?.origin === 'linked') {
     return { action: 'unlink', expects: { pair: 'linked' }, drops: [remoteId] };
   }
-  const held = heldThen(row, remoteId, book, side);
+  const held = valuesAfter(row, remoteId, syncState, side);
   return {
     action: 'delete',
     side,
     diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
     // for taking that back in its turn
     origin: pair?.origin ?? null,
-    before: baseLeft(row, remoteId, book),
+    before: baseAfter(row, remoteId, syncState),
     expects: {
       pair: row.state?.kind ?? 'linked',
       ...(side === 'local'
@@ -188,14 +201,14 @@ function unmade(row: PlanRow, remoteId: string | null, book: Book): Omit<Inverse
  * An archived card is restored; a record is made anew, under a new key, and its card stays gone. The other side is gone as it
  * was before, so that the next run proposes the removal again. What was made and taken back is a pair again.
  */
-function madeAgain(row: PlanRow, book: Book, runId: string): Omit<Inverse, 'reason'> {
+function inverseOfDelete(row: PlanRow, syncState: SyncState, runId: string): Omit<Inverse, 'reason'> {
   const agreed = Object.fromEntries(
     Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
   );
   const gone: Side = row.side === 'local' ? 'remote' : 'local';
   const common = { agreed, origin: row.origin, side: row.side, state: stateAgain(row, gone), was: row.state };
   if (row.side === 'local') {
-    const pair = row.remoteId !== null && book.pairs.has(row.remoteId) ? 'removed' : 'none';
+    const pair = row.remoteId !== null && syncState.pairs.has(row.remoteId) ? 'removed' : 'none';
     return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
   }
   const diff = Object.fromEntries(
@@ -216,9 +229,9 @@ function stateAgain({ state, drops }: PlanRow, gone: Side): PairState {
 }
 
 /** A card that came back with its record is archived again, and the next run finds that its record is there. */
-function archivedAgain(row: PlanRow, book: Book): Omit<Inverse, 'reason'> {
-  const pair = row.remoteId === null ? undefined : book.pairs.get(row.remoteId);
-  const left = baseLeft(row, row.remoteId, book);
+function inverseOfRestore(row: PlanRow, syncState: SyncState): Omit<Inverse, 'reason'> {
+  const pair = row.remoteId === null ? undefined : syncState.pairs.get(row.remoteId);
+  const left = baseAfter(row, row.remoteId, syncState);
   // a restore within a pair leaves the base as it was; rows of earlier releases do not say what that was
   const before = row.origin === null ? { ...pair?.base, ...row.before, ...left } : left;
   const held = Object.fromEntries(

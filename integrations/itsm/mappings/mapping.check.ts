@@ -2,8 +2,8 @@ import {
   type ConnectionKind,
   type ConnectionKindRules,
   connectionKinds,
-} from '../../../domain/exchange/itsm/connections.kinds.ts';
-import { metamodelFaults } from '../../../domain/exchange/itsm/mappings.check.ts';
+} from '../../../domain/exchange/itsm/connections.input.ts';
+import { metamodelFaults } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { takeOverConnection } from '../../../domain/exchange/itsm/connections.owner.ts';
+import { takeOverConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import type { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { loadMappedTypes, loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
+import {
+  loadMappedTypes,
+  loadMappingRow,
+  requireMappingPermissions,
+} from '../../../domain/exchange/itsm/mappings.load.ts';
 import { mappingText } from '../../../domain/exchange/itsm/mappings.queries.ts';
-import { requireReach } from '../../../domain/exchange/itsm/mappings.reach.ts';
 import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
@@ -40,7 +43,7 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
     if (!rows[0]) throw invalidField('connection_id', 'unknown_value', 'is no connection');
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
     const settings = applyInput(metamodel, rest);
-    requireReach(ctx.caller, metamodel, settings);
+    requireMappingPermissions(ctx.caller, metamodel, settings);
     requireDirection(rows[0].kind, settings);
     await checkSettings(ctx, metamodel, { ...settings, id }, await loadMappedTypes(sql, connection_id));
     await alone(
@@ -79,7 +82,7 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     const settings = applyInput(metamodel, patch, settingsOf(before));
     const changed = changedMembers(settingsOf(before), settings);
     const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
-    if (!pauses || patch.schedule) requireReach(ctx.caller, metamodel, settings);
+    if (!pauses || patch.schedule) requireMappingPermissions(ctx.caller, metamodel, settings);
     const content = changed.filter((member) => !harmless.includes(member));
     if (content.includes('sync_direction')) {
       const { kind } = await sql('itsm_connections').where({ id: before.connection_id }).first('kind');

@@ -1,6 +1,6 @@
 import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
-import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';

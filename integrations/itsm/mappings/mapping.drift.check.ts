@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.broken.ts';
-import { loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
-import { ownersOf } from '../../../domain/exchange/itsm/mappings.people.ts';
+import { loadMappingRow, ownersOf } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { DriftEntry, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';

@@ -1,5 +1,5 @@
-import { brokenReason, stoppedColumns } from '../../../domain/exchange/itsm/mappings.broken.ts';
 import { loadMappedTypes, loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { brokenReason, stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { FieldRow, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Sql } from '../../../platform/database.ts';

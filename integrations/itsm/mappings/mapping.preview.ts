@@ -1,6 +1,5 @@
-import { readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
@@ -8,15 +7,14 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { localFields, localView, type Surroundings, toRemote } from '../engine/fields.ts';
+import { localFields, localView, type TransformContext, toRemote } from '../engine/fields.ts';
 import { type Match, matchRecords, type Thing } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
-import { emptyBook, type Identities, identities } from '../engine/state.ts';
+import { emptySyncState, type Identities, identities } from '../engine/state.ts';
 import type { Value } from '../engine/values.ts';
-import { pairOf } from '../port/book.rows.ts';
 import { openCards } from '../port/local.cards.ts';
-
 import type { RemoteRecord } from '../remote.types.ts';
+import { loadPairs } from '../store/pairs.ts';
 import { createEvaluate } from './expressions.ts';
 import { type LoadedMapping, loadMapping } from './mapping.load.ts';
 
@@ -141,7 +139,7 @@ async function surroundings(
   { mapping, references }: LoadedMapping,
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
-): Promise<Surroundings> {
+): Promise<TransformContext> {
   const known: Identities[] = [];
   for (const [path, mappingId] of Object.entries(references)) {
     const column = mapping.fields.find((field) => field.path === path)!.remote;
@@ -151,10 +149,8 @@ async function surroundings(
       remoteIds: texts(records.map((record) => record.fields[column]?.value)),
       cardIds: texts([...cards.values()].map((card) => card.fields[path])),
     };
-    const pairs = new Map(
-      (await readPairs(db, mappingId, choice)).map((row) => [row.remote_id, pairOf(row)]),
-    );
-    known.push(identities({ ...emptyBook(), pairs }, await readRedirects(db, mappingId, choice)));
+    const { pairs, redirects } = await loadPairs(db, mappingId, choice);
+    known.push(identities({ ...emptySyncState(), pairs }, redirects));
   }
   return {
     cardOf: (id) => known.map((one) => one.cardOf(id)).find((found) => found !== undefined),
@@ -174,7 +170,7 @@ async function matchSample(
   { mapping }: LoadedMapping,
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
-  around: Surroundings,
+  around: TransformContext,
 ): Promise<Matches> {
   const { rows } = await db.raw(
     `select remote_id, card_id from itsm_pairs where mapping_id = ? and (remote_id = any(?::text[])
@@ -217,7 +213,7 @@ async function matchSample(
 function previewRecord(
   { mapping }: LoadedMapping,
   record: RemoteRecord,
-  around: Surroundings,
+  around: TransformContext,
   { linked, found, names }: Matches,
 ): PreviewedRecord {
   const view = localView(mapping, record, around);
@@ -263,7 +259,7 @@ async function previewCards(
   { db }: Ctx,
   { mapping }: LoadedMapping,
   cards: ReadonlyMap<string, LocalCard>,
-  around: Surroundings,
+  around: TransformContext,
   limit: number,
 ): Promise<PreviewedCard[]> {
   const { rows } = await db.raw(

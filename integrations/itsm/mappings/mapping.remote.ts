@@ -1,5 +1,9 @@
-import { type LocalField, type LocalKind, localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
-import { mappedField } from '../../../domain/exchange/itsm/mappings.related.ts';
+import {
+  type LocalField,
+  type LocalKind,
+  localField,
+  mappedField,
+} from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { FieldRow, MappingRow, SyncValue } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';

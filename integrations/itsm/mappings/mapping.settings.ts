@@ -5,7 +5,7 @@ import type {
   RelationMappingInput,
   TransformConfig,
 } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { localField } from '../../../domain/exchange/itsm/mappings.paths.ts';
+import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type {
   FieldRow,
   MappingRow,

@@ -1,5 +1,5 @@
 import type { MappingSchedule } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { itsmScheduleJob } from '../../../domain/exchange/itsm/schedules.job.ts';
+import { itsmScheduleJob } from '../../../domain/exchange/itsm/runs.job.ts';
 import type { StoredRow } from '../../../domain/kernel/events/row-changes.ts';
 import { SCHEDULES_CHANNEL, scheduleFaults } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Sql } from '../../../platform/database.ts';

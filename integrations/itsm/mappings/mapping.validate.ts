@@ -1,11 +1,10 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.broken.ts';
-import { metamodelFaults } from '../../../domain/exchange/itsm/mappings.check.ts';
 import {
   loadMappedTypes,
   loadMappingRow,
   loadMappingRows,
 } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { metamodelFaults, stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { DictionaryColumn, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';

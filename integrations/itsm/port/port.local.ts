@@ -1,32 +1,49 @@
-import { cardsOfRecords } from '../../../domain/exchange/itsm/runs.links.ts';
 import { lockCards, lockHierarchy } from '../../../domain/inventory/cards/cards.load.ts';
 import { lockNewEnds } from '../../../domain/inventory/relations/relations.load.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
+import type { Sql } from '../../../platform/database.ts';
 import { allLeft, keysOf, leftOut, without } from '../engine/apply.rows.ts';
-import type { Ending, LocalStep, LocalWrite, Outcome, Progress } from '../engine/plan.types.ts';
+import type { LocalCard, Pair, StateChange, SyncState } from '../engine/model.types.ts';
+import type {
+  LocalState,
+  LocalStep,
+  LocalWrite,
+  Outcome,
+  PlanRow,
+  Progress,
+  RowResult,
+} from '../engine/plan.types.ts';
+import {
+  applyChanges,
+  boundPairs,
+  emptySyncState,
+  type Identities,
+  identities,
+  otherPair,
+} from '../engine/state.ts';
+import { cardsOfRecords, loadPairs } from '../store/pairs.ts';
 import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
 import type { CardReader } from './local.cards.ts';
-import { type PortState, readState } from './port.state.ts';
 
 /** What writing in the inventory works with. */
-export interface LocalTools {
+interface LocalTools {
   ctx: Ctx;
   mappingId: string;
   cards: CardReader;
 }
 
-const isEnding = (step: LocalStep | Ending): step is Ending => 'outcome' in step;
+const isEnding = (step: LocalStep | RowResult): step is RowResult => 'outcome' in step;
 
 /**
- * Carries out steps within a transaction that holds the book. Those that are not about the same things are written
+ * Carries out steps within a transaction that holds the sync state. Those that are not about the same things are written
  * together; a step that builds on another waits until that is done.
- * @returns how each has ended, with what it changes in the book.
+ * @returns how each has ended, with what it changes in the sync state.
  */
-export async function takeSteps(
+export async function applySteps(
   { ctx, mappingId, cards }: LocalTools,
   work: Work,
-  steps: readonly (LocalStep | Ending)[],
-): Promise<Ending[]> {
+  steps: readonly (LocalStep | RowResult)[],
+): Promise<RowResult[]> {
   const writes = steps.flatMap((step) => (isEnding(step) || step.write === null ? [] : [step.write]));
   const use = hierarchyUse(writes);
   if (use !== null) await lockHierarchy(work.sql, use);
@@ -37,9 +54,9 @@ export async function takeSteps(
     cards,
     steps.flatMap((step) => (isEnding(step) ? [] : [step.row])),
   );
-  const endings = new Map<number, Ending>();
+  const endings = new Map<number, RowResult>();
   const ended = new Map<number, Progress>();
-  const end = (ending: Ending) => {
+  const end = (ending: RowResult) => {
     endings.set(ending.row.no, ending);
     ended.set(ending.row.no, ending.outcome.progress);
     state.change(ending.changes);
@@ -47,7 +64,7 @@ export async function takeSteps(
 
   let waiting: LocalStep[] = [];
   let touched = new Set<string | number>();
-  const carryOut = async () => {
+  const flush = async () => {
     if (waiting.length === 0) return;
     const answers = await writeInventory(
       work,
@@ -84,7 +101,7 @@ export async function takeSteps(
     if (lacksEnd(step)) {
       if (!resolved) {
         // the cards of these relations are made by rows before them
-        await carryOut();
+        await flush();
         resolved = await endsOf(work, mappingId, steps, state);
       }
       step = withEnds(step, resolved);
@@ -92,7 +109,7 @@ export async function takeSteps(
     const { row, write, check, changes } = step;
     const keys = keysOf({ row });
     const builds = row.needs !== null && touched.has(row.needs);
-    if (builds || keys.some((key) => touched.has(key))) await carryOut();
+    if (builds || keys.some((key) => touched.has(key))) await flush();
     const objection = check(state.of(row), ended);
     if (objection !== null) {
       end({ row, outcome: { progress: 'stale', message: objection }, changes: [] });
@@ -108,7 +125,7 @@ export async function takeSteps(
       touched.add(row.no);
     }
   }
-  await carryOut();
+  await flush();
   return steps.map(({ row }) => endings.get(row.no)!);
 }
 
@@ -133,7 +150,7 @@ function withEnds(step: LocalStep, cards: ReadonlyMap<string, string>): LocalSte
 async function endsOf(
   work: Work,
   mappingId: string,
-  steps: readonly (LocalStep | Ending)[],
+  steps: readonly (LocalStep | RowResult)[],
   state: PortState,
 ): Promise<Map<string, string>> {
   const records = new Set(
@@ -157,3 +174,56 @@ async function endsOf(
 /** The type of a relation that is made between cards that the plan did not know. */
 const madeRelation = (step: LocalStep): string | undefined =>
   step.write?.kind === 'relate' && lacksEnd(step) ? step.write.relationType : undefined;
+
+/** The sync state and the cards around some rows, within a transaction that holds the sync state. */
+interface PortState {
+  of(row: PlanRow): LocalState;
+  /** Takes along what a row has changed. */
+  change(changes: readonly StateChange[]): void;
+  /** Reads cards again after they were written. */
+  reread(ids: readonly string[]): Promise<void>;
+  card(id: string): LocalCard | undefined;
+  /** The card of a record, as far as the rows have made it. */
+  cardOf(remoteId: string): string | undefined;
+}
+
+/** Reads what the rows are about, in a fixed number of statements. */
+export async function readState(
+  sql: Sql,
+  mappingId: string,
+  cards: CardReader,
+  rows: readonly PlanRow[],
+): Promise<PortState> {
+  const remoteIds = rows.flatMap(({ remoteId, drops }) => (remoteId === null ? drops : [remoteId, ...drops]));
+  const cardIds = rows.flatMap(({ cardId }) => cardId ?? []);
+  const { pairs, redirects } = await loadPairs(sql, mappingId, { remoteIds, cardIds });
+  const syncState: SyncState = { ...emptySyncState(), pairs };
+  const known = await cards.byIds(sql, cardIds);
+  let speakers: Identities | undefined;
+  let bound: ReadonlyMap<string, Pair[]> | undefined;
+  return {
+    of(row) {
+      const { cardId, remoteId } = row;
+      const pair = remoteId === null ? undefined : syncState.pairs.get(remoteId);
+      if (cardId === null) return { card: null, pair, other: undefined };
+      bound ??= boundPairs(syncState, redirects);
+      const other = otherPair(bound, redirects, { ...row, cardId });
+      return { card: known.get(cardId) ?? null, pair, other };
+    },
+    change(changes) {
+      if (changes.length === 0) return;
+      applyChanges(syncState, changes);
+      speakers = undefined;
+      bound = undefined;
+    },
+    async reread(ids) {
+      for (const id of ids) known.delete(id);
+      for (const [id, card] of await cards.byIds(sql, ids)) known.set(id, card);
+    },
+    card: (id) => known.get(id),
+    cardOf: (remoteId) => {
+      speakers ??= identities(syncState, redirects);
+      return speakers.cardOf(remoteId);
+    },
+  };
+}

@@ -1,7 +1,8 @@
 import { requireActive } from '../../../domain/exchange/itsm/connections.load.ts';
-import { appliedOutside } from '../../../domain/exchange/itsm/runs.plan.ts';
-import { logRun } from '../../../domain/exchange/itsm/runs.store.ts';
-import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
+import type { RunRow, RunStats } from '../../../domain/exchange/itsm/runs.store.ts';
+import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
@@ -9,13 +10,22 @@ import type { OpenedRemote } from '../connections/connections.kinds.ts';
 import type { Connector, RemoteLook } from '../connectors/connector.ts';
 import { type Finding, verifyPlan } from '../engine/apply.check.ts';
 import type { Outcome, RemoteState } from '../engine/plan.types.ts';
+import { emptySyncState } from '../engine/state.ts';
 import { budgetLeft } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
-import { loadBookPart } from '../port/book.rows.ts';
-import { planRowOf } from '../port/plan.rows.ts';
+import { deleteUnrelatedLinks } from '../store/links.ts';
+import { settleDeferred } from '../store/observed.ts';
+import { loadPairs, storeChanges } from '../store/pairs.ts';
+import {
+  countOutcomes,
+  endInformativeRows,
+  type OutcomeCount,
+  readAppliedAtRemote,
+  unappliedRecords,
+} from '../store/plan-rows.ts';
 import type { RunJob, RunMapping } from './run.begin.ts';
-import { finishRun } from './run.finish.ts';
-import type { Stopwatch } from './run.stopwatch.ts';
+import type { RunClosing } from './run.plan.ts';
+import type { Stopwatch } from './run.state.ts';
 
 /** Rows that are looked at together. */
 const CHUNK = 200;
@@ -25,7 +35,6 @@ const CHUNK = 200;
  * looked at before is still young when it is written.
  */
 const REMOTE_BATCH = 100;
-const PARTS_AT_ONCE = 2;
 const AT_ONCE = 10;
 /** Findings that the log tells one by one. */
 const TOLD = 100;
@@ -53,7 +62,7 @@ export async function applyStage(
         onProgress: (ended) => storeProgress(job, ended, rows),
       },
       run.id,
-      { remoteBatch: REMOTE_BATCH, partsAtOnce: PARTS_AT_ONCE, atOnce: AT_ONCE },
+      { remoteBatch: REMOTE_BATCH, atOnce: AT_ONCE },
     ),
   );
   if (applied.status === 'stopped')
@@ -93,20 +102,26 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
   let count = 0;
   for (let after = -1; ; ) {
     job.signal.throwIfAborted();
-    const rows = await appliedOutside(db, run.id, after, CHUNK);
+    const rows = await readAppliedAtRemote(db, run.id, after, CHUNK);
     if (rows.length === 0) return count;
-    after = rows.at(-1)!.no;
-    const remoteIds = rows.flatMap(({ remote_id, made_id }) => remote_id ?? made_id ?? []);
+    after = rows.at(-1)!.row.no;
+    const remoteIds = rows.flatMap(({ row, madeId }) => row.remoteId ?? madeId ?? []);
     const looks = await connector.readByIds(mapping.table, remoteIds, columns);
-    const { book } = await loadBookPart(db, mapping.id, { remoteIds });
+    const { pairs } = await loadPairs(db, mapping.id, { remoteIds });
+    const syncState = { ...emptySyncState(), pairs };
     const outcomes = new Map(
-      rows.map(({ no, made_id: madeId }): [number, Outcome] => [
+      rows.map(({ row: { no }, madeId }): [number, Outcome] => [
         no,
         { progress: 'applied', message: null, ...(madeId === null ? {} : { madeId }) },
       ]),
     );
-    const plan = { rows: rows.map(planRowOf) };
-    const found = verifyPlan(mapping, plan, { outcomes, book, cards: new Map(), records: statesOf(looks) });
+    const plan = { rows: rows.map(({ row }) => row) };
+    const found = verifyPlan(mapping, plan, {
+      outcomes,
+      syncState,
+      cards: new Map(),
+      records: statesOf(looks),
+    });
     await tell(job, run, found.slice(0, Math.max(TOLD - count, 0)));
     count += found.length;
   }
@@ -124,3 +139,105 @@ async function tell(job: RunJob, run: RunRow, findings: Finding[]): Promise<void
   for (const { no, message } of findings)
     await logRun(job.ctx.db, run.id, 'verify', 'warning', `Row ${no}: ${message}`);
 }
+
+/** What a run has done besides what its rows tell. */
+interface Done {
+  remoteCalls: number;
+  seconds: Record<string, number>;
+  findings: number;
+  budget?: RunStats['budget'];
+}
+
+/**
+ * Ends a run whose rows have ended, but for those that a person has rejected: the next one goes on from where this one
+ * has read. While rows wait for a person's word, the run waits with them.
+ */
+export async function finishRun(job: RunJob, runId: string, done: Done): Promise<JobResult> {
+  return await command(job.ctx, async (work) => {
+    const { sql } = work;
+    const run = await loadRun(sql, runId, 'for update');
+    await endInformativeRows(sql, runId);
+    const counted = await countOutcomes(sql, runId);
+    const stats = statsOf(counted, done);
+    await sql('itsm_runs').where({ id: runId }).update({ remote_calls: done.remoteCalls });
+    const waits = counted.some(({ waiting }) => waiting);
+    const result = { result: { run_id: runId }, counts: countsOf(stats) };
+    if (waits) {
+      await changeRun(work, runId, 'itsm_run.partly_applied', { status: 'review', stage: 'review' }, stats);
+      await job.finish({ sql }, { ...result, message: 'the rest of the plan waits for review' });
+      return result;
+    }
+    const syncState = await lockSyncState(sql, run.mapping_id);
+    const before = new Set((run.mapping as RunMapping).again);
+    const later = syncState.again.filter((id) => !before.has(id));
+    const { again, absences, watermark, ...rest } = run.closing as RunClosing;
+    await storeChanges(sql, run.mapping_id, [
+      ...Object.entries(absences).map(
+        ([remoteId, count]) => ({ op: 'absences', remoteId, absences: count }) as const,
+      ),
+      {
+        op: 'again',
+        remoteIds: [...new Set([...again, ...later, ...(await unappliedRecords(sql, runId))])].sort(),
+      },
+      { op: 'watermark', watermark },
+    ]);
+    await sql('itsm_books').where({ mapping_id: run.mapping_id }).update({
+      links_watermark: rest.linksWatermark,
+      local_position: rest.localPosition,
+      complete_read_at: rest.completeReadAt,
+      pulled_read_at: rest.pulledReadAt,
+      pushed_read_at: rest.pushedReadAt,
+      pulled_position: rest.pulledPosition,
+      pushed_watermark: rest.pushedWatermark,
+    });
+    await settleDeferred(sql, run.mapping_id, runId);
+    await deleteUnrelatedLinks(sql, run.mapping_id, runId);
+    await logRun(sql, runId, 'done', 'info', 'The run is done.');
+    await changeRun(
+      work,
+      runId,
+      'itsm_run.completed',
+      { status: 'completed', stage: 'done', completed_at: sql.raw('clock_timestamp()') },
+      stats,
+    );
+    await job.finish({ sql }, { ...result, message: 'done' });
+    return result;
+  });
+}
+
+function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }: Done): RunStats {
+  const sum = (which: (one: OutcomeCount) => boolean) =>
+    counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
+  const outcomes: Record<string, number> = {};
+  const applied: Record<string, number> = {};
+  for (const { action, progress, approval, n } of counted) {
+    const ended = progress === 'pending' && approval === 'rejected' ? 'skipped' : progress;
+    outcomes[ended] = (outcomes[ended] ?? 0) + n;
+    if (progress === 'applied') applied[action] = (applied[action] ?? 0) + n;
+  }
+  return {
+    processed: sum(({ progress }) => progress !== 'pending' && progress !== 'begun'),
+    created: applied.create ?? 0,
+    updated: applied.update ?? 0,
+    deleted: applied.delete ?? 0,
+    relations_created: applied.relate ?? 0,
+    relations_deleted: applied.unrelate ?? 0,
+    skipped: outcomes.skipped ?? 0,
+    errors: sum(({ progress }) => progress === 'stale' || progress === 'refused'),
+    applied,
+    outcomes,
+    findings,
+    seconds,
+    budget: budget ?? null,
+  };
+}
+
+const countsOf = ({
+  created = 0,
+  updated = 0,
+  deleted = 0,
+  relations_created = 0,
+  relations_deleted = 0,
+  skipped = 0,
+  errors = 0,
+}: RunStats) => ({ created, updated, deleted, relations_created, relations_deleted, skipped, errors });

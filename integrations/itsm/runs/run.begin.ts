@@ -1,11 +1,13 @@
 import { boundedBy } from '../../../domain/access/jobs.owner.ts';
-import { readBook } from '../../../domain/exchange/itsm/book.read.ts';
-import { loadConnection, requireActive } from '../../../domain/exchange/itsm/connections.load.ts';
-import { callerOfConnection } from '../../../domain/exchange/itsm/connections.owner.ts';
-import { loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
-import { requireReach } from '../../../domain/exchange/itsm/mappings.reach.ts';
+import {
+  callerOfConnection,
+  loadConnection,
+  requireActive,
+} from '../../../domain/exchange/itsm/connections.load.ts';
+import { loadMappingRow, requireMappingPermissions } from '../../../domain/exchange/itsm/mappings.load.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { loadRun, logRun, requireStatus } from '../../../domain/exchange/itsm/runs.store.ts';
-import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
+import { readSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
@@ -27,7 +29,7 @@ import {
   type RunState,
   type RunWork,
   usualConditions,
-} from './run.types.ts';
+} from './run.state.ts';
 
 /** The mapping as a run keeps it: it goes as the run does. */
 export type RunMapping = LoadedMapping &
@@ -55,7 +57,8 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
         .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
     }
     // what the dictionary was at the last look is looked at anew before anything is read
-    if (run.mapping === null) run.mapping = await keepMapping(sql, metamodel, run, run.trigger !== 'undo');
+    if (run.mapping === null)
+      run.mapping = await storeMappingOfRun(sql, metamodel, run, run.trigger !== 'undo');
     return { ...run, status: 'running' };
   });
 }
@@ -70,7 +73,7 @@ export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
   const mapping = { ...(await loadMappingRow(ctx.db, run.mapping_id)), sync_direction: run.direction };
   const owner = await callerOfConnection(ctx.db, ctx.metamodel, run.connection_id, mapping);
   const caller = boundedBy(owner, ctx.caller);
-  requireReach(caller, ctx.metamodel, mapping);
+  requireMappingPermissions(caller, ctx.metamodel, mapping);
   return { ...job, ctx: { ...ctx, caller } };
 }
 
@@ -79,7 +82,7 @@ export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
  * @param unlooked a dictionary that no longer fits is no reason yet.
  * @throws EstateError `wrong_state` when it can no longer run.
  */
-async function keepMapping(
+async function storeMappingOfRun(
   sql: Sql,
   metamodel: Metamodel,
   run: RunRow,
@@ -92,7 +95,7 @@ async function keepMapping(
     ...loaded,
     mapping: { ...loaded.mapping, direction: run.direction },
     mappingDirection: loaded.mapping.direction,
-    again: (await readBook(sql, loaded.mapping.id)).again,
+    again: (await readSyncState(sql, loaded.mapping.id)).again,
   };
   await sql('itsm_runs')
     .where({ id: run.id })
@@ -106,7 +109,7 @@ async function keepMapping(
  * by what it told last.
  * @throws EstateError `wrong_state` when the mapping cannot run without them. @throws RemoteError
  */
-export async function heedDrift(
+export async function handleSchemaDrift(
   job: RunJob,
   run: RunRow,
   connector: Connector,
@@ -122,12 +125,16 @@ export async function heedDrift(
   if (connector.calls() === 0) return run;
   return await command(job.ctx, async ({ sql, metamodel }) => {
     await job.hold({ sql });
-    return { ...run, mapping: await keepMapping(sql, metamodel, run) };
+    return { ...run, mapping: await storeMappingOfRun(sql, metamodel, run) };
   });
 }
 
 /** Has the run read everything where the remote does not tell its account what has changed. @throws RemoteError */
-export async function readAllIfUntold(job: RunJob, run: RunRow, connector: Connector): Promise<RunRow> {
+export async function readAllIfChangesHidden(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+): Promise<RunRow> {
   if (run.checkpoint !== null || !connector.deltaUnavailable) return run;
   const why = await connector.deltaUnavailable();
   if (why === null) return run;
@@ -175,7 +182,7 @@ export async function workOf(
     complete: run.complete,
     loaded,
     mappingDirection: loaded.mappingDirection,
-    book: await readBook(ctx.db, loaded.mapping.id),
+    syncState: await readSyncState(ctx.db, loaded.mapping.id),
     state: (run.checkpoint as RunState | null) ?? (await freshState(ctx, clock)),
     async keep(change, write) {
       const state = { ...work.state, ...change };

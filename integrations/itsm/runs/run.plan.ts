@@ -1,25 +1,59 @@
-import { readRefusals } from '../../../domain/exchange/itsm/questions.refused.ts';
-import { countLivePairs } from '../../../domain/exchange/itsm/runs.heard.ts';
-import { addPlanRows, dropPlan, readWords, unknownRecords } from '../../../domain/exchange/itsm/runs.plan.ts';
+import type { TransformContext } from '../engine/fields.ts';
+import type {
+  Decision,
+  LocalCard,
+  Observation,
+  Pair,
+  Refusal,
+  RemoteReading,
+  Resolution,
+} from '../engine/model.types.ts';
+import type { DeferredWaits } from '../engine/plan.fields.ts';
+import { creatingRowsIn, removeResolved } from '../engine/plan.links.ts';
 import {
-  addWaiting,
-  dropWaiting,
-  endWaiting,
-  type WaitingRecord,
-} from '../../../domain/exchange/itsm/waiting.ts';
-import type { Waits } from '../engine/plan.fields.ts';
-import { forgetReached } from '../engine/plan.links.ts';
-import { type PartTools, planInParts, removes, tooMany } from '../engine/plan.ts';
+  type Part,
+  type PartChoice,
+  type PartSource,
+  type PartTools,
+  planInParts,
+  removes,
+  tooMany,
+} from '../engine/plan.ts';
 import { acts, type Plan } from '../engine/plan.types.ts';
-import { storedRow } from '../port/plan.rows.ts';
-import { planSource } from './plan.source.ts';
-import { type Reached, reachedBy } from './run.reach.ts';
-import type { RunWork } from './run.types.ts';
+import { emptySyncState, identities } from '../engine/state.ts';
+import { canonical, same } from '../engine/values.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+import { plannedMakers } from '../store/links.ts';
+import {
+  addDeferred,
+  allPairs,
+  changedRecords,
+  countLivePairs,
+  type DeferredRecord,
+  deletedAmong,
+  dropUnsettledDeferred,
+  endDeferred,
+  type IdPage,
+  livePairs,
+  type NewParent,
+  type ObservedRecord,
+  observedPairs,
+  parentCycles,
+  readObserved,
+  unknownRecords,
+  unpairedCards,
+  unpairedRecords,
+} from '../store/observed.ts';
+import { loadPairs } from '../store/pairs.ts';
+import { addPlanRows, createdUnderMarks, deletePlan, readRestoredValues } from '../store/plan-rows.ts';
+import { readDecisions, readRefusals } from '../store/review-items.ts';
+import { linkParts } from './run.links.ts';
+import { type Reached, type RunWork, reachedBy, resumePoint } from './run.state.ts';
 
 /** Records that are kept at once. */
 const CHUNK = 1_000;
 
-/** What a plan comes to when all its rows have ended; the engine's, with what else the book remembers. */
+/** What a plan comes to when all its rows have ended; the engine's, with what else the sync state remembers. */
 export type RunClosing = Plan['closing'] & Reached;
 
 /** A plan in figures. */
@@ -47,10 +81,10 @@ export async function planRun(
 ): Promise<MadePlan> {
   const { db, runId, mappingId, loaded } = work;
   await work.keep({}, async (sql) => {
-    await dropPlan(sql, runId);
-    await dropWaiting(sql, mappingId);
+    await deletePlan(sql, runId);
+    await dropUnsettledDeferred(sql, mappingId);
   });
-  const waits: Waits = new Map();
+  const waits: DeferredWaits = new Map();
   const again = new Set<string>();
   const absences: Record<string, number> = {};
   const count = { rows: 0, removals: 0, changes: 0, resting: 0 };
@@ -61,13 +95,13 @@ export async function planRun(
   const mapping = work.connector.absenceProvesNothing
     ? { ...loaded.mapping, deletion: { ...loaded.mapping.deletion, completeReads: 0 } }
     : loaded.mapping;
-  const source = planSource(work, { ...(await readWords(db, mappingId)), refusals }, () => storing);
+  const source = planSource(work, { ...(await readDecisions(db, mappingId)), refusals }, () => storing);
   try {
     for await (const { rows, ...part } of planInParts(mapping, source, tools)) {
       work.signal.throwIfAborted();
       for (const id of part.again) again.add(id);
       for (const [id, wait] of part.waits) waits.set(id, wait);
-      forgetReached(waits, part.reached);
+      removeResolved(waits, part.reached);
       Object.assign(absences, part.absences);
       count.resting += part.resting;
       if (rows.length === 0) continue;
@@ -75,7 +109,7 @@ export async function planRun(
       count.removals += rows.filter(removes).length;
       count.changes += rows.filter(acts).length;
       await storing;
-      storing = work.keep({}, (sql) => addPlanRows(sql, runId, rows.map(storedRow), approved));
+      storing = work.keep({}, (sql) => addPlanRows(sql, runId, rows, approved));
       storing.catch(() => {});
       told(count.rows);
     }
@@ -97,18 +131,242 @@ export async function planRun(
 }
 
 /** Keeps what waits for others, so that the remote need not be asked for it. */
-async function keepWaiting(work: RunWork, waits: Waits, again: Set<string>): Promise<void> {
+async function keepWaiting(work: RunWork, waits: DeferredWaits, again: Set<string>): Promise<void> {
   const { runId, mappingId, state } = work;
   // a record that was read without some of its columns is read again
   if (state.hidden.length > 0) for (const id of waits.keys()) again.add(id);
-  const waiting = [...waits].flatMap(([remote_id, { records, cards }]): WaitingRecord[] =>
+  const waiting = [...waits].flatMap(([remote_id, { records, cards }]): DeferredRecord[] =>
     again.has(remote_id) ? [] : [{ remote_id, records: [...records], cards: [...cards] }],
   );
   for (let at = 0; at < waiting.length; at += CHUNK) {
     work.signal.throwIfAborted();
-    await work.keep({}, (sql) => addWaiting(sql, mappingId, runId, waiting.slice(at, at + CHUNK)));
+    await work.keep({}, (sql) => addDeferred(sql, mappingId, runId, waiting.slice(at, at + CHUNK)));
   }
   // what a run of one direction has nothing to do with may wait for one of the other
   if (state.hidden.length > 0 || work.loaded.mapping.direction !== work.mappingDirection) return;
-  await work.keep({}, (sql) => endWaiting(sql, mappingId, runId));
+  await work.keep({}, (sql) => endDeferred(sql, mappingId, runId));
+}
+
+/** A person's words that hold for the mapping. */
+interface Decisions {
+  resolutions: Resolution[];
+  decisions: Decision[];
+  refusals: Refusal[];
+}
+
+/**
+ * The plan's source: what the run has read, the stored sync state and the inventory, a part at a time.
+ * @param stored waits until all rows that the plan has so far are stored.
+ */
+function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>): PartSource {
+  const { db, runId, mappingId, loaded, complete, state } = work;
+  const kind = complete && !state.withheld ? 'complete' : 'delta';
+  const seenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>): Observation => ({
+    remote: {
+      kind,
+      records: [],
+      tombstones: [],
+      looks: new Map(),
+      watermark: null,
+      ...remote,
+    },
+    local: { cards: new Map(), redirects: new Map(), ...local },
+    ...words,
+    now: state.now,
+    remoteAheadMs: state.aheadMs ?? 0,
+  });
+
+  const part = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
+    const heard = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
+    const named = [...new Set([...remoteIds, ...heard.map(({ remote_id }) => remote_id)])];
+    const choice = { remoteIds: named, cardIds };
+    const { pairs, redirects } = await loadPairs(db, mappingId, choice);
+    const wanted = new Set([
+      ...cardIds,
+      ...[...pairs.values()].map(({ cardId }) => cardId),
+      ...redirects.values(),
+    ]);
+    const cards = await cardsWithTimes(work, [...wanted], pairs);
+    const beyond = await referredTo(work, recordsOf(heard), cards.values());
+    const { cardOf } = beyond;
+    const makesCircle = await circlesOf(work, pairs.values(), recordsOf(heard), cards, cardOf);
+    return {
+      syncState: { ...emptySyncState(), pairs },
+      seen: {
+        ...seenOf(readingOf(heard), { cards, redirects }),
+        copies: await copiesAmong(work, recordsOf(heard), pairs),
+        putBack:
+          newestPaths(work).length === 0
+            ? []
+            : await readRestoredValues(db, mappingId, [...wanted], newestPaths(work)),
+      },
+      beyond: { ...beyond, ...(makesCircle && { makesCircle }) },
+    };
+  };
+
+  const creates =
+    loaded.mapping.direction !== 'pull' &&
+    !state.withheld &&
+    // what is mapped both ways was read completely before, and what was not mapped then is read now
+    (complete || !resumePoint(work).passedOver);
+
+  return {
+    part,
+    judged: () => walk(complete ? allPairs(db, mappingId) : observedPairs(db, runId, mappingId)),
+    known: () => walk(allPairs(db, mappingId)),
+    paired: () => walk(livePairs(db, mappingId)),
+    unpaired: () => walk(unpairedRecords(db, runId, mappingId)),
+    read: () => walk(changedRecords(db, runId)),
+    openCards: () => walk(unpairedCards(db, mappingId, loaded.mapping.cardType)),
+    decisions: words.decisions,
+    creates,
+    leadsHere: (path) => loaded.references[path] === mappingId,
+    makers: async (remoteIds, cardIds) => {
+      await stored();
+      return creatingRowsIn(await plannedMakers(db, runId, { remoteIds, cardIds }));
+    },
+    links: async function* () {
+      // relations are told by the rows that make their ends
+      await stored();
+      yield* linkParts(work, seenOf);
+    },
+  };
+}
+
+async function* walk(page: IdPage): AsyncGenerator<string[]> {
+  for (let after = ''; ; ) {
+    const ids = await page(after, CHUNK);
+    if (ids.length > 0) yield ids;
+    if (ids.length < CHUNK) return;
+    after = ids.at(-1)!;
+  }
+}
+
+const recordsOf = (heard: readonly ObservedRecord[]): RemoteRecord[] =>
+  heard.flatMap(({ record }) => (record === null ? [] : [record]));
+
+function readingOf(heard: readonly ObservedRecord[]): Partial<RemoteReading> {
+  const looks: RemoteReading['looks'] = new Map();
+  for (const { remote_id, look, record, reclassified } of heard) {
+    if (look === 'there') looks.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
+    else if (look === 'gone')
+      looks.set(remote_id, { kind: look, ...(reclassified !== null && { reclassified }) });
+    else if (look !== null) looks.set(remote_id, { kind: look });
+  }
+  return {
+    records: recordsOf(heard.filter(({ shown }) => shown)),
+    tombstones: heard.flatMap(({ remote_id: id, tombstone }) =>
+      tombstone === null ? [] : [{ table: '', id, ...tombstone }],
+    ),
+    looks,
+    present: new Set(heard.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
+  };
+}
+
+/** Records without a pair that carry the mark of one which was made for a card. */
+async function copiesAmong(
+  { db, mappingId, connector: { correlationColumn: column } }: RunWork,
+  records: readonly RemoteRecord[],
+  pairs: ReadonlyMap<string, Pair>,
+): Promise<Map<string, { of: string; cardId: string }>> {
+  const marks = new Map<string, string>();
+  for (const { id, fields } of column === undefined ? [] : records) {
+    const mark = fields[column!]?.value;
+    if (typeof mark === 'string' && mark !== '' && !pairs.has(id)) marks.set(id, mark);
+  }
+  const made = await createdUnderMarks(db, mappingId, [...new Set(marks.values())]);
+  return new Map(
+    [...marks].flatMap(([id, mark]) => {
+      const one = made.get(mark);
+      return one && one.of !== id ? [[id, one] as const] : [];
+    }),
+  );
+}
+
+/** Fields in which newer changes win. */
+const newestPaths = ({ loaded }: RunWork): string[] =>
+  loaded.mapping.fields.flatMap(({ path, rule }) => (rule === 'newest_wins' ? [path] : []));
+
+/** The cards; where newer changes win, with the moments at which single fields were changed. */
+async function cardsWithTimes(
+  work: RunWork,
+  ids: string[],
+  pairs: ReadonlyMap<string, Pair>,
+): Promise<Map<string, LocalCard>> {
+  const { db, cards } = work;
+  const found = await cards.byIds(db, ids);
+  const paths = newestPaths(work);
+  if (paths.length === 0 || pairs.size === 0) return found;
+  const moments = await cards.changedAt(db, [...found.keys()], paths);
+  for (const [id, changedAt] of moments) Object.assign(found.get(id)!, { changedAt });
+  return found;
+}
+
+/** Tells which of the parents that a part of a plan may write would make a circle of both sides' parents. */
+async function circlesOf(
+  { db, runId, mappingId, loaded }: RunWork,
+  pairs: Iterable<Pair>,
+  records: readonly RemoteRecord[],
+  cards: ReadonlyMap<string, LocalCard>,
+  cardOf: TransformContext['cardOf'],
+): Promise<NonNullable<TransformContext['makesCircle']> | undefined> {
+  const field = loaded.mapping.fields.find(({ path }) => path === 'parent_id');
+  if (!field || (loaded.references.parent_id ?? mappingId) !== mappingId) return undefined;
+  const column = field.remote;
+  const read = new Map(records.map((record) => [record.id, record]));
+  const wanted: NewParent[] = [];
+  for (const { remoteId, cardId, base } of pairs) {
+    const agreed = base.parent_id;
+    const local = canonical(cards.get(cardId)?.fields.parent_id);
+    const record = read.get(remoteId);
+    const remote = record ? canonical(record.fields[column]?.value) : (agreed?.remote ?? null);
+    if (agreed && same(local, agreed.local) && same(remote, agreed.remote)) continue;
+    for (const parent of [local, typeof remote === 'string' ? cardOf(remote) : null])
+      if (typeof parent === 'string') wanted.push({ card_id: cardId, parent_id: parent });
+  }
+  const found = await parentCycles(db, { runId, mappingId, column }, wanted);
+  const circles = new Set(found.map(({ card_id, parent_id }) => `${card_id} ${parent_id}`));
+  return (cardId, parentId) => circles.has(`${cardId} ${parentId}`);
+}
+
+/** Who is who among the cards and records that reference fields lead to, which may be another mapping's. */
+async function referredTo(
+  { db, loaded, runId }: RunWork,
+  records: readonly RemoteRecord[],
+  cards: Iterable<LocalCard>,
+): Promise<Part['beyond']> {
+  const known: Part['beyond'][] = [];
+  const all = [...cards];
+  const fields = loaded.mapping.fields.filter(({ transform }) => transform.kind === 'reference');
+  const byMapping = Map.groupBy(fields, ({ path }) => loaded.references[path] ?? loaded.mapping.id);
+  for (const [mappingId, its] of byMapping) {
+    const texts = (values: unknown[]) => [
+      ...new Set(values.filter((value): value is string => typeof value === 'string' && value !== '')),
+    ];
+    const remoteIds = texts(
+      records.flatMap((record) => its.map(({ remote }) => record.fields[remote]?.value)),
+    );
+    const cardIds = texts(all.flatMap((card) => its.map(({ path }) => card.fields[path])));
+    if (remoteIds.length + cardIds.length === 0) continue;
+    const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds, cardIds });
+    const gone = await deletedAmong(db, runId, [...pairs.keys()]);
+    const who = identities({ ...emptySyncState(), pairs }, redirects);
+    const recordOf = (id: string) => {
+      const record = who.presentRecordOf(id);
+      return record !== undefined && gone.has(record) ? undefined : record;
+    };
+    known.push({ cardOf: who.cardOf, recordOf });
+  }
+  return {
+    cardOf: (id) => first(known, ({ cardOf }) => cardOf(id)),
+    recordOf: (id) => first(known, ({ recordOf }) => recordOf(id)),
+  };
+}
+
+function first(known: readonly Part['beyond'][], of: (one: Part['beyond']) => string | undefined) {
+  for (const one of known) {
+    const found = of(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

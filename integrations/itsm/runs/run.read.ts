@@ -1,23 +1,28 @@
-import { readPairs } from '../../../domain/exchange/itsm/book.read.ts';
-import {
-  doubtfulRecords,
-  heard,
-  heardOf,
-  type IdPage,
-  keepHeard,
-  missingRecords,
-} from '../../../domain/exchange/itsm/runs.heard.ts';
-import type { HeardRecord, KeptRecord } from '../../../domain/exchange/itsm/runs.types.ts';
-import { hearWaiting, waitingAmong } from '../../../domain/exchange/itsm/waiting.ts';
+import { inTransaction } from '../../../platform/database.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
-import { pairOf } from '../port/book.rows.ts';
 import type { RemoteRecord } from '../remote.types.ts';
-import { reachOf } from './run.reach.ts';
-import { readAhead } from './run.read.ahead.ts';
-import { lookAtEnds } from './run.read.ends.ts';
-import { readRelations } from './run.read.links.ts';
-import { phases, type RunWork } from './run.types.ts';
+import {
+  deleteRemoteLinks,
+  deleteUnreadLinks,
+  knownRemoteLinks,
+  storeRemoteLinks,
+  unreportedTargets,
+} from '../store/links.ts';
+import {
+  deferredAmong,
+  doubtfulRecords,
+  type IdPage,
+  missingRecords,
+  type ObservedRecord,
+  observeDeferred,
+  observed,
+  observedAmong,
+  storeObserved,
+} from '../store/observed.ts';
+import { loadPairs } from '../store/pairs.ts';
+import { kindsOf } from './run.links.ts';
+import { phases, type RunWork, resumePoint } from './run.state.ts';
 
 /** Records of a chunk, and of a look. */
 const CHUNK = 1_000;
@@ -34,10 +39,10 @@ export async function readForRun(work: RunWork): Promise<void> {
     if (phase === 'records') await readRecords(work);
     else if (phase === 'again') await readAgain(work);
     else if (phase === 'deletions') await readDeletions(work);
-    else if (phase === 'looks') await lookAtDoubtful(work);
-    else if (phase === 'local') await readHere(work);
+    else if (phase === 'looks') await readDoubtfulRecords(work);
+    else if (phase === 'local') await readInventoryChanges(work);
     else if (phase === 'relations' || phase === 'relation_deletions') await readRelations(work, phase);
-    else if (phase === 'ends') await lookAtEnds(work);
+    else if (phase === 'ends') await checkRelationEnds(work);
     else return;
     await work.keep({ phase: phases[at + 1]!, cursor: null });
   }
@@ -64,10 +69,10 @@ async function readRecords(work: RunWork): Promise<void> {
   const pages = readAhead(work, (cursor) =>
     complete
       ? connector.readPage({ ...request, cursor })
-      : connector.readSince({ ...request, cursor, since: reachOf(work).watermark }),
+      : connector.readSince({ ...request, cursor, since: resumePoint(work).watermark }),
   );
   for await (const page of pages) {
-    const { heard, late } = await judgeable(work, page.records);
+    const { heard, late } = await changedRecordsOfPage(work, page.records);
     const { state } = work;
     await work.keep(
       {
@@ -81,7 +86,7 @@ async function readRecords(work: RunWork): Promise<void> {
           state.newest,
         ),
       },
-      (sql) => keepHeard(sql, work.runId, heard),
+      (sql) => storeObserved(sql, work.runId, heard),
     );
   }
 }
@@ -93,22 +98,20 @@ const LATE_MS = 25 * 60_000;
  * What of a page is to be kept: own writes and changes of what is not mapped are known already. And how many changes of paired
  * records it tells later than their time.
  */
-async function judgeable(
+async function changedRecordsOfPage(
   work: RunWork,
   records: readonly RemoteRecord[],
-): Promise<{ heard: HeardRecord[]; late: number }> {
-  const { db, runId, mappingId, loaded, complete, book } = work;
+): Promise<{ heard: ObservedRecord[]; late: number }> {
+  const { db, runId, mappingId, loaded, complete, syncState } = work;
   const remoteIds = records.map(({ id }) => id);
-  const before = await heardOf(db, runId, remoteIds);
-  const pairs = new Map(
-    (await readPairs(db, mappingId, { remoteIds })).map((row) => [row.remote_id, pairOf(row)]),
-  );
-  const open = new Set([...book.again, ...(await waitingAmong(db, mappingId, remoteIds))]);
-  const { watermark } = reachOf(work);
+  const before = await observedAmong(db, runId, remoteIds);
+  const { pairs } = await loadPairs(db, mappingId, { remoteIds });
+  const open = new Set([...syncState.again, ...(await deferredAmong(db, mappingId, remoteIds))]);
+  const { watermark } = resumePoint(work);
   const lateBefore =
     complete || watermark === null ? Number.NEGATIVE_INFINITY : Date.parse(watermark) - LATE_MS;
   let late = 0;
-  const rows = records.flatMap((record): HeardRecord[] => {
+  const rows = records.flatMap((record): ObservedRecord[] => {
     const pair = pairs.get(record.id);
     const settled =
       pair?.state.kind === 'linked' &&
@@ -121,47 +124,47 @@ async function judgeable(
     const at = Date.parse(record.updatedAt);
     // zero: the remote does not tell when it was changed
     if (settled && !known && at > 0 && at < lateBefore) late += 1;
-    return [heard(record.id, { record: known ? null : keptOf(record), shown: true })];
+    return [observed(record.id, { record: known ? null : withoutDisplayValues(record), shown: true })];
   });
   return { heard: rows, late };
 }
 
-const keptOf = (record: RemoteRecord): KeptRecord => ({
+const withoutDisplayValues = (record: RemoteRecord): RemoteRecord => ({
   ...record,
   fields: Object.fromEntries(Object.entries(record.fields).map(([name, { value }]) => [name, { value }])),
 });
 
 /** Looks at the records that earlier runs have left open. */
 async function readAgain(work: RunWork): Promise<void> {
-  const { complete, book } = work;
+  const { complete, syncState } = work;
   if (complete) return;
-  const { watermark } = reachOf(work);
-  const ids = [...book.again].sort();
+  const { watermark } = resumePoint(work);
+  const ids = [...syncState.again].sort();
   for (let at = Number(work.state.cursor ?? 0); at < ids.length; at += LOOKS) {
     const asking = ids.slice(at, at + LOOKS);
-    const known = await heardOf(work.db, work.runId, asking);
-    const looks = await lookAt(
+    const known = await observedAmong(work.db, work.runId, asking);
+    const looks = await readByKey(
       work,
       asking.filter((id) => !known.has(id)),
     );
     const rows = looks.map(([id, look]) => {
-      if (look.kind !== 'there') return heardIn(id, look);
+      if (look.kind !== 'there') return observedByKey(id, look);
       // what has not changed since the last reading fits the filter as it did then
       const fits = work.loaded.remoteFilter === null || look.record.updatedAt <= (watermark ?? '');
-      return heard(id, {
-        record: keptOf(look.record),
+      return observed(id, {
+        record: withoutDisplayValues(look.record),
         shown: fits,
         look: fits ? null : 'there',
       });
     });
-    await work.keep({ cursor: String(at + LOOKS) }, (sql) => keepHeard(sql, work.runId, rows));
+    await work.keep({ cursor: String(at + LOOKS) }, (sql) => storeObserved(sql, work.runId, rows));
   }
 }
 
 /** A look, with the class that a record has where it is in another table by now. */
 type ClassedLook = RemoteLook | { kind: 'gone'; reclassified: string };
 
-async function lookAt(work: RunWork, ids: string[]): Promise<[string, ClassedLook][]> {
+async function readByKey(work: RunWork, ids: string[]): Promise<[string, ClassedLook][]> {
   if (ids.length === 0) return [];
   work.signal.throwIfAborted();
   const { connector, loaded } = work;
@@ -175,30 +178,30 @@ async function lookAt(work: RunWork, ids: string[]): Promise<[string, ClassedLoo
   });
 }
 
-const heardIn = (id: string, look: ClassedLook | undefined): HeardRecord =>
-  heard(id, {
+const observedByKey = (id: string, look: ClassedLook | undefined): ObservedRecord =>
+  observed(id, {
     look: look?.kind ?? null,
-    record: look?.kind === 'there' ? keptOf(look.record) : null,
+    record: look?.kind === 'there' ? withoutDisplayValues(look.record) : null,
     reclassified: look && 'reclassified' in look ? look.reclassified : null,
   });
 
 async function readDeletions(work: RunWork): Promise<void> {
   const { connector, loaded } = work;
-  const { watermark } = reachOf(work);
+  const { watermark } = resumePoint(work);
   if (watermark === null) return;
   const tombstones = await connector.deletionsSince(loaded.mapping.table, watermark);
   for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
       .slice(at, at + CHUNK)
       .map(({ id, at: moment, mergedInto }) =>
-        heard(id, { tombstone: { at: moment, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
+        observed(id, { tombstone: { at: moment, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
       );
-    await work.keep({}, (sql) => keepHeard(sql, work.runId, rows));
+    await work.keep({}, (sql) => storeObserved(sql, work.runId, rows));
   }
 }
 
 /** Looks at what is missing, and at what was both shown and called deleted. */
-async function lookAtDoubtful(work: RunWork): Promise<void> {
+async function readDoubtfulRecords(work: RunWork): Promise<void> {
   const { db, runId, mappingId, complete } = work;
   const stretches: IdPage[] = [doubtfulRecords(db, runId, mappingId)];
   if (complete) stretches.push(missingRecords(db, runId, mappingId));
@@ -207,30 +210,30 @@ async function lookAtDoubtful(work: RunWork): Promise<void> {
       const ids = await page(after, LOOKS);
       if (ids.length === 0) break;
       after = ids.at(-1)!;
-      const rows = (await lookAt(work, ids)).map(([id, look]) => heardIn(id, look));
-      await work.keep({}, (sql) => keepHeard(sql, runId, rows));
+      const rows = (await readByKey(work, ids)).map(([id, look]) => observedByKey(id, look));
+      await work.keep({}, (sql) => storeObserved(sql, runId, rows));
     }
   }
 }
 
 /** Reads what has changed here, and hears of what waits for it. */
-async function readHere(work: RunWork): Promise<void> {
+async function readInventoryChanges(work: RunWork): Promise<void> {
   await readLocal(work);
   if (work.complete) return;
   const { runId, mappingId, loaded } = work;
   const targets = [...new Set([mappingId, ...Object.values(loaded.references)])];
-  await work.keep({}, (sql) => hearWaiting(sql, { runId, mappingId, targets }));
+  await work.keep({}, (sql) => observeDeferred(sql, { runId, mappingId, targets }));
 }
 
 /** Notes the pairs whose cards have changed here since the last run. */
 async function readLocal(work: RunWork): Promise<void> {
   const { db, cards, mappingId, loaded, complete } = work;
-  const { localPosition } = reachOf(work);
+  const { localPosition } = resumePoint(work);
   if (complete || localPosition === null) return;
   for (let position = work.state.cursor ?? localPosition; ; ) {
     work.signal.throwIfAborted();
     const changed = await cards.changedAfter(db, position, CHUNK);
-    const pairs = (await readPairs(db, mappingId, { cardIds: changed.ids })).map(pairOf);
+    const pairs = [...(await loadPairs(db, mappingId, { cardIds: changed.ids })).pairs.values()];
     const found = await cards.byIds(db, [...new Set(pairs.map(({ cardId }) => cardId))]);
     const moved = pairs.filter((pair) => {
       const card = found.get(pair.cardId);
@@ -242,9 +245,120 @@ async function readLocal(work: RunWork): Promise<void> {
     const restored = moved.flatMap(({ remoteId, cardId, state }) =>
       state.kind === 'removed' && found.get(cardId)?.archived === false ? [remoteId] : [],
     );
-    const looks = new Map(await lookAt(work, restored));
-    const rows = moved.map(({ remoteId }) => heardIn(remoteId, looks.get(remoteId)));
-    await work.keep({ cursor: position }, (sql) => keepHeard(sql, work.runId, rows));
+    const looks = new Map(await readByKey(work, restored));
+    const rows = moved.map(({ remoteId }) => observedByKey(remoteId, looks.get(remoteId)));
+    await work.keep({ cursor: position }, (sql) => storeObserved(sql, work.runId, rows));
     if (!changed.more) return;
+  }
+}
+
+/**
+ * Reads the relations of the mapped kinds. What has been told about them is kept beyond the run, so that a reading of
+ * what has changed leaves them all known, also those whose ends get cards only later.
+ */
+async function readRelations(work: RunWork, phase: 'relations' | 'relation_deletions'): Promise<void> {
+  const types = [...new Set(work.loaded.mapping.relations.map(({ remoteType }) => remoteType))];
+  if (types.length === 0) return;
+  if (phase === 'relations') await readLinks(work, types);
+  else await readGone(work);
+}
+
+async function readLinks(work: RunWork, types: string[]): Promise<void> {
+  const { connector, mappingId, runId, complete, syncState } = work;
+  const since = complete ? null : syncState.links_watermark;
+  const pages = readAhead(work, (cursor) =>
+    connector.readRelations({ types, since, limit: work.page, cursor }),
+  );
+  for await (const page of pages) {
+    const { state } = work;
+    const rows = page.relations.map(({ id, type, from, to }) => ({
+      remote_relation_id: id,
+      remote_type: type,
+      from_id: from,
+      to_id: to,
+    }));
+    await work.keep(
+      {
+        cursor: page.next,
+        relations: state.relations + rows.length,
+        linksWithheld: state.linksWithheld || page.withheld,
+        newestLink: page.relations.reduce<string | null>(
+          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
+          state.newestLink,
+        ),
+      },
+      (sql) => storeRemoteLinks(sql, mappingId, runId, rows),
+    );
+  }
+  if (since === null && !work.state.linksWithheld) {
+    await work.keep({}, (sql) => deleteUnreadLinks(sql, mappingId, runId));
+  }
+}
+
+async function readGone(work: RunWork): Promise<void> {
+  const { connector, db, mappingId, syncState } = work;
+  if (syncState.links_watermark === null) return;
+  const told = await connector.relationDeletionsSince(syncState.links_watermark);
+  const ids = await knownRemoteLinks(
+    db,
+    mappingId,
+    told.map(({ id }) => id),
+  );
+  if (ids.length === 0) return;
+  const there = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
+  const gone = ids.filter((id) => !there.has(id));
+  await work.keep({}, (sql) => deleteRemoteLinks(sql, mappingId, gone));
+}
+
+/** Records of a look. */
+const END_LOOKS = 100;
+
+/**
+ * Looks whether records of other mappings are still there to which relations lead that are known here and not told outside. A
+ * remote takes relations away with a record and refuses new ones to it, and the run that reads the record may come after
+ * this one.
+ */
+async function checkRelationEnds(work: RunWork): Promise<void> {
+  const { db, connector, loaded, runId, signal } = work;
+  const { direction, deletion } = loaded.mapping;
+  const concerns = {
+    removals: direction !== 'push' && deletion.mode !== 'additive',
+    additions: direction !== 'pull',
+  };
+  for (const kind of kindsOf(work)) {
+    // its own records the run has read, and those of a mapping that does not run wait in any case
+    const table = loaded.targetTables?.[kind.target_mapping_id];
+    if (table === undefined) continue;
+    const ids = await inTransaction(db, (sql) => unreportedTargets(sql, kind, concerns));
+    for (let at = 0; at < ids.length; at += END_LOOKS) {
+      signal.throwIfAborted();
+      const looks = await connector.readByIds(table, ids.slice(at, at + END_LOOKS), []);
+      const gone = [...looks].flatMap(([id, { kind: look }]) =>
+        look === 'gone' ? [observed(id, { look })] : [],
+      );
+      await work.keep({}, (sql) => storeObserved(sql, runId, gone));
+    }
+  }
+}
+
+/**
+ * The pages of a reading from where the run stands. While one is stored the next is already on its way; what it fails
+ * with is thrown when its turn comes.
+ */
+async function* readAhead<P extends { next: string | null }>(
+  { signal, state }: Pick<RunWork, 'signal' | 'state'>,
+  ask: (cursor: string | null) => Promise<P>,
+): AsyncGenerator<P> {
+  signal.throwIfAborted();
+  for (let coming = ask(state.cursor); ; ) {
+    const page = await coming;
+    signal.throwIfAborted();
+    if (page.next !== null) {
+      coming = ask(page.next);
+      // a reading that is left before has nobody who waits for it
+      coming.catch(() => {});
+    }
+    yield page;
+    if (page.next === null) return;
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hasChanged, listFollowers, newestPosition } from '../../../domain/exchange/itsm/mappings.follow.ts';
+import { hasChanged, listFollowers, newestPosition } from '../../../domain/exchange/itsm/runs.due.ts';
 import { changeRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';

@@ -1,8 +1,8 @@
 import type { ApplyOptions } from '../../../integrations/itsm/engine/apply.rows.ts';
 import { applyPlan } from '../../../integrations/itsm/engine/apply.ts';
-import type { Book, Resolution } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Resolution, SyncState } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan } from '../../../integrations/itsm/engine/plan.types.ts';
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
+import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';
@@ -23,10 +23,10 @@ export const mapping = mappingOf(setting);
 
 type Applied = ApplyOptions & { approvals?: Map<number, 'approved' | 'rejected'>; chunk?: number };
 
-/** Two sides with a book and a journal, small enough to follow by hand. */
+/** Two sides with a sync state and a journal, small enough to follow by hand. */
 export function landscape() {
   const sides: Sides = createSides(mapping, setting);
-  const book: Book = emptyBook();
+  const syncState: SyncState = emptySyncState();
   const journal: Journal = new Map();
   const outcomes = new Map<number, Outcome>();
   let plans = 0;
@@ -43,17 +43,29 @@ export function landscape() {
     };
     const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
     const seen = { remote, local, resolutions, decisions: [], now: sides.tick(), remoteAheadMs: 0 };
-    return makePlan(`p${plans}`, { ...mapping, ...over }, book, seen, { score: () => [], evaluate });
+    return makePlan(`p${plans}`, { ...mapping, ...over }, syncState, seen, { score: () => [], evaluate });
   };
   const apply = async (
     of: Plan,
     troubles: Trouble[] = [],
     { approvals, chunk = 1, ...options }: Applied = {},
   ) => {
-    const commit = (changes: Parameters<typeof writeBook>[1]) => writeBook(book, changes);
+    const commit = (changes: Parameters<typeof applyChanges>[1]) => applyChanges(syncState, changes);
     const act = async () => {};
     const port = memoryPort(
-      { plan: of, chunk, approvals, sides, book, commit, setting, mutant: undefined, mapping, troubles, act },
+      {
+        plan: of,
+        chunk,
+        approvals,
+        sides,
+        syncState,
+        commit,
+        setting,
+        mutant: undefined,
+        mapping,
+        troubles,
+        act,
+      },
       journal,
     );
     const { finish, writeLocal } = port;
@@ -68,7 +80,7 @@ export function landscape() {
     };
     return await applyPlan(mapping, of, port, { remoteBatch: chunk, ...options });
   };
-  return { sides, book, journal, outcomes, plan, apply };
+  return { sides, syncState, journal, outcomes, plan, apply };
 }
 
 export const fields = (name: string, key: string) => ({

@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
-import { applyRemote } from '../../../integrations/itsm/engine/apply.remote.ts';
-import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
-import type { EnginePort, Standing } from '../../../integrations/itsm/engine/plan.types.ts';
 import { fields, landscape, mapping, started } from './apply.landscape.ts';
 import { Killed } from './histories/memory.port.ts';
 import type { Trouble } from './histories/steps.ts';
 
 describe('a plan that is applied', () => {
   it('leaves rows alone whose state no longer holds, and takes them up next time', async () => {
-    const { sides, plan, apply, outcomes, card, remote, book } = await started();
+    const { sides, plan, apply, outcomes, card, remote, syncState } = await started();
     sides.edit('local', card, 'name', 'b');
     const made = plan();
     sides.edit('remote', remote, 'name', 'c');
     expect((await apply(made)).counts).toMatchObject({ stale: 1, applied: 0 });
     expect(outcomes.get(0)?.message).toBe("'name' is 'c' at the remote by now, instead of 'a'.");
-    expect(book.again).toEqual(new Set([remote]));
+    expect(syncState.again).toEqual(new Set([remote]));
     await apply(plan());
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
@@ -46,7 +43,7 @@ describe('a plan that is applied', () => {
     const PLACE = 'relations.relRememberedAt';
     for (const side of ['local', 'remote'] as const) {
       for (let call = 0; ; call += 1) {
-        const { sides, book, plan, apply } = landscape();
+        const { sides, syncState, plan, apply } = landscape();
         const [one, other] = ['k1', 'k2'].map((key) => sides.create(side, fields(key, key))) as [
           string,
           string,
@@ -64,7 +61,7 @@ describe('a plan that is applied', () => {
         const troubles = [trouble];
         await apply(made, troubles, { chunk: 2 }).catch((error) => expect(error).toBeInstanceOf(Killed));
         expect((await apply(made, [], { chunk: 2 })).status).toBe('done');
-        const pairs = [...book.pairs.values()];
+        const pairs = [...syncState.pairs.values()];
         const paired = new Map(pairs.map(({ cardId, remoteId }) => [cardId, remoteId]));
         expect([pairs.length, sides.cards.size, sides.records.size]).toEqual([2, 2, 2]);
         for (const { cardId, remoteId } of pairs) {
@@ -76,40 +73,6 @@ describe('a plan that is applied', () => {
         if (troubles.length > 0 && trouble.kind === 'kill') break;
       }
     }
-  });
-
-  it('goes out in two parts at a time, but no part before one that it has to do with', async () => {
-    const log: string[] = [];
-    const note = (what: string, rows: readonly { row: { no: number } }[]) =>
-      log.push(...rows.map(({ row }) => `${what} ${row.no}`));
-    const port = {
-      begin: async (rows: Parameters<EnginePort['begin']>[0]) => {
-        note('begin', rows);
-        return rows.map(() => null);
-      },
-      writeRemote: async () => ({ kind: 'done', record: null }),
-      finish: async (endings: Parameters<EnginePort['finish']>[0]) => void note('end', endings),
-    } as unknown as EnginePort;
-    const about: [cardId: string, needs: number | null][] = [
-      ['c0', null],
-      ['c1', null],
-      ['c0', null],
-      ['c3', 2],
-    ];
-    const rows = about.map(
-      ([cardId, needs], no): Standing => ({
-        row: { ...emptyRow, action: 'create', side: 'remote', reason: 'as tested', cardId, needs, no },
-        progress: 'pending',
-        approval: null,
-      }),
-    );
-    const options = { remoteBatch: 1, partsAtOnce: 2 };
-    await applyRemote({ mapping, planId: 'p', port, options, ended: new Map() }, rows);
-    const at = (what: string) => log.indexOf(what);
-    expect(log).toHaveLength(8);
-    expect(at('begin 1')).toBeLessThan(at('end 0'));
-    expect(at('begin 2')).toBeGreaterThan(at('end 0'));
-    expect(at('begin 3')).toBeGreaterThan(at('end 2'));
   });
 
   it('applies the rows that were approved, and the others later', async () => {
@@ -127,26 +90,26 @@ describe('a plan that is applied', () => {
   });
 
   it('does nothing when the breaker has stopped it, unless a person lets it go on', async () => {
-    const { sides, plan, apply, remote, book } = await started();
+    const { sides, plan, apply, remote, syncState } = await started();
     sides.remove('remote', remote, true);
     const made = plan({ deletion: { ...mapping.deletion, maxCount: 0 } });
     expect(await apply(made)).toMatchObject({
       status: 'stopped',
       message: expect.stringMatching('1 removal'),
     });
-    expect(book.pairs.get(remote)?.state.kind).toBe('linked');
+    expect(syncState.pairs.get(remote)?.state.kind).toBe('linked');
     await apply(made, [], { despiteBreaker: true });
-    expect(book.pairs.get(remote)?.state.kind).toBe('quarantined');
+    expect(syncState.pairs.get(remote)?.state.kind).toBe('quarantined');
   });
 
   it('is verified against both sides', async () => {
-    const { sides, plan, apply, outcomes, card, remote, book } = await started();
+    const { sides, plan, apply, outcomes, card, remote, syncState } = await started();
     sides.edit('local', card, 'name', 'b');
     const made = plan();
     await apply(made);
     const present = () => ({
       outcomes,
-      book,
+      syncState,
       cards: sides.cards,
       records: new Map([[remote, { kind: 'there' as const, record: sides.records.get(remote)! }]]),
     });

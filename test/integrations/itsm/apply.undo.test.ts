@@ -4,83 +4,83 @@ import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
 
 describe('a plan that is taken back', () => {
-  it('leaves both sides and the book as they were', async () => {
+  it('leaves both sides and the sync state as they were', async () => {
     const world = await started();
-    const { sides, plan, apply, outcomes, card, remote, book } = world;
+    const { sides, plan, apply, outcomes, card, remote, syncState } = world;
     sides.edit('local', card, 'name', 'b');
     sides.edit('remote', remote, 'attributes.end', '2026-01-01 00:00:00');
     sides.create('remote', { ...fields('x', 'k7') });
     const second = sides.create('local', fields('y', 'k8'));
-    const was = [structuredClone(book.pairs), sides.shown('local'), sides.shown('remote')];
+    const was = [structuredClone(syncState.pairs), sides.shown('local'), sides.shown('remote')];
     const made = plan();
     expect((await apply(made)).counts.applied).toBe(4);
-    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
     expect(back.rows).toHaveLength(4);
     world.journal.clear();
     expect((await apply(back)).counts).toMatchObject({ applied: 4, stale: 0 });
-    expect([book.pairs, sides.shown('local'), sides.shown('remote')]).toEqual(was);
+    expect([syncState.pairs, sides.shown('local'), sides.shown('remote')]).toEqual(was);
     expect(sides.cards.get(second)?.archived).toBe(false);
   });
 
   it.each(['remote_leads', 'local_leads'] as const)(
     'brings back both values of a conflict that was settled, and what was agreed on before both (%s)',
     async (rule) => {
-      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
       const ruled = { fields: mapping.fields.map((field) => ({ ...field, rule })) };
       sides.edit('local', card, 'name', 'b');
       sides.edit('remote', remote, 'name', 'c');
-      const was = structuredClone(book.pairs);
+      const was = structuredClone(syncState.pairs);
       const names = () =>
         (['local', 'remote'] as const).map((side) => sides.shown(side).map(({ fields: { name } }) => name));
       const made = plan(ruled);
       await apply(made);
       const winner = rule === 'remote_leads' ? 'c' : 'b';
       expect(names()).toEqual([[winner], [winner]]);
-      const settled = structuredClone(book.pairs);
-      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      const settled = structuredClone(syncState.pairs);
+      const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
       expect(names()).toEqual([['b'], ['c']]);
-      expect(book.pairs).toEqual(was);
+      expect(syncState.pairs).toEqual(was);
       const records = new Map(
         [...sides.records].map(([id, record]) => [id, { kind: 'there', record }] as const),
       );
-      const present = { outcomes: new Map(outcomes), book, cards: sides.cards, records };
+      const present = { outcomes: new Map(outcomes), syncState, cards: sides.cards, records };
       expect(verifyPlan(mapping, back, present)).toEqual([]);
       // that is taken back as well
-      const again = undoPlan('again', back, new Map(outcomes), book, sides.now());
+      const again = undoPlan('again', back, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(again)).counts).toMatchObject({ applied: 1, stale: 0 });
       expect(names()).toEqual([[winner], [winner]]);
-      expect(book.pairs).toEqual(settled);
+      expect(syncState.pairs).toEqual(settled);
     },
   );
 
   it('does not take later changes along', async () => {
-    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
     sides.edit('remote', remote, 'name', 'b');
     const made = plan();
     await apply(made);
     sides.edit('local', card, 'name', 'c');
-    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
     journal.clear();
     expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
   it('does not take along what a later run has brought in step', async () => {
-    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+    const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
     const second = sides.create('remote', fields('x', 'k7'));
     sides.edit('remote', remote, 'name', 'b');
     const made = plan();
     await apply(made);
     const ends = new Map(outcomes);
-    const other = book.pairs.get(second)!.cardId;
+    const other = syncState.pairs.get(second)!.cardId;
     sides.edit('local', card, 'name', 'c');
     sides.edit('local', other, 'name', 'd');
     journal.clear();
     await apply({ ...plan(), id: 'later' });
-    const back = undoPlan('undo', made, ends, book, sides.now());
+    const back = undoPlan('undo', made, ends, syncState, sides.now());
     journal.clear();
     expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 2 });
     for (const side of ['local', 'remote'] as const)
@@ -90,7 +90,7 @@ describe('a plan that is taken back', () => {
   it.each(['a person wants it again', 'its record is there again'])(
     'archives no card whose values a later run has brought in step (restored since %s)',
     async (cause) => {
-      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
       const isWanted = cause === 'a person wants it again';
       const record = structuredClone(sides.records.get(remote)!);
       sides.remove('local', card, false);
@@ -114,19 +114,19 @@ describe('a plan that is taken back', () => {
       expect(made.rows).toMatchObject([{ action: 'restore', cardId: card }]);
       await apply(made);
       const ends = new Map(outcomes);
-      const then = structuredClone(book.pairs);
+      const then = structuredClone(syncState.pairs);
       sides.edit('remote', remote, 'name', 'c');
       journal.clear();
       expect((await apply({ ...plan(), id: 'later' })).counts.applied).toBe(1);
-      const late = undoPlan('too late', made, ends, book, sides.now());
+      const late = undoPlan('too late', made, ends, syncState, sides.now());
       journal.clear();
       expect((await apply(late)).counts).toMatchObject({ applied: 0, stale: 1 });
       expect(sides.shown('local')).toMatchObject([{ id: card, fields: { name: 'c' } }]);
       // without the later run it is archived again
       sides.edit('local', card, 'name', 'a');
-      book.pairs.clear();
-      for (const [id, pair] of then) book.pairs.set(id, pair);
-      const back = undoPlan('undo', made, ends, book, sides.now());
+      syncState.pairs.clear();
+      for (const [id, pair] of then) syncState.pairs.set(id, pair);
+      const back = undoPlan('undo', made, ends, syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
       expect(sides.shown('local')).toEqual([]);
@@ -136,12 +136,12 @@ describe('a plan that is taken back', () => {
   it.each(['made', 'restored'])(
     'archives no card that was %s by the run and that another card was merged into since',
     async (how) => {
-      const { sides, plan, apply, outcomes, card, book, journal } = await started();
+      const { sides, plan, apply, outcomes, card, syncState, journal } = await started();
       const second = sides.create('remote', fields('x', 'k7'));
       if (how === 'restored') {
         await apply(plan());
         const record = structuredClone(sides.records.get(second)!);
-        sides.remove('local', book.pairs.get(second)!.cardId, false);
+        sides.remove('local', syncState.pairs.get(second)!.cardId, false);
         sides.remove('remote', second, true);
         await apply(plan());
         sides.tombstones.length = 0;
@@ -150,9 +150,9 @@ describe('a plan that is taken back', () => {
       const made = plan();
       expect(made.rows.map(({ action }) => action)).toEqual([how === 'made' ? 'create' : 'restore']);
       await apply(made);
-      const into = book.pairs.get(second)!.cardId;
+      const into = syncState.pairs.get(second)!.cardId;
       sides.merge('local', card, into);
-      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
       expect(sides.shown('local').map(({ id }) => id)).toEqual([into]);
@@ -160,13 +160,13 @@ describe('a plan that is taken back', () => {
   );
 
   it('makes pairs again of what was made, when that is taken back as well', async () => {
-    const { sides, plan, apply, outcomes, book, journal } = await started();
+    const { sides, plan, apply, outcomes, syncState, journal } = await started();
     sides.create('remote', fields('x', 'k7'));
     sides.create('local', fields('y', 'k8'));
     const made = plan();
     await apply(made);
     const basesOf = () =>
-      [...book.pairs.values()].map(({ base, origin, state }) => ({ base, origin, state }));
+      [...syncState.pairs.values()].map(({ base, origin, state }) => ({ base, origin, state }));
     const bases = basesOf();
     const names = (['local', 'remote'] as const).map((side) => sides.shown(side).length);
     let last = made;
@@ -176,10 +176,10 @@ describe('a plan that is taken back', () => {
       ['undo again', 1],
       ['redo again', 3],
     ] as const) {
-      last = undoPlan(id, last, new Map(outcomes), book, sides.now());
+      last = undoPlan(id, last, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(last)).counts).toMatchObject({ applied: 2, stale: 0 });
-      expect(book.pairs.size).toBe(count);
+      expect(syncState.pairs.size).toBe(count);
     }
     expect(basesOf()).toEqual(bases);
     expect((['local', 'remote'] as const).map((side) => sides.shown(side).length)).toEqual(names);
@@ -187,32 +187,32 @@ describe('a plan that is taken back', () => {
   });
 
   it('empties nothing when a first agreement is taken back again and again', async () => {
-    const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
-    book.pairs.get(remote)!.base = {};
+    const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+    syncState.pairs.get(remote)!.base = {};
     sides.edit('remote', remote, 'name', 'b');
     const ruled = mapping.fields.map((field) => ({ ...field, rule: 'remote_leads' as const }));
     let last = plan({ fields: ruled });
     await apply(last);
     for (const name of ['a', 'b', 'a', 'b']) {
-      last = undoPlan(`to ${name}`, last, new Map(outcomes), book, sides.now());
+      last = undoPlan(`to ${name}`, last, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(last)).counts.stale).toBe(0);
       expect(sides.cards.get(card)?.fields.name).toBe(name);
     }
     // by now it holds something else
     sides.edit('local', card, 'name', 'c');
-    last = undoPlan('too late', last, new Map(outcomes), book, sides.now());
+    last = undoPlan('too late', last, new Map(outcomes), syncState, sides.now());
     journal.clear();
     await apply(last);
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
   it('makes no second record of a card that was merged into another one', async () => {
-    const { sides, plan, apply, outcomes, card, book, journal } = await started();
+    const { sides, plan, apply, outcomes, card, syncState, journal } = await started();
     const merged = sides.create('local', fields('y', 'k8'));
     const made = plan();
     await apply(made);
-    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
     journal.clear();
     await apply(back);
     const ends = new Map(outcomes);
@@ -221,16 +221,16 @@ describe('a plan that is taken back', () => {
     sides.merge('local', merged, card);
     const count = sides.records.size;
     journal.clear();
-    const { counts } = await apply(undoPlan('redo', back, ends, book, sides.now()));
+    const { counts } = await apply(undoPlan('redo', back, ends, syncState, sides.now()));
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
   it('makes no second record of a card that is gone', async () => {
-    const { sides, plan, apply, outcomes, book, journal } = await started();
+    const { sides, plan, apply, outcomes, syncState, journal } = await started();
     const card = sides.create('local', fields('y', 'k8'));
     const made = plan();
     await apply(made);
-    const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
     journal.clear();
     await apply(back);
     const ends = new Map(outcomes);
@@ -240,19 +240,19 @@ describe('a plan that is taken back', () => {
     await apply(plan({ deletion: { ...mapping.deletion, mode: 'additive' } }));
     const count = sides.records.size;
     journal.clear();
-    const { counts } = await apply(undoPlan('redo', back, ends, book, sides.now()));
+    const { counts } = await apply(undoPlan('redo', back, ends, syncState, sides.now()));
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
   it('brings back what was removed: a card as it was, a record anew', async () => {
     for (const side of ['local', 'remote'] as const) {
-      const { sides, plan, apply, outcomes, card, remote, book, journal } = await started();
+      const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
       sides.remove(side === 'local' ? 'remote' : 'local', side === 'local' ? remote : card, true);
       await apply(plan());
       const made = plan();
       await apply(made);
       expect(sides.shown(side)).toEqual([]);
-      const back = undoPlan('undo', made, new Map(outcomes), book, sides.now());
+      const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 1 });
       expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['a']);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import {
   compareField,
   type FieldState,
-  type Surroundings,
+  type TransformContext,
   toLocal,
   toRemote,
 } from '../../../integrations/itsm/engine/fields.ts';
 import type { FieldMapping, FieldRule, Transform } from '../../../integrations/itsm/engine/model.types.ts';
 import { canonical, same, type Value } from '../../../integrations/itsm/engine/values.ts';
 
-const around: Surroundings = {
+const around: TransformContext = {
   cardOf: (id) => (id === 'r1' ? 'c1' : undefined),
   recordOf: (id) => (id === 'c1' ? 'r1' : undefined),
   evaluate: (formula, value) => {

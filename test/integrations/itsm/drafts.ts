@@ -1,11 +1,11 @@
-import type { BookChange, Pair } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Pair, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 
 /** A row of a plan with what matters of it. */
 export type Draft = Partial<PlanRow> & Pick<PlanRow, 'action'>;
 
 /** A record and a card that are one. */
-export const pair = (remoteId: string, cardId: string, base: Pair['base'] = {}): BookChange => ({
+export const pair = (remoteId: string, cardId: string, base: Pair['base'] = {}): StateChange => ({
   op: 'pair',
   pair: { remoteId, cardId, origin: 'linked', state: { kind: 'linked' }, base, absences: 0 },
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HttpSource } from '../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../domain/exchange/itsm/connections.input.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
 import type { HttpAuth } from '../../../integrations/itsm/connectors/http/config.ts';
 import { connectHttp } from '../../../integrations/itsm/connectors/http/http.ts';

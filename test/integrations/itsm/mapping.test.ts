@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Surroundings, toLocal, toRemote } from '../../../integrations/itsm/engine/fields.ts';
+import { type TransformContext, toLocal, toRemote } from '../../../integrations/itsm/engine/fields.ts';
 import type { FieldMapping } from '../../../integrations/itsm/engine/model.types.ts';
 import { createEvaluate } from '../../../integrations/itsm/mappings/expressions.ts';
 
@@ -64,7 +64,7 @@ describe('a number', () => {
     transform: { kind: 'number' },
     identity: false,
   };
-  const around = {} as Surroundings;
+  const around = {} as TransformContext;
 
   it.each([
     ['42', 42],

@@ -2,25 +2,25 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
-  Book,
   LocalCard,
   Look,
   Mapping,
   Observation,
   Pair,
   PairState,
+  SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
-import { beginPlanning, type Waits } from '../../../integrations/itsm/engine/plan.fields.ts';
+import { beginPlanning, type DeferredWaits } from '../../../integrations/itsm/engine/plan.fields.ts';
 import {
+  creatingRowsIn,
   endsOf,
-  forgetReached,
-  makersIn,
   plannedCards,
+  removeResolved,
 } from '../../../integrations/itsm/engine/plan.links.ts';
 import { type PartSource, planInParts, removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
-  emptyBook,
+  emptySyncState,
   identities,
   indexReading,
   isLive,
@@ -80,8 +80,8 @@ const states: Record<string, PairState> = {
   unmapped: { kind: 'unmapped' },
 };
 
-function build({ spots, kind }: World): { book: Book; seen: Observation } {
-  const book = emptyBook();
+function build({ spots, kind }: World): { syncState: SyncState; seen: Observation } {
+  const syncState = emptySyncState();
   const cards = new Map<string, LocalCard>();
   const redirects = new Map<string, string>();
   const records: RemoteRecord[] = [];
@@ -97,7 +97,7 @@ function build({ spots, kind }: World): { book: Book; seen: Observation } {
   };
   const next = (at: number) => (at + 1) % spots.length;
   for (const [at, one] of spots.entries()) place(one, at);
-  return { book, seen };
+  return { syncState, seen };
 
   function place(one: Spot, at: number): void {
     const [remoteId, cardId] = [rid(at), cid(at)];
@@ -111,7 +111,7 @@ function build({ spots, kind }: World): { book: Book; seen: Observation } {
         'attributes.note': none,
       };
       base['attributes.key'] = { local: key, remote: key };
-      book.pairs.set(remoteId, { remoteId, cardId, origin: 'pulled', state, base, absences: 0 });
+      syncState.pairs.set(remoteId, { remoteId, cardId, origin: 'pulled', state, base, absences: 0 });
     }
     if (one.card === 'merged' && at > 0) redirects.set(cardId, cid(at - 1));
     else if (one.card !== 'none') {
@@ -144,7 +144,7 @@ function build({ spots, kind }: World): { book: Book; seen: Observation } {
       seen.decisions.push({ remoteId, cardId: one.decision === 'new' ? null : cid(next(at)) });
     }
     const link = { relationType: 'uses', source: remoteId, target: rid(next(at)) };
-    if (one.links.includes('base')) book.links.set(linkKey(link), link);
+    if (one.links.includes('base')) syncState.links.set(linkKey(link), link);
     const local = { relationType: 'uses', source: cardId, target: cid(next(at)) };
     if (one.links.includes('local')) seen.links!.local.push(local);
     if (one.links.includes('remote')) seen.links!.remote.push(link);
@@ -154,7 +154,7 @@ function build({ spots, kind }: World): { book: Book; seen: Observation } {
 /** The same world, of which no more is told at once than is asked for. */
 function sourceOf(
   of: Mapping,
-  { book, seen }: { book: Book; seen: Observation },
+  { syncState, seen }: { syncState: SyncState; seen: Observation },
   size: number,
   rows: PlanRow[],
 ): PartSource {
@@ -165,7 +165,7 @@ function sourceOf(
     const all = [...ids].sort();
     for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
   }
-  const whole = beginPlanning(of, book, seen, evaluate);
+  const whole = beginPlanning(of, syncState, seen, evaluate);
   const part: PartSource['part'] = async ({ remoteIds = [], cardIds = [] }) => {
     const asked = new Set(remoteIds);
     for (const id of remoteIds) {
@@ -173,12 +173,12 @@ function sourceOf(
       if (into !== undefined) asked.add(into);
     }
     const homes = new Set(cardIds.map(home));
-    for (const id of asked) if (book.pairs.has(id)) homes.add(home(book.pairs.get(id)!.cardId));
-    const pairs = [...book.pairs].filter(([id, { cardId }]) => asked.has(id) || homes.has(home(cardId)));
+    for (const id of asked) if (syncState.pairs.has(id)) homes.add(home(syncState.pairs.get(id)!.cardId));
+    const pairs = [...syncState.pairs].filter(([id, { cardId }]) => asked.has(id) || homes.has(home(cardId)));
     const wanted = new Set([...homes, ...pairs.map(([, { cardId }]) => cardId), ...cardIds]);
     const { remote } = seen;
     return {
-      book: { ...emptyBook(), pairs: new Map(structuredClone(pairs)) },
+      syncState: { ...emptySyncState(), pairs: new Map(structuredClone(pairs)) },
       seen: {
         ...seen,
         links: undefined,
@@ -193,12 +193,12 @@ function sourceOf(
       beyond: whole.around,
     };
   };
-  const living = [...book.pairs.values()].filter(isLive);
-  const primary = identities(book, redirects).primary;
+  const living = [...syncState.pairs.values()].filter(isLive);
+  const primary = identities(syncState, redirects).primary;
   return {
     part,
-    judged: () => chunks(book.pairs.keys()),
-    known: () => chunks(book.pairs.keys()),
+    judged: () => chunks(syncState.pairs.keys()),
+    known: () => chunks(syncState.pairs.keys()),
     paired: () => chunks(living.map(({ remoteId }) => remoteId)),
     unpaired: () =>
       chunks([...index.records.keys()].filter((id) => !living.some((one) => one.remoteId === id))),
@@ -207,7 +207,7 @@ function sourceOf(
     decisions: seen.decisions,
     creates: of.direction === 'bidirectional' || (of.direction === 'push' && seen.remote.kind === 'complete'),
     leadsHere: () => true,
-    makers: async () => makersIn(rows),
+    makers: async () => creatingRowsIn(rows),
     async *links() {
       const planned = plannedCards(rows);
       const ends = endsOf({ ...whole, rows });
@@ -221,16 +221,16 @@ function sourceOf(
       };
       const links = seen.links!;
       const froms = new Set([
-        ...[...book.links.values(), ...links.remote].map(({ source }) => speaker(source)),
+        ...[...syncState.links.values(), ...links.remote].map(({ source }) => speaker(source)),
         ...links.local.map(({ source }) => ends.recordOf(source) ?? records.get(source) ?? source),
       ]);
       for await (const ids of chunks(froms)) {
         const here = new Set(ids);
         const local = links.local.filter(({ source }) => here.has(ends.recordOf(source) ?? source));
         const remote = links.remote.filter(({ source }) => here.has(speaker(source)));
-        const agreed = [...book.links].filter(([, { source }]) => here.has(speaker(source)));
+        const agreed = [...syncState.links].filter(([, { source }]) => here.has(speaker(source)));
         yield {
-          book: { ...emptyBook(), links: new Map(agreed) },
+          syncState: { ...emptySyncState(), links: new Map(agreed) },
           seen: { ...seen, links: { ...links, local, remote } },
           ends,
         };
@@ -274,20 +274,20 @@ it(`is the same in parts as at once, up to the order of its rows (seed ${seed})`
   await fc.assert(
     fc.asyncProperty(world, async (one) => {
       const of = mapping(one.direction, one.filtered);
-      const { book, seen } = build(one);
+      const { syncState, seen } = build(one);
       seen.remote.records.sort((a, b) => (a.id < b.id ? -1 : 1));
-      const plan = makePlan('p', of, structuredClone(book), seen, { score, evaluate });
+      const plan = makePlan('p', of, structuredClone(syncState), seen, { score, evaluate });
       const rows: PlanRow[] = [];
       const again = new Set<string>();
       const absences = {};
-      const waits: Waits = new Map();
-      const source = sourceOf(of, { book, seen }, one.chunk, rows);
+      const waits: DeferredWaits = new Map();
+      const source = sourceOf(of, { syncState, seen }, one.chunk, rows);
       const tools = { score: async (...args: Parameters<Scorer>) => score(...args), evaluate };
       for await (const part of planInParts(of, source, tools)) {
         rows.push(...part.rows);
         for (const id of part.again) again.add(id);
         for (const [id, wait] of part.waits) waits.set(id, wait);
-        forgetReached(waits, part.reached);
+        removeResolved(waits, part.reached);
         Object.assign(absences, part.absences);
       }
       expect(told(rows)).toEqual(told(plan.rows));
@@ -296,7 +296,7 @@ it(`is the same in parts as at once, up to the order of its rows (seed ${seed})`
         again: plan.closing.again,
         absences: plan.closing.absences,
       });
-      const living = [...book.pairs.values()].filter(isLive).length;
+      const living = [...syncState.pairs.values()].filter(isLive).length;
       expect(tooMany(of, rows.filter(removes).length, living)).toBe(plan.stopped);
     }),
     { numRuns: 300, seed },

@@ -1,14 +1,14 @@
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
-  Book,
   LocalCard,
   Look,
   Mapping,
   Observation,
   Pair,
+  SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
+import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import type { Setting } from './histories/steps.ts';
@@ -55,13 +55,13 @@ export const pair = (remoteId: string, cardId: string, name: string, over: Parti
   absences: 0,
   ...over,
 });
-export const bookOf = (...pairs: Pair[]): Book => {
-  const book = emptyBook();
-  writeBook(
-    book,
+export const syncStateOf = (...pairs: Pair[]): SyncState => {
+  const syncState = emptySyncState();
+  applyChanges(
+    syncState,
     pairs.map((one) => ({ op: 'pair', pair: one })),
   );
-  return book;
+  return syncState;
 };
 
 /** What a run has read and knows. */
@@ -93,8 +93,8 @@ export const seen = (given: Given): Observation => ({
   ...given.over,
 });
 /** The plan of a run, made at once. */
-export const planned = (book: Book, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
-  makePlan('p', of, book, seen(given), { score, evaluate });
+export const planned = (syncState: SyncState, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
+  makePlan('p', of, syncState, seen(given), { score, evaluate });
 /** The rows of a plan in short. */
 export const told = ({ rows }: Plan) =>
   rows.map(({ action, side, cardId, remoteId }) =>

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lockBook } from '../../../domain/exchange/itsm/book.read.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
-import type { BookChange, Mapping } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Mapping, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
-import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
+import { storeChanges } from '../../../integrations/itsm/store/pairs.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
@@ -17,7 +17,7 @@ import { createTestServices, type TestServices } from '../../support/harness.ts'
 import { created, type Draft, pair, pulled, pushed } from './drafts.ts';
 import { unmap } from './reference.ts';
 import { connect } from './remote.ts';
-import { storeMapping, storePlan, turnRound } from './stored.ts';
+import { invertRows, loadSyncState, storeMapping, storePlan } from './stored.ts';
 
 const table = 'cmdb_ci_linux_server';
 const direct = { kind: 'direct' } as const;
@@ -83,10 +83,10 @@ const ends = async (runId: string) =>
   (await t.services.db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(
     ({ progress, message }) => (message === null ? progress : `${progress}: ${message}`),
   );
-const put = (changes: BookChange[]) =>
+const put = (changes: StateChange[]) =>
   inTransaction(t.services.db, async (sql) => {
-    await lockBook(sql, mapping.id);
-    await storeBook(sql, mapping.id, changes);
+    await lockSyncState(sql, mapping.id);
+    await storeChanges(sql, mapping.id, changes);
   });
 const make = async (...names: string[]) => {
   const rows = names.map((name, row_index) => ({ row_index, type: 'Application', name }));
@@ -120,12 +120,12 @@ describe('rows that write here', () => {
       'skipped: nothing to do',
       "stale: 'name' is 'taken here' here by now, instead of 'another name'.",
     ]);
-    const { book } = await loadBook(t.services.db, mapping.id);
-    expect(book.pairs.get(ids[0]!)).toMatchObject({
+    const { syncState } = await loadSyncState(t.services.db, mapping.id);
+    expect(syncState.pairs.get(ids[0]!)).toMatchObject({
       origin: 'pulled',
       base: { name: { local: 'made one', remote: 'made one' } },
     });
-    expect([book.pairs.has(ids[1]!), book.pairs.has(ids[2]!)]).toEqual([false, true]);
+    expect([syncState.pairs.has(ids[1]!), syncState.pairs.has(ids[2]!)]).toEqual([false, true]);
     const events = await t.services.db('events').where({ batch_id: runId }).orderBy('position');
     const types = events.map(({ event_type }) => event_type);
     expect(types).toEqual([...Array(3).fill('card.created'), 'card.updated']);
@@ -135,7 +135,7 @@ describe('rows that write here', () => {
     expect((await apply(runId)).counts).toMatchObject({ applied: 4, refused: 2 });
   });
 
-  it('are written in two transactions at once where they stand alone', async () => {
+  it('are written in their order, part by part', async () => {
     const names = ['lane 1', 'lane 2', 'lane same', 'lane 3', 'lane 4', 'Lane Same'];
     const ids = names.map(elsewhere);
     const related = (source: number, target: number): Draft => ({
@@ -150,8 +150,8 @@ describe('rows that write here', () => {
     const refused = found.filter((end) => end !== 'applied');
     expect(refused).toEqual([expect.stringMatching(/^refused: .*this name/)]);
     expect([2, 5]).toContain(found.indexOf(refused[0]!));
-    const { book } = await loadBook(t.services.db, mapping.id);
-    expect([book.pairs.size, book.links.size]).toEqual([5, 6]);
+    const { syncState } = await loadSyncState(t.services.db, mapping.id);
+    expect([syncState.pairs.size, syncState.links.size]).toEqual([5, 6]);
     const events = await t.services.db('events').where({ batch_id: runId }).orderBy('position');
     const kinds = events.map(({ event_type }) => event_type);
     expect(kinds).toEqual([...Array(5).fill('card.created'), ...Array(6).fill('relation.created')]);
@@ -192,8 +192,8 @@ describe('rows that write here', () => {
       'applied',
       expect.stringMatching(/^refused: .*1 child/),
     ]);
-    const { book } = await loadBook(t.services.db, mapping.id);
-    expect(book.pairs.get(ids[2]!)!.base).toEqual({ parent_id: { local: first, remote: 'x' } });
+    const { syncState } = await loadSyncState(t.services.db, mapping.id);
+    expect(syncState.pairs.get(ids[2]!)!.base).toEqual({ parent_id: { local: first, remote: 'x' } });
   });
 
   it('archive, restore, relate and part cards as everybody does', async () => {
@@ -212,14 +212,14 @@ describe('rows that write here', () => {
     ]);
     await apply(runId);
     expect(await ends(runId)).toEqual(['applied', 'applied']);
-    expect((await loadBook(t.services.db, mapping.id)).book.links.size).toBe(1);
+    expect((await loadSyncState(t.services.db, mapping.id)).syncState.links.size).toBe(1);
     const back = await plan([
       { action: 'unrelate', side: 'local', link, cards },
       { action: 'restore', side: 'local', cardId: one!, expects: { card: { there: false, fields: {} } } },
     ]);
     await apply(back);
     expect(await ends(back)).toEqual(['applied', 'applied']);
-    expect((await loadBook(t.services.db, mapping.id)).book.links.size).toBe(0);
+    expect((await loadSyncState(t.services.db, mapping.id)).syncState.links.size).toBe(0);
     expect((await t.services.db('cards').where({ id: one! }).first()).status).toBe('ACTIVE');
   });
 
@@ -238,8 +238,8 @@ describe('rows that write here', () => {
     );
     instance.elsewhere.update(r1!, { name: 'newer still' });
     await mergeCards(ctx, { survivor_id: apart!, merged_ids: [gone!], dry_run: false });
-    const { book, redirects } = await loadBookPart(t.services.db, mapping.id, { cardIds: [apart!] });
-    await put(unmap(book, apart!, redirects));
+    const { syncState, redirects } = await loadSyncState(t.services.db, mapping.id, { cardIds: [apart!] });
+    await put(unmap(syncState, apart!, redirects));
     await apply(runId);
     expect(await ends(runId)).toEqual([
       "stale: 'name' is 'newer still' at the remote by now, instead of 'new still'.",
@@ -282,8 +282,11 @@ describe('rows that write at the remote', () => {
     expect(remote.calls() - calls).toBe(4);
     expect(names(ids[0]!, ids[3]!)).toEqual(['a2', 'd2']);
     const made = (await t.services.db('itsm_plan_rows').where({ run_id: runId, no: 4 }).first()).made_id;
-    const { book } = await loadBook(t.services.db, mapping.id);
-    expect(book.pairs.get(made)).toMatchObject({ origin: 'pushed', base: { name: { remote: 'fresh' } } });
+    const { syncState } = await loadSyncState(t.services.db, mapping.id);
+    expect(syncState.pairs.get(made)).toMatchObject({
+      origin: 'pushed',
+      base: { name: { remote: 'fresh' } },
+    });
   });
 
   it('go on after a kill between sending and hearing: what has arrived is not sent again', async () => {
@@ -336,7 +339,7 @@ describe('rows that write at the remote', () => {
     expect(await ends(runId)).toEqual(['applied']);
     const made = instance.store.ids(table).filter((id) => names(id)[0] === 'once');
     expect(made).toHaveLength(1);
-    expect([...(await loadBook(t.services.db, mapping.id)).book.pairs.keys()]).toEqual(made);
+    expect([...(await loadSyncState(t.services.db, mapping.id)).syncState.pairs.keys()]).toEqual(made);
   });
 
   it('wait when nobody has approved them, and are never sent when somebody has rejected them', async () => {
@@ -355,7 +358,7 @@ describe('rows that write at the remote', () => {
 });
 
 describe('a run that is taken back', () => {
-  it('leaves both sides and the book as they were, but for what somebody has changed since', async () => {
+  it('leaves both sides and the sync state as they were, but for what somebody has changed since', async () => {
     const { db } = t.services;
     const [here, there, touched] = await make('here', 'there new', 'touched');
     const [r1, r2, r3, r4] = ['here new', 'there', 'touched new', 'born'].map(elsewhere);
@@ -365,7 +368,7 @@ describe('a run that is taken back', () => {
       pair(r2!, there!, base('there', 'there')),
       pair(r3!, touched!, base('touched', 'touched')),
     ]);
-    const before = (await loadBook(db, mapping.id)).book.pairs;
+    const before = (await loadSyncState(db, mapping.id)).syncState.pairs;
     const was = (draft: Draft, name: string): Draft => ({ ...draft, before: base(name, name) });
     const runId = await plan([
       was(pulled(r1!, here!, 'here', 'here new'), 'here'),
@@ -376,7 +379,7 @@ describe('a run that is taken back', () => {
     expect((await apply(runId)).counts).toMatchObject({ applied: 4 });
     await patchCard(ctx, touched!, { name: 'touched again' });
     const backId = await undoRun(ctx, runId);
-    await turnRound(ctx, backId);
+    await invertRows(ctx, backId);
     await apply(backId);
     expect(await ends(backId)).toEqual([
       'applied',
@@ -384,7 +387,7 @@ describe('a run that is taken back', () => {
       'applied',
       'applied',
     ]);
-    const after = (await loadBook(db, mapping.id)).book.pairs;
+    const after = (await loadSyncState(db, mapping.id)).syncState.pairs;
     expect([after.get(r1!), after.get(r2!)]).toEqual([before.get(r1!), before.get(r2!)]);
     expect(after.has(r4!)).toBe(false);
     expect(instance.store.rows.get(r2!)!.values.name).toBe('there');

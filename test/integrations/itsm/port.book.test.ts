@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockBook } from '../../../domain/exchange/itsm/book.read.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { BookChange, Pair, PairState } from '../../../integrations/itsm/engine/model.types.ts';
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
-import { loadBook, loadBookPart, storeBook } from '../../../integrations/itsm/port/book.rows.ts';
+import type { Pair, PairState, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
+import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
 import { openCards } from '../../../integrations/itsm/port/local.cards.ts';
+import { storeChanges } from '../../../integrations/itsm/store/pairs.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { mappingOf } from './histories/landscape.ts';
-import { storeMapping } from './stored.ts';
+import { loadSyncState, storeMapping } from './stored.ts';
 
 let t: TestServices;
 let ctx: Ctx;
@@ -30,10 +30,10 @@ const newMapping = async () => {
   const mapping = { cardType: 'Application', table: 'cmdb_ci_appl', direction: 'bidirectional' } as const;
   return (await storeMapping(t.services.db, mapping, { url: `https://remote${mappings}.example` })).mappingId;
 };
-const store = (mappingId: string, changes: BookChange[]) =>
+const store = (mappingId: string, changes: StateChange[]) =>
   inTransaction(t.services.db, async (sql) => {
-    await lockBook(sql, mappingId);
-    await storeBook(sql, mappingId, changes);
+    await lockSyncState(sql, mappingId);
+    await storeChanges(sql, mappingId, changes);
   });
 const make = async (names: string[], lifecycle = {}) => {
   const rows = names.map((name, row_index) => ({ row_index, type: 'Application', name, lifecycle }));
@@ -60,7 +60,7 @@ const state = fc.constantFrom<PairState>(
   { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
 );
 const link = fc.record({ relationType: fc.constant('runs'), source: remoteId, target: remoteId });
-const change: fc.Arbitrary<BookChange> = fc.oneof(
+const change: fc.Arbitrary<StateChange> = fc.oneof(
   fc.record({
     op: fc.constant('pair' as const),
     pair: fc.record({
@@ -85,17 +85,17 @@ const change: fc.Arbitrary<BookChange> = fc.oneof(
   fc.record({ op: fc.constant('watermark' as const), watermark: fc.constantFrom(null, since) }),
 );
 
-describe('a stored book', () => {
+describe('a stored sync state', () => {
   it('holds what the engine would remember, however its changes are put together', async () => {
     const mappingId = await newMapping();
-    const book = emptyBook();
+    const syncState = emptySyncState();
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 20 }), fc.boolean(), async (changes, twice) => {
-        writeBook(book, structuredClone(changes));
+        applyChanges(syncState, structuredClone(changes));
         await store(mappingId, changes);
         if (twice) await store(mappingId, changes);
-        if (twice) writeBook(book, structuredClone(changes));
-        expect((await loadBook(t.services.db, mappingId)).book).toEqual(book);
+        if (twice) applyChanges(syncState, structuredClone(changes));
+        expect((await loadSyncState(t.services.db, mappingId)).syncState).toEqual(syncState);
       }),
       { numRuns: 30 },
     );
@@ -112,12 +112,12 @@ describe('a stored book', () => {
     ]);
     await mergeCards(ctx, { survivor_id: kept!, merged_ids: [merged!], dry_run: false });
     for (const choice of [{ remoteIds: ['r1'] }, { cardIds: [merged!] }, { cardIds: [kept!] }]) {
-      const part = await loadBookPart(t.services.db, mappingId, choice);
-      expect([...part.book.pairs.keys()]).toEqual(['r1', 'r2']);
+      const part = await loadSyncState(t.services.db, mappingId, choice);
+      expect([...part.syncState.pairs.keys()]).toEqual(['r1', 'r2']);
       expect(part.redirects).toEqual(new Map([[merged, kept]]));
-      expect(part.book.links.size).toBe(1);
+      expect(part.syncState.links.size).toBe(1);
     }
-    expect((await loadBook(t.services.db, mappingId)).redirects).toEqual(new Map([[merged, kept]]));
+    expect((await loadSyncState(t.services.db, mappingId)).redirects).toEqual(new Map([[merged, kept]]));
   });
 });
 

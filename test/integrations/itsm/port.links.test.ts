@@ -5,12 +5,11 @@ import type { Connector } from '../../../integrations/itsm/connectors/connector.
 import type { Mapping } from '../../../integrations/itsm/engine/model.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
-import { loadBook } from '../../../integrations/itsm/port/book.rows.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { connect } from './remote.ts';
-import { storeMapping, storePlan } from './stored.ts';
+import { loadSyncState, storeMapping, storePlan } from './stored.ts';
 
 const table = 'cmdb_ci_linux_server';
 const relationType = 'relAppSuccessor';
@@ -119,7 +118,7 @@ describe('a relation between records that the same plan makes', () => {
     expect(records).toHaveLength(2);
     const made = instance.store.of('cmdb_rel_ci').filter(({ values }) => values.parent === source);
     expect(made.map(({ values }) => values.child)).toEqual([target]);
-    const { book } = await loadBook(t.services.db, mapping.id);
-    expect([...book.links.values()]).toMatchObject([{ relationType, source, target }]);
+    const { syncState } = await loadSyncState(t.services.db, mapping.id);
+    expect([...syncState.links.values()]).toMatchObject([{ relationType, source, target }]);
   });
 });

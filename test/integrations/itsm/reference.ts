@@ -1,11 +1,11 @@
-import type { Surroundings } from '../../../integrations/itsm/engine/fields.ts';
+import type { TransformContext } from '../../../integrations/itsm/engine/fields.ts';
 import { matchRecords, type Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
-  Book,
-  BookChange,
   Mapping,
   Observation,
   RemoteReading,
+  StateChange,
+  SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
 import {
   beginPlanning,
@@ -13,11 +13,11 @@ import {
   type Planning,
 } from '../../../integrations/itsm/engine/plan.fields.ts';
 import {
+  creatingRowsIn,
   endsOf,
-  forgetReached,
-  makersIn,
-  planLate,
   planLinks,
+  planReferences,
+  removeResolved,
 } from '../../../integrations/itsm/engine/plan.links.ts';
 import { planPairs } from '../../../integrations/itsm/engine/plan.pairs.ts';
 import { removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
@@ -40,7 +40,7 @@ import { indexReading, isLive, redirected } from '../../../integrations/itsm/eng
 
 interface PlanTools {
   score: Scorer;
-  evaluate: Surroundings['evaluate'];
+  evaluate: TransformContext['evaluate'];
   beyond?: PartOptions['beyond'];
 }
 
@@ -48,16 +48,16 @@ interface PlanTools {
 export function makePlan(
   id: string,
   mapping: Mapping,
-  book: Book,
+  syncState: SyncState,
   seen: Observation,
   { score, evaluate, beyond }: PlanTools,
 ): Plan {
-  const planning = beginPlanning(mapping, book, seen, evaluate, beyond ? { beyond } : {});
+  const planning = beginPlanning(mapping, syncState, seen, evaluate, beyond ? { beyond } : {});
   planPairs(planning);
   planUnmatched(planning, score);
-  forgetReached(planning.waits, planLate(planning, planning.late, makersIn(planning.rows)));
+  removeResolved(planning.waits, planReferences(planning, planning.late, creatingRowsIn(planning.rows)));
   planLinks(planning, endsOf(planning));
-  const pairs = [...book.pairs.values()].filter(isLive).length;
+  const pairs = [...syncState.pairs.values()].filter(isLive).length;
   return {
     id,
     mappingId: mapping.id,
@@ -93,17 +93,17 @@ function planUnmatched(planning: Planning, score: Scorer): void {
 }
 
 /** The records that a run reads by key before it plans, as the stored queries of missing and doubtful records select them. */
-export function wantedLooks(book: Book, reading: RemoteReading): string[] {
+export function wantedLooks(syncState: SyncState, reading: RemoteReading): string[] {
   const { records, tombstones } = indexReading(reading);
   const wanted = [...tombstones.values()].flatMap(({ mergedInto }) =>
     mergedInto === undefined || records.has(mergedInto) || reading.looks.has(mergedInto) ? [] : [mergedInto],
   );
   for (const remoteId of tombstones.keys()) {
-    const state = book.pairs.get(remoteId)?.state.kind;
+    const state = syncState.pairs.get(remoteId)?.state.kind;
     const isKnown = state !== undefined && state !== 'unmapped' && state !== 'removed';
     if (isKnown || records.has(remoteId)) wanted.push(remoteId);
   }
-  for (const { remoteId, state } of book.pairs.values()) {
+  for (const { remoteId, state } of syncState.pairs.values()) {
     if (state.kind === 'unmapped' || state.kind === 'removed' || tombstones.has(remoteId)) continue;
     if (!records.has(remoteId) && reading.kind === 'complete') wanted.push(remoteId);
   }
@@ -111,16 +111,20 @@ export function wantedLooks(book: Book, reading: RemoteReading): string[] {
 }
 
 /** Unmaps a card in memory: its pair, and those that merges brought to it. */
-export const unmap = (book: Book, cardId: string, redirects: ReadonlyMap<string, string>): BookChange[] =>
-  [...book.pairs.values()]
+export const unmap = (
+  syncState: SyncState,
+  cardId: string,
+  redirects: ReadonlyMap<string, string>,
+): StateChange[] =>
+  [...syncState.pairs.values()]
     .filter((pair) => redirected(pair.cardId, redirects) === cardId)
-    .map(({ remoteId }): BookChange => ({ op: 'state', remoteId, state: { kind: 'unmapped' } }));
+    .map(({ remoteId }): StateChange => ({ op: 'state', remoteId, state: { kind: 'unmapped' } }));
 
 /** Maps an unmapped record again, in memory. */
-export const mapAgain = (book: Book, remoteId: string): BookChange[] =>
-  book.pairs.get(remoteId)?.state.kind === 'unmapped'
+export const mapAgain = (syncState: SyncState, remoteId: string): StateChange[] =>
+  syncState.pairs.get(remoteId)?.state.kind === 'unmapped'
     ? [
         { op: 'state', remoteId, state: { kind: 'linked' } },
-        { op: 'again', remoteIds: [...new Set([...book.again, remoteId])].sort() },
+        { op: 'again', remoteIds: [...new Set([...syncState.again, remoteId])].sort() },
       ]
     : [];

@@ -5,21 +5,21 @@ import { checkMapping } from '../../../integrations/itsm/engine/mapping.check.ts
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type { Look, Mapping, Observation, Pair } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
-import { emptyBook, writeBook } from '../../../integrations/itsm/engine/state.ts';
-import { bookOf, card, type Given, mapping, NOW, pair, planned, record, seen, told } from './plans.ts';
+import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
+import { card, type Given, mapping, NOW, pair, planned, record, seen, syncStateOf, told } from './plans.ts';
 import { mapAgain, unmap, wantedLooks } from './reference.ts';
 
 describe('what is gone', () => {
   const cards = [card('c1', 'a')];
-  const book = bookOf(pair('r1', 'c1', 'a'));
+  const syncState = syncStateOf(pair('r1', 'c1', 'a'));
 
   it('is gone by a tombstone, by a look, or after several complete readings', () => {
     const quarantine = ['quarantine c1 r1'];
-    expect(told(planned(book, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
-    expect(told(planned(book, { cards, looks: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
+    expect(told(planned(syncState, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
+    expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
     const counting = mapping({ deletion: { ...mapping().deletion, completeReads: 3 } });
     const read = (absences: number) =>
-      planned(bookOf(pair('r1', 'c1', 'a', { absences })), { cards }, counting);
+      planned(syncStateOf(pair('r1', 'c1', 'a', { absences })), { cards }, counting);
     expect(told(read(0))).toEqual(['skip c1 r1']);
     expect(read(0).closing.absences).toEqual({ r1: 1 });
     expect(told(read(1))).toEqual(['skip c1 r1']);
@@ -28,27 +28,27 @@ describe('what is gone', () => {
 
   it('is not gone because a delta, a filter or a refused look did not show it', () => {
     const counting = mapping({ filtered: true, deletion: { ...mapping().deletion, completeReads: 1 } });
-    expect(told(planned(book, { cards, kind: 'delta' }))).toEqual([]);
-    expect(told(planned(book, { cards }, counting))).toEqual(['skip c1 r1']);
-    expect(told(planned(book, { cards, looks: [['r1', { kind: 'unknown' }]] }))).toEqual(['skip c1 r1']);
+    expect(told(planned(syncState, { cards, kind: 'delta' }))).toEqual([]);
+    expect(told(planned(syncState, { cards }, counting))).toEqual(['skip c1 r1']);
+    expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'unknown' }]] }))).toEqual(['skip c1 r1']);
     const there: Look = { kind: 'there', record: record('r1', 'changed') };
-    expect(told(planned(book, { cards, looks: [['r1', there]] }, counting))).toEqual(['skip c1 r1']);
-    expect(told(planned(book, { cards, looks: [['r1', there]] }))).toEqual(['update local c1 r1']);
+    expect(told(planned(syncState, { cards, looks: [['r1', there]] }, counting))).toEqual(['skip c1 r1']);
+    expect(told(planned(syncState, { cards, looks: [['r1', there]] }))).toEqual(['update local c1 r1']);
   });
 
   it('is not gone while it is both shown and called deleted; a look decides', () => {
     const records = [record('r1', 'a')];
-    expect(told(planned(book, { cards, records, tombstones: ['r1'] }))).toEqual(['skip c1 r1']);
-    expect(wantedLooks(book, seen({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
-    expect(wantedLooks(book, seen({}).remote)).toEqual(['r1']);
-    expect(wantedLooks(book, seen({ kind: 'delta' }).remote)).toEqual([]);
+    expect(told(planned(syncState, { cards, records, tombstones: ['r1'] }))).toEqual(['skip c1 r1']);
+    expect(wantedLooks(syncState, seen({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
+    expect(wantedLooks(syncState, seen({}).remote)).toEqual(['r1']);
+    expect(wantedLooks(syncState, seen({ kind: 'delta' }).remote)).toEqual([]);
   });
 
   it('is gone after several complete readings also where looks are not answered, but not while a look shows it', () => {
     const counting = mapping({ deletion: { ...mapping().deletion, completeReads: 2 } });
     const read = (absences: number, look: Look, state?: Pair['state']) =>
       planned(
-        bookOf(pair('r1', 'c1', 'a', { absences, ...(state && { state }) })),
+        syncStateOf(pair('r1', 'c1', 'a', { absences, ...(state && { state }) })),
         { cards, looks: [['r1', look]] },
         counting,
       );
@@ -72,7 +72,7 @@ describe('what is gone', () => {
 
   it('waits in quarantine, is released when it is back, and removed when its time has come', () => {
     const waiting = (since: string) =>
-      bookOf(
+      syncStateOf(
         pair('r1', 'c1', 'a', {
           state: { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
         }),
@@ -92,7 +92,7 @@ describe('what is gone', () => {
   it('waits in quarantine while a person is asked about what was changed here, whoever is told to win', () => {
     const moved = [card('c1', 'b')];
     const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
-    const first = planned(book, { cards: moved, looks });
+    const first = planned(syncState, { cards: moved, looks });
     expect(told(first)).toEqual(['conflict c1 r1', 'quarantine c1 r1']);
     const [{ old: local, new: remote } = { old: null, new: null }] = Object.values(first.rows[0]!.diff);
     const since = '2026-06-01T11:58:00.000Z';
@@ -100,7 +100,11 @@ describe('what is gone', () => {
     const answered = (winner: 'local' | 'remote') => {
       const resolutions = [{ remoteId: 'r1', path: null, winner, seen: { local, remote } }];
       return told(
-        planned(bookOf(pair('r1', 'c1', 'a', { state })), { cards: moved, looks, over: { resolutions } }),
+        planned(syncStateOf(pair('r1', 'c1', 'a', { state })), {
+          cards: moved,
+          looks,
+          over: { resolutions },
+        }),
       );
     };
     expect(answered('remote')).toEqual(['delete local c1 r1']);
@@ -110,10 +114,10 @@ describe('what is gone', () => {
   it('waits in quarantine while columns are kept from the account, and is not removed', () => {
     const held = mapping({ deletion: { ...mapping().deletion, held: true } });
     const given = { cards, looks: [['r1', { kind: 'gone' }]] as [string, Look][] };
-    expect(told(planned(book, given, held))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
+    expect(told(planned(syncState, given, held))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
     const since = '2026-06-01T11:58:00.000Z';
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
-    expect(told(planned(bookOf(pair('r1', 'c1', 'a', { state })), given, held))).toEqual(['skip c1 r1']);
+    expect(told(planned(syncStateOf(pair('r1', 'c1', 'a', { state })), given, held))).toEqual(['skip c1 r1']);
   });
 
   it('takes its counterpart along only as the policy says', () => {
@@ -125,7 +129,7 @@ describe('what is gone', () => {
     ) =>
       told(
         planned(
-          bookOf(pair('r1', 'c1', 'a', { origin })),
+          syncStateOf(pair('r1', 'c1', 'a', { origin })),
           { cards, looks },
           mapping({ deletion: { ...mapping().deletion, mode }, direction: direction ?? 'bidirectional' }),
         ),
@@ -139,16 +143,16 @@ describe('what is gone', () => {
   });
 
   it('is not made again where it was kept', () => {
-    const kept = bookOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'remote' } }));
+    const kept = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'remote' } }));
     expect(told(planned(kept, { cards }))).toEqual([]);
     expect(told(planned(kept, { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
-    const other = bookOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
+    const other = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
     expect(told(planned(other, { records: [record('r1', 'a')] }))).toEqual([]);
   });
 
   it('trips the breaker when it is too much at once', () => {
     const many = Array.from({ length: 10 }, (_, at) => at);
-    const all = bookOf(...many.map((at) => pair(`r${at}`, `c${at}`, 'a')));
+    const all = syncStateOf(...many.map((at) => pair(`r${at}`, `c${at}`, 'a')));
     const given = (count: number): Given => ({
       cards: many.map((at) => card(`c${at}`, 'a')),
       records: many.slice(count).map((at) => record(`r${at}`, 'a')),
@@ -165,12 +169,12 @@ describe('what is gone', () => {
 describe('which record is which card', () => {
   it('is told by the identity fields, and staged when they fit more than one', () => {
     const given = { cards: [card('c1', 'x', 'K1')], records: [record('r1', 'x', ' k1 ')] };
-    expect(told(planned(emptyBook(), given))[0]).toBe('link c1 r1');
+    expect(told(planned(emptySyncState(), given))[0]).toBe('link c1 r1');
     const twice = { ...given, cards: [card('c1', 'x', 'K1'), card('c2', 'y', 'K1')] };
-    expect(told(planned(emptyBook(), twice))).toEqual(['stage r1']);
+    expect(told(planned(emptySyncState(), twice))).toEqual(['stage r1']);
     const two = { ...given, records: [record('r1', 'x', 'K1'), record('r2', 'y', 'K1')] };
-    expect(told(planned(emptyBook(), two))).toEqual(['stage r1', 'stage r2']);
-    const bound = bookOf(pair('r9', 'c1', 'x'));
+    expect(told(planned(emptySyncState(), two))).toEqual(['stage r1', 'stage r2']);
+    const bound = syncStateOf(pair('r9', 'c1', 'x'));
     expect(told(planned(bound, { ...given, kind: 'delta' }))).toContain('stage r1');
   });
 
@@ -190,7 +194,9 @@ describe('which record is which card', () => {
       return () => all;
     };
     const by = (score: Scorer) =>
-      told(planned(emptyBook(), given, mapping(), score)).filter((one) => /^(link|stage|create)/.test(one));
+      told(planned(emptySyncState(), given, mapping(), score)).filter((one) =>
+        /^(link|stage|create)/.test(one),
+      );
     expect(by(scored(['r1', 'c1', 'match'], ['r2', 'c2', 'match']))).toEqual(['link c1 r1', 'link c2 r2']);
     const unsure = ['stage r1', 'create local r2', 'create remote c2'];
     expect(by(scored(['r1', 'c1', 'possible']))).toEqual(unsure);
@@ -201,18 +207,18 @@ describe('which record is which card', () => {
   it('is what a person decided', () => {
     const given = { cards: [card('c1', 'x')], records: [record('r1', 'y')] };
     const decisions = [{ remoteId: 'r1', cardId: 'c1' }];
-    expect(told(planned(emptyBook(), { ...given, over: { decisions } }))[0]).toBe('link c1 r1');
+    expect(told(planned(emptySyncState(), { ...given, over: { decisions } }))[0]).toBe('link c1 r1');
   });
 
   it('follows merges of cards, and writes nothing to the record that came along', () => {
     const redirects: [string, string][] = [['c1', 'c2']];
     const cards = [card('c2', 'b')];
     const records = [record('r1', 'a'), record('r2', 'b')];
-    const moved = bookOf(pair('r1', 'c1', 'a'));
+    const moved = syncStateOf(pair('r1', 'c1', 'a'));
     expect(told(planned(moved, { cards, records: [record('r1', 'a')], redirects }))).toEqual([
       'update remote c2 r1',
     ]);
-    const both = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
+    const both = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
     expect(told(planned(both, { cards, records, redirects }))).toEqual(['skip c2 r1']);
     expect(
       told(planned(both, { cards, records: [record('r1', 'a')], redirects, tombstones: ['r2'] })),
@@ -220,12 +226,12 @@ describe('which record is which card', () => {
   });
 
   it('ends where a person takes a card out, until it is mapped again', () => {
-    const book = bookOf(pair('r1', 'c1', 'a'));
+    const syncState = syncStateOf(pair('r1', 'c1', 'a'));
     const given = { cards: [card('c1', 'b')], records: [record('r1', 'a')] };
-    writeBook(book, unmap(book, 'c1', new Map()));
-    expect(told(planned(book, given))).toEqual([]);
-    writeBook(book, mapAgain(book, 'r1'));
-    expect(told(planned(book, given))).toEqual(['update remote c1 r1']);
+    applyChanges(syncState, unmap(syncState, 'c1', new Map()));
+    expect(told(planned(syncState, given))).toEqual([]);
+    applyChanges(syncState, mapAgain(syncState, 'r1'));
+    expect(told(planned(syncState, given))).toEqual(['update remote c1 r1']);
   });
 });
 
@@ -249,9 +255,9 @@ describe('relations', () => {
     links: Observation['links'],
     direction: Mapping['direction'] = 'bidirectional',
   ) => {
-    const book = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
-    if (base) writeBook(book, [{ op: 'link', link }]);
-    return told(planned(book, { cards, kind: 'delta', over: { links } }, { ...of, direction }));
+    const syncState = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
+    if (base) applyChanges(syncState, [{ op: 'link', link }]);
+    return told(planned(syncState, { cards, kind: 'delta', over: { links } }, { ...of, direction }));
   };
 
   it('go where they are missing, and go away where the other side has removed them', () => {
@@ -267,21 +273,21 @@ describe('relations', () => {
   it('wait while what is at their end is gone, in the plan that finds it gone and in those after it', () => {
     const gone: [string, Look][] = [['r2', { kind: 'gone' }]];
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since: NOW } as const;
-    const waiting = bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b', { state }));
+    const waiting = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b', { state }));
     for (const base of [false, true]) {
       for (const [before, first] of [
-        [bookOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b')), ['quarantine c2 r2']],
+        [syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b')), ['quarantine c2 r2']],
         [waiting, ['skip c2 r2']],
       ] as const) {
-        const book = structuredClone(before);
-        if (base) writeBook(book, [{ op: 'link', link }]);
+        const syncState = structuredClone(before);
+        if (base) applyChanges(syncState, [{ op: 'link', link }]);
         const given: Given = {
           cards,
           kind: 'delta',
           looks: gone,
           over: { links: { complete: true, local, remote: [] } },
         };
-        const { rows } = planned(book, given, of);
+        const { rows } = planned(syncState, given, of);
         expect(told({ rows } as Plan)).toEqual([...first, 'skip']);
         expect(rows.at(-1)).toMatchObject({ link, side: null, cards: null });
         expect(rows.at(-1)!.reason).toMatch(

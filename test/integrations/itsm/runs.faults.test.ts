@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerQuestion } from '../../../domain/exchange/itsm/questions.commands.ts';
+import { answerQuestion } from '../../../domain/exchange/itsm/review.commands.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';

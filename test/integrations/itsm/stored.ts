@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { readSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Mapping, SyncState } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
-import { stopwatch } from '../../../integrations/itsm/runs/run.stopwatch.ts';
-import { planUndo } from '../../../integrations/itsm/runs/run.undo.plan.ts';
+import { linkKey } from '../../../integrations/itsm/engine/state.ts';
+import { stopwatch } from '../../../integrations/itsm/runs/run.state.ts';
+import { planUndo } from '../../../integrations/itsm/runs/run.undo.ts';
+import { loadPairs, type PairChoice, readLinks } from '../../../integrations/itsm/store/pairs.ts';
 import type { Sql } from '../../../platform/database.ts';
 
 /** A connection to an address and a mapping of it, as rows. @returns the mapping's id. */
@@ -90,8 +93,35 @@ export async function storePlan(
 }
 
 /** Makes the plan of a run that takes another one back, as its job does. */
-export async function turnRound(ctx: Ctx, runId: string, checkpoint = async () => {}): Promise<void> {
+export async function invertRows(ctx: Ctx, runId: string, checkpoint = async () => {}): Promise<void> {
   const run = await loadRun(ctx.db, runId);
   const job = { ctx, signal: new AbortController().signal, hold: async () => {}, checkpoint };
   await planUndo(job, run, stopwatch(run));
+}
+
+/** The sync state of a mapping in the engine's form: all of it, or the part about some records and cards. */
+export async function loadSyncState(
+  sql: Sql,
+  mappingId: string,
+  choice?: PairChoice,
+): Promise<{ syncState: SyncState; redirects: Map<string, string> }> {
+  const all = async (table: string, column: string) =>
+    await sql(table).where({ mapping_id: mappingId }).pluck(column);
+  const { pairs, redirects } = await loadPairs(
+    sql,
+    mappingId,
+    choice ?? { remoteIds: await all('itsm_pairs', 'remote_id') },
+  );
+  const ends = choice ? [...pairs.keys()] : await all('itsm_links', 'source');
+  const links = await readLinks(sql, mappingId, ends);
+  const { again, watermark } = await readSyncState(sql, mappingId);
+  return {
+    syncState: {
+      pairs,
+      links: new Map(links.map((link) => [linkKey(link), link])),
+      again: new Set(again),
+      watermark,
+    },
+    redirects,
+  };
 }

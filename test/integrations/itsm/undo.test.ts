@@ -4,7 +4,7 @@ import { JobInterrupted } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
-import { storeMapping, storePlan, turnRound } from './stored.ts';
+import { invertRows, storeMapping, storePlan } from './stored.ts';
 
 let t: TestServices;
 beforeAll(async () => {
@@ -42,9 +42,9 @@ it('a run is turned round from its end, and goes on where it was', async () => {
     steps += 1;
     if (steps === 2) throw new JobInterrupted();
   };
-  await expect(turnRound(ctx, backId, killed)).rejects.toThrow(JobInterrupted);
+  await expect(invertRows(ctx, backId, killed)).rejects.toThrow(JobInterrupted);
   expect(await loadRun(db, backId)).toMatchObject({ checkpoint: { made: 500 }, plan_made_at: null });
-  await turnRound(ctx, backId);
+  await invertRows(ctx, backId);
   const ids = await db('itsm_plan_rows').where({ run_id: backId }).orderBy('no').pluck('remote_id');
   expect(ids).toEqual(remoteIds.reverse());
   expect((await loadRun(db, backId)).stats.planned).toEqual({ unlink: 1_001 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Pair } from '../../../integrations/itsm/engine/model.types.ts';
-import { bookOf, card, type Given, NOW, pair, planned, record, told } from './plans.ts';
+import { card, type Given, NOW, pair, planned, record, syncStateOf, told } from './plans.ts';
 
 it('a card stays a question while the record of the same identity is not read', () => {
   const waiting = [card('c2', 'y', 'K1')];
@@ -12,14 +12,14 @@ it('a card stays a question while the record of the same identity is not read', 
     { kind: 'unmapped' },
   ];
   for (const state of states) {
-    const book = bookOf(pair('r1', 'c1', 'a', { state, base: agreed }));
-    const delta = planned(book, { cards: waiting, kind: 'delta' });
+    const syncState = syncStateOf(pair('r1', 'c1', 'a', { state, base: agreed }));
+    const delta = planned(syncState, { cards: waiting, kind: 'delta' });
     expect(told(delta).filter((row) => row.includes('c2'))).toEqual(['stage c2']);
     expect(delta.closing.again).toContain('r1');
-    const gone = planned(book, { cards: waiting, kind: 'delta', tombstones: ['r1'] });
+    const gone = planned(syncState, { cards: waiting, kind: 'delta', tombstones: ['r1'] });
     expect(told(gone)).toContain('create remote c2');
   }
-  const ended = bookOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
+  const ended = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
   const linked = planned(ended, { cards: waiting, kind: 'delta', records: [record('r1', 'a', 'K1')] });
   expect(told(linked)[0]).toBe('link c2 r1');
 });
@@ -29,8 +29,8 @@ it('the record of an open question is read again', () => {
   const given: Given = { cards, kind: 'delta', records: [record('r1', 'a', 'K1')] };
   // the new identity of the record is not agreed on yet: only the record itself shows it
   const agreed = { 'attributes.key': { local: 'K0', remote: 'K0' } };
-  const book = bookOf(pair('r1', 'c1', 'a', { base: agreed }));
-  const first = planned(book, given);
+  const syncState = syncStateOf(pair('r1', 'c1', 'a', { base: agreed }));
+  const first = planned(syncState, given);
   expect(told(first)).toContain('stage c2');
   expect(first.closing.again).toContain('r1');
 });

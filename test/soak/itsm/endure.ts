@@ -56,8 +56,8 @@ export async function endure(
   const ordealAt = (at: number): Ordeal | undefined => {
     const random = mulberry32(mix(seed, at, 3));
     if (at >= count) return unmetOrdeal(total.fired, random, reach);
-    const isLate = at >= Math.max(combinations.length, count - LAST);
-    return (isLate && missedOrdeal(total.together, random, reach)) || planned[at];
+    const hasOpenReferences = at >= Math.max(combinations.length, count - LAST);
+    return (hasOpenReferences && missedOrdeal(total.together, random, reach)) || planned[at];
   };
   try {
     let people: People | undefined;

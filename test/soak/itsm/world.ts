@@ -1,6 +1,6 @@
 import { secretContext } from '../../../domain/exchange/itsm/connections.load.ts';
-import { startRun } from '../../../domain/exchange/itsm/runs.start.ts';
-import type { RunRow } from '../../../domain/exchange/itsm/runs.types.ts';
+import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';

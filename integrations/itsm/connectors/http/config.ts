@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import type { OutboundTls } from '../../../../platform/outbound.ts';
 import { type TransportConfig, usualTransport } from '../transport.ts';
 

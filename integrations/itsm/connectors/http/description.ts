@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import type { RemoteColumn } from '../connector.ts';
 import { isRow, type Row } from './values.ts';
 

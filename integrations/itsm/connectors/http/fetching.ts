@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { isRemoteError, RemoteError } from '../../remote.errors.ts';
 import type { Transport } from '../transport.ts';
 import { type Parsed, parseRows } from './parse.ts';

@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { RemoteError, type RemoteErrorCode } from '../../remote.errors.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Page } from '../connector.ts';

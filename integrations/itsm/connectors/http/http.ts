@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
 import { RemoteError } from '../../remote.errors.ts';

@@ -1,4 +1,4 @@
-import type { HttpSource, SourcePaging } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource, SourcePaging } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { RemoteError } from '../../remote.errors.ts';
 import type { RemoteRecord } from '../../remote.types.ts';
 import type { Page } from '../connector.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { csvRecords } from '../../../../domain/exchange/imports/imports.csv-records.ts';
 import { badText, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { RemoteError } from '../../remote.errors.ts';
 import { isRow, keyOf, type Row, valueAt } from './values.ts';

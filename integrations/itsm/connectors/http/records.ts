@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.sources.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import type { Value } from '../../engine/values.ts';
 import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
 import { keyOf, momentOf, plain, type Row, valueAt } from './values.ts';

@@ -12,14 +12,14 @@ export async function judge(life: Life): Promise<void> {
   const records = new Map((await landscape.shown('remote')).map((one) => [one.id, one]));
   const pairs = await landscape.pairs();
   const redirects = await landscape.redirects();
-  const book = {
+  const syncState = {
     pairs: new Map(pairs.map((pair) => [pair.remoteId, pair])),
     links: new Map(),
     again: new Set<string>(),
     watermark: null,
   };
-  const { primary, cardOf } = identities(book, redirects);
-  const apart = unmappedCards(book);
+  const { primary, cardOf } = identities(syncState, redirects);
+  const apart = unmappedCards(syncState);
 
   for (const pair of pairs.filter(isLive)) {
     const cardId = cardOf(pair.remoteId)!;
@@ -37,7 +37,7 @@ export async function judge(life: Life): Promise<void> {
     }
   }
   for (const record of records.values()) {
-    if (!book.pairs.has(record.id) && !(await landscape.staged(record.id))) {
+    if (!syncState.pairs.has(record.id) && !(await landscape.staged(record.id))) {
       faults.push(`record ${record.id} has no card`);
     }
   }

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
-  Book,
-  BookChange,
   LocalCard,
   Mapping,
   Path,
   Side,
+  StateChange,
+  SyncState,
 } from '../../../../integrations/itsm/engine/model.types.ts';
 import type {
-  Ending,
   EnginePort,
   LocalState,
   LocalStep,
@@ -19,6 +18,7 @@ import type {
   RemoteAnswer,
   RemoteState,
   RemoteWrite,
+  RowResult,
 } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/state.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
@@ -67,8 +67,8 @@ export interface MemoryPortOptions {
   chunk?: number;
   approvals?: ReadonlyMap<number, 'approved' | 'rejected'>;
   sides: Sides;
-  book: Book;
-  commit: (changes: readonly BookChange[]) => void;
+  syncState: SyncState;
+  commit: (changes: readonly StateChange[]) => void;
   setting: Setting;
   mutant: Mutant | undefined;
   mapping: Mapping;
@@ -82,7 +82,7 @@ const marks = new WeakMap<Sides, Map<string, string>>();
 
 /** A port onto the sides in memory, with troubles at the calls that a history names. */
 export function memoryPort(options: MemoryPortOptions, journal: Journal): EnginePort {
-  const { plan, chunk = 500, approvals, sides, book, commit, setting, mutant, troubles, act } = options;
+  const { plan, chunk = 500, approvals, sides, syncState, commit, setting, mutant, troubles, act } = options;
   const arrived = marks.get(sides) ?? new Map<string, string>();
   marks.set(sides, arrived);
   let calls = 0;
@@ -112,14 +112,16 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     const { redirects } = sides;
     const { cardId } = row;
     const other =
-      cardId === null ? undefined : otherPair(boundPairs(book, redirects), redirects, { ...row, cardId });
+      cardId === null
+        ? undefined
+        : otherPair(boundPairs(syncState, redirects), redirects, { ...row, cardId });
     return {
       card: card ? structuredClone(card) : null,
-      pair: row.remoteId === null ? undefined : structuredClone(book.pairs.get(row.remoteId)),
+      pair: row.remoteId === null ? undefined : structuredClone(syncState.pairs.get(row.remoteId)),
       other,
     };
   };
-  const end = ({ row, outcome, changes }: Ending) => {
+  const end = ({ row, outcome, changes }: RowResult) => {
     commit(changes);
     journal.set(row.no, outcome);
     return outcome;
@@ -191,7 +193,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
         });
       }),
     readRemote: async (_table, ids) => await call(() => new Map(ids.map((id) => [id, read(id)] as const))),
-    whoIs: async () => identities(book, sides.redirects),
+    whoIs: async () => identities(syncState, sides.redirects),
     begin: async (rows) =>
       await call(() =>
         rows.map(({ row, check }) => {

@@ -1,12 +1,12 @@
 import { applyPlan } from '../../../../integrations/itsm/engine/apply.ts';
 import type {
-  BookChange,
   Look,
   RemoteReading,
   Resolution,
+  StateChange,
 } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
-import { emptyBook, writeBook } from '../../../../integrations/itsm/engine/state.ts';
+import { applyChanges, emptySyncState } from '../../../../integrations/itsm/engine/state.ts';
 import { undoPlan } from '../../../../integrations/itsm/engine/undo.ts';
 import { makePlan, unmap, wantedLooks } from '../reference.ts';
 import { evaluate, KEY, type Landscape, mappingOf, places, type Shown, type Undone } from './landscape.ts';
@@ -14,11 +14,11 @@ import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './mem
 import { createSides } from './memory.sides.ts';
 import type { PersonAct, RunStep, Setting, Trouble, UndoStep } from './steps.ts';
 
-/** Both sides, the book and the journal in memory. */
+/** Both sides, the sync state and the journal in memory. */
 export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
   const mapping = mappingOf(setting);
   const sides: Sides = createSides(mapping, setting);
-  const book = emptyBook();
+  const syncState = emptySyncState();
   const resolutions: Resolution[] = [];
   let pending: { plan: Plan; journal: Journal } | null = null;
   /** Runs that have ended and were not taken back. */
@@ -26,24 +26,24 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
   let newest: Plan | null = null;
   let plans = 0;
 
-  const commit = (changes: readonly BookChange[]) => {
-    writeBook(book, structuredClone(changes));
-    if (mutant === 'no base') for (const pair of book.pairs.values()) pair.base = {};
+  const commit = (changes: readonly StateChange[]) => {
+    applyChanges(syncState, structuredClone(changes));
+    if (mutant === 'no base') for (const pair of syncState.pairs.values()) pair.base = {};
   };
 
   const readRemote = (complete: boolean): RemoteReading => {
     const watermark = sides.now();
-    const since = book.watermark ?? '';
-    const kind = complete || book.watermark === null ? 'complete' : 'delta';
+    const since = syncState.watermark ?? '';
+    const kind = complete || syncState.watermark === null ? 'complete' : 'delta';
     const all = [...sides.records.values()];
     const records = all.filter(
-      ({ id, updatedAt }) => kind === 'complete' || updatedAt >= since || book.again.has(id),
+      ({ id, updatedAt }) => kind === 'complete' || updatedAt >= since || syncState.again.has(id),
     );
     const tombstones = setting.tombstones ? sides.tombstones.filter(({ at }) => at >= since) : [];
     const looks = new Map<string, Look>();
     const reading: RemoteReading = { kind, records: structuredClone(records), tombstones, looks, watermark };
     if (!setting.looks) return reading;
-    for (const id of [...wantedLooks(book, reading), ...book.again]) {
+    for (const id of [...wantedLooks(syncState, reading), ...syncState.again]) {
       const record = sides.records.get(id);
       if (record && records.includes(record)) continue;
       looks.set(id, record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' });
@@ -63,7 +63,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       now: sides.now(),
       remoteAheadMs: 0,
     };
-    return makePlan(`plan${plans}`, mapping, book, seen, { score: () => [], evaluate, beyond: places });
+    return makePlan(`plan${plans}`, mapping, syncState, seen, { score: () => [], evaluate, beyond: places });
   };
 
   const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
@@ -71,11 +71,11 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const { plan, journal } = pending;
     const chunk = setting.batch;
     const port = memoryPort(
-      { plan, chunk, sides, book, commit, setting, mutant, mapping, troubles, act },
+      { plan, chunk, sides, syncState, commit, setting, mutant, mapping, troubles, act },
       journal,
     );
     try {
-      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk, partsAtOnce: 2 });
+      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk });
       if (applied.status === 'lost') return false;
       if (applied.status === 'stopped') throw new Error(`stopped: ${applied.message}`);
     } catch (error) {
@@ -98,7 +98,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const [one] = ended.splice(ended.length - 1 - (step.at % ended.length), 1);
     if (!one) return null;
     plans += 1;
-    const made = undoPlan(`plan${plans}`, one.plan, one.outcomes, book, sides.now());
+    const made = undoPlan(`plan${plans}`, one.plan, one.outcomes, syncState, sides.now());
     const seenAgain = made.rows.flatMap(({ remoteId }) => remoteId ?? []);
     const again = [...new Set([...made.closing.again, ...seenAgain])].sort();
     const back = { ...made, closing: { ...made.closing, again } };
@@ -126,7 +126,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
         (row) => row.cardId === cardId && pending?.journal.get(row.no) === 'begun',
       );
       if (begun) return false;
-      commit(unmap(book, cardId, sides.redirects));
+      commit(unmap(syncState, cardId, sides.redirects));
       return true;
     },
     decide: async (row, winner) => {
@@ -135,7 +135,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       resolutions.push({ remoteId: row.remoteId!, path, winner, seen: { local: old, remote: other } });
     },
     conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
-    pairs: async () => structuredClone([...book.pairs.values()]),
+    pairs: async () => structuredClone([...syncState.pairs.values()]),
     redirects: async () => new Map(sides.redirects),
     staged: async (id) =>
       newest?.rows.some(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { lockBook } from '../../../../domain/exchange/itsm/book.read.ts';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.store.ts';
+import { lockSyncState } from '../../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { deleteCard } from '../../../../domain/inventory/cards/cards.delete.ts';
@@ -14,19 +14,19 @@ import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/m
 import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
-import { loadBook, loadBookPart, storeBook } from '../../../../integrations/itsm/port/book.rows.ts';
-import { planRowOf } from '../../../../integrations/itsm/port/plan.rows.ts';
 import { isRemoteError } from '../../../../integrations/itsm/remote.errors.ts';
+import { finishRun } from '../../../../integrations/itsm/runs/run.apply.ts';
 import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
-import { finishRun } from '../../../../integrations/itsm/runs/run.finish.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
 import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
+import { storeChanges } from '../../../../integrations/itsm/store/pairs.ts';
+import { readRows } from '../../../../integrations/itsm/store/plan-rows.ts';
 import { inTransaction } from '../../../../platform/database.ts';
 import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { unmap } from '../reference.ts';
 import { connect } from '../remote.ts';
-import { storeMapping } from '../stored.ts';
+import { loadSyncState, storeMapping } from '../stored.ts';
 import {
   evaluate,
   type Landscape,
@@ -178,7 +178,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       };
     });
   const planRows = async (runId: string): Promise<PlanRow[]> =>
-    (await db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(planRowOf);
+    (await readRows(db, runId, -1, 100_000)).map(({ row }) => row);
 
   const jobOf = (runId: string, hold: RunJob['hold'] = async () => {}): RunJob => ({
     id: randomUUID(),
@@ -242,7 +242,6 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     try {
       await applyRun({ ctx, connector, signal, hold }, open, {
         remoteBatch: setting.batch,
-        partsAtOnce: 2,
         chunk: setting.batch,
       });
     } catch (error) {
@@ -299,11 +298,11 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     },
     unmap: async (cardId) =>
       await inTransaction(db, async (sql) => {
-        await lockBook(sql, mappingId);
+        await lockSyncState(sql, mappingId);
         const begun = { run_id: open, card_id: cardId, progress: 'begun' };
         if (open && (await sql('itsm_plan_rows').where(begun).first('no'))) return false;
-        const { book, redirects } = await loadBookPart(sql, mappingId, { cardIds: [cardId] });
-        await storeBook(sql, mappingId, unmap(book, cardId, redirects));
+        const { syncState, redirects } = await loadSyncState(sql, mappingId, { cardIds: [cardId] });
+        await storeChanges(sql, mappingId, unmap(syncState, cardId, redirects));
         return true;
       }),
     decide: async (row, winner) => {
@@ -318,8 +317,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       });
     },
     conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
-    pairs: async () => [...(await loadBook(db, mappingId)).book.pairs.values()],
-    redirects: async () => (await loadBook(db, mappingId)).redirects,
+    pairs: async () => [...(await loadSyncState(db, mappingId)).syncState.pairs.values()],
+    redirects: async () => (await loadSyncState(db, mappingId)).redirects,
     staged: async (id) =>
       newest?.rows.some(
         ({ action, cardId, remoteId, candidates }) =>

@@ -9,7 +9,7 @@ import { deathTable } from './deaths.ts';
 import { carry, openPlace, type Parts, type Place, start } from './place.ts';
 import { differences, readState, type State } from './state.ts';
 
-/** What runs that were cancelled must leave as others do, once others have followed; the book may have another origin. */
+/** What runs that were cancelled must leave as others do, once others have followed; the sync state may have another origin. */
 const compared = ['cards', 'records', 'remote relations', 'left over'];
 
 export interface Cancelled {

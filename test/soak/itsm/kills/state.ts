@@ -52,7 +52,7 @@ export function createNames(world: World): Names {
 }
 
 /**
- * What both sides, the book and the last run hold, and what the feed has told. How much is read again of what has changed
+ * What both sides, the sync state and the last run hold, and what the feed has told. How much is read again of what has changed
  * lately is a matter of time, and left out.
  */
 export async function readState(world: World, names: Names, runId: string): Promise<State> {

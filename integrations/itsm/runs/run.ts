@@ -1,46 +1,41 @@
 import type { Knex } from 'knex';
-import { forgetHeard } from '../../../domain/exchange/itsm/runs.heard.ts';
-import {
-  approvePlan,
-  askQuestions,
-  countPlan,
-  markOpenQuestions,
-  relationsWaiting,
-} from '../../../domain/exchange/itsm/runs.plan.ts';
+import type { RunRow, RunStage, RunStats } from '../../../domain/exchange/itsm/runs.store.ts';
 import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
-import type { RunRow, RunStage, RunStats } from '../../../domain/exchange/itsm/runs.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.kinds.ts';
+import type { Connector } from '../connectors/connector.ts';
 import { budgetLeft } from '../limiter/limiter.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
+import { settleRun } from '../port/apply.run.ts';
+import { isRemoteError } from '../remote.errors.ts';
+import { deleteObserved, suspiciouslyEmptyColumns } from '../store/observed.ts';
+import { approvePlan, countPlan, unsettledRuns } from '../store/plan-rows.ts';
+import { markRepeatedItems, openReviewItems } from '../store/review-items.ts';
 import { applyStage } from './run.apply.ts';
 import {
   actingJob,
   beginRun,
-  heedDrift,
+  handleSchemaDrift,
   openRemote,
   type RunJob,
-  readAllIfUntold,
+  readAllIfChangesHidden,
   workOf,
 } from './run.begin.ts';
-import { leaveOutHidden } from './run.hidden.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { likeness } from './run.score.ts';
-import { settleEarlier } from './run.settle.ts';
-import { type Stopwatch, stopwatch } from './run.stopwatch.ts';
-import { type RunConditions, type RunWork, usualConditions } from './run.types.ts';
-import { planUndo } from './run.undo.plan.ts';
+import { type RunConditions, type RunWork, type Stopwatch, stopwatch, usualConditions } from './run.state.ts';
+import { planUndo } from './run.undo.ts';
 
 /**
  * Carries a run on to its plan, and a plan that need not wait, or was approved, to its end. Called again after a kill it
  * goes on where it was. It acts with the rights of the connection's owner, and of who has asked for it.
  * @throws OwnerRefused when the owner may not do what the run does.
  */
-export async function carryRun(
+export async function executeRun(
   started: RunJob,
   services: Services,
   conditions = usualConditions,
@@ -53,8 +48,8 @@ export async function carryRun(
   try {
     if (run.plan_made_at === null && run.trigger === 'undo') await planUndo(job, run, watch);
     else if (run.plan_made_at === null) {
-      const checked = await heedDrift(job, run, connector, conditions.clock);
-      const looked = await readAllIfUntold(job, checked, connector);
+      const checked = await handleSchemaDrift(job, run, connector, conditions.clock);
+      const looked = await readAllIfChangesHidden(job, checked, connector);
       await settleEarlier(job, run, connector);
       const waits = await makePlanOf(job, looked, connector, { conditions, watch });
       if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
@@ -66,7 +61,7 @@ export async function carryRun(
     });
   } catch (error) {
     // the day's requests count those of failed runs too
-    await noteEffort(services.db, run.id, run.remote_calls + connector.calls(), watch);
+    await storeEffort(services.db, run.id, run.remote_calls + connector.calls(), watch);
     throw error;
   } finally {
     await connector.close();
@@ -77,7 +72,7 @@ export async function carryRun(
  * Keeps how often the remote was called, and how long it has taken; what another process has kept meanwhile is not made
  * less.
  */
-async function noteEffort(db: Db, runId: string, calls: number, { seconds }: Stopwatch): Promise<void> {
+async function storeEffort(db: Db, runId: string, calls: number, { seconds }: Stopwatch): Promise<void> {
   try {
     await db.raw(
       `update itsm_runs set remote_calls = greatest(remote_calls, ?),
@@ -101,13 +96,13 @@ async function makePlanOf(
   const work = await workOf(job, run, connector, conditions);
   await timed('read', async () => {
     await readForRun(work);
-    await leaveOutHidden(work);
+    await excludeHiddenColumns(work);
   });
   await work.keep({}, async (sql) => {
     // told once, however often planning is begun anew
     if (run.stage === 'read') {
-      await logRun(sql, run.id, 'read', 'info', readingText(work));
-      const late = lateText(work);
+      await logRun(sql, run.id, 'read', 'info', readSummary(work));
+      const late = clockWarning(work);
       if (late !== null) await logRun(sql, run.id, 'read', 'warning', late);
     }
     await enterStage(sql, run.id, 'match');
@@ -131,7 +126,7 @@ async function makePlanOf(
   add('plan', since);
   const { fetched, relations: relations_fetched } = work.state;
   return await storePlan(job, run, made, {
-    waits: whyWaits(run, work, made),
+    waits: reviewReason(run, work, made),
     stats: {
       fetched,
       relations_fetched,
@@ -140,28 +135,38 @@ async function makePlanOf(
       budget: await budgetLeft(connector),
     },
     also: async (sql) => {
-      await tellResting(sql, work, made.resting);
-      const already_open = await markOpenQuestions(sql, run.id, work.mappingId);
-      await askQuestions(sql, run.id, work.mappingId, work.complete);
-      await forgetHeard(sql, run.id);
+      await logBlockedRelations(sql, work, made.resting);
+      const already_open = await markRepeatedItems(sql, run.id, work.mappingId);
+      await openReviewItems(sql, run.id, work.mappingId, work.complete);
+      await deleteObserved(sql, run.id);
       return { already_open };
     },
   });
 }
 
 /** Tells that relations wait for other mappings; once, as long as nothing about it changes. */
-async function tellResting(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
-  if (count === 0 || count === (await relationsWaiting(sql, work.mappingId))) return;
+async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
+  if (count === 0 || count === (await lastBlockedRelations(sql, work.mappingId))) return;
   const others = Object.values(work.loaded.resting).join(', ');
   const text = `${count} relations wait for mappings that are paused or cannot run: ${others}.`;
   await logRun(sql, work.runId, 'plan', 'info', text);
+}
+
+/** The number of blocked relations as the last completed run of the mapping reported it. */
+async function lastBlockedRelations(sql: Knex.Transaction, mappingId: string): Promise<number> {
+  const { rows } = await sql.raw(
+    `select coalesce((stats ->> 'relations_waiting')::int, 0) as n from itsm_runs
+     where mapping_id = ? and status = 'completed' and undo_of is null order by id desc limit 1`,
+    [mappingId],
+  );
+  return rows[0]?.n ?? 0;
 }
 
 async function enterStage(sql: Knex.Transaction, id: string, stage: RunStage): Promise<void> {
   await sql('itsm_runs').where({ id }).update({ stage });
 }
 
-function readingText({ complete, state }: RunWork): string {
+function readSummary({ complete, state }: RunWork): string {
   const what = complete ? 'everything' : 'what has changed';
   const withheld = state.withheld
     ? '; rows are kept back from the account, so that nothing is taken for gone'
@@ -170,7 +175,7 @@ function readingText({ complete, state }: RunWork): string {
 }
 
 /** Tells that the remote's times lag behind; null where they do not. */
-const lateText = ({ state: { late = 0 } }: RunWork): string | null =>
+const clockWarning = ({ state: { late = 0 } }: RunWork): string | null =>
   late === 0
     ? null
     : `${late} changes bear a time from before the last reading, though they were not there then. An import over there that takes long does so; else the remote's clock or the time zone of the connection is wrong, and what newest_wins decides is too.`;
@@ -204,7 +209,7 @@ async function storePlan(
         closing: JSON.stringify(made.closing),
         plan_made_at: sql.raw('clock_timestamp()'),
       },
-      { ...stats, ...more, skipped: tellingRows(planned), planned },
+      { ...stats, ...more, skipped: informativeRows(planned), planned },
     );
     if (waits !== null) {
       await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });
@@ -214,7 +219,7 @@ async function storePlan(
 }
 
 /** Rows that write nothing and only tell. */
-const tellingRows = ({ skip = 0, stage = 0, conflict = 0 }: Record<string, number>): number =>
+const informativeRows = ({ skip = 0, stage = 0, conflict = 0 }: Record<string, number>): number =>
   skip + stage + conflict;
 
 const planText = ({ changes }: MadePlan, waits: string | null): string =>
@@ -223,7 +228,11 @@ const planText = ({ changes }: MadePlan, waits: string | null): string =>
     : `The plan has ${changes} changes, and waits for review: ${waits}`;
 
 /** Why a plan is not applied at once; null when it is. */
-function whyWaits(run: RunRow, { loaded }: RunWork, { stopped, changes, pairs }: MadePlan): string | null {
+function reviewReason(
+  run: RunRow,
+  { loaded }: RunWork,
+  { stopped, changes, pairs }: MadePlan,
+): string | null {
   if (stopped !== null) return stopped;
   if (changes === 0) return null;
   if (!run.auto_apply) return 'nothing is applied without a look.';
@@ -235,4 +244,48 @@ function whyWaits(run: RunRow, { loaded }: RunWork, { stopped, changes, pairs }:
     return `more than the part of ${maxRatio} of ${pairs} pairs that the mapping lets through.`;
   }
   return null;
+}
+
+/**
+ * Before anything is read, finds out what has become of writes that earlier runs of the mapping have sent and heard
+ * nothing of. What cannot be told, since it is kept from the account, is asked again by the next run.
+ */
+async function settleEarlier(job: RunJob, run: RunRow, connector: Connector): Promise<void> {
+  const { ctx, signal } = job;
+  for (const earlier of await unsettledRuns(ctx.db, run.mapping_id)) {
+    const hold: RunJob['hold'] = (work) => job.hold(work);
+    try {
+      const count = await settleRun({ ctx, connector, signal, hold }, earlier);
+      const told = `Looked up ${count} writes of an earlier run, of which no answer had come.`;
+      await logRun(ctx.db, run.id, 'read', 'info', told);
+    } catch (error) {
+      if (!isRemoteError(error, 'answer_lost')) throw error;
+    }
+  }
+}
+
+/**
+ * Leaves columns out of the run that are kept from the account: they come back empty, and nothing of that is a change.
+ * Only columns are asked about that have come back empty where they were not, or in records without a card: made without
+ * its value, a card would be taken for one whose value somebody has cleared. And in records that are to be removed.
+ */
+async function excludeHiddenColumns(work: RunWork): Promise<void> {
+  const { db, connector, loaded, mappingId, runId } = work;
+  const { mapping } = loaded;
+  const emptied = await suspiciouslyEmptyColumns(db, runId, mappingId, mapping.fields);
+  if (emptied.length === 0) return;
+  const hidden = new Set(await connector.withheldFields(mapping.table, emptied));
+  if (hidden.size === 0) return;
+  const kept = mapping.fields.filter(({ remote }) => !hidden.has(remote));
+  work.loaded = {
+    ...loaded,
+    mapping: { ...mapping, fields: kept, deletion: { ...mapping.deletion, held: true } },
+  };
+  await work.keep({ hidden: [...hidden] }, async (sql) => {
+    await sql('itsm_runs')
+      .where({ id: runId })
+      .update({ mapping: JSON.stringify(work.loaded) });
+    const told = `Left out, since the remote keeps them from the account: ${[...hidden].join(', ')}.`;
+    await logRun(sql, runId, 'read', 'warning', told);
+  });
 }

@@ -1,23 +1,21 @@
-import { readLinks, readPairs, readRedirects } from '../../../domain/exchange/itsm/book.read.ts';
-import { goneAmong } from '../../../domain/exchange/itsm/runs.heard.ts';
-import {
-  type LinkKind,
-  type PlannedTie,
-  plannedTies,
-  relationsFrom,
-  remoteLinksFrom,
-  targetsOf,
-  unlikeLinks,
-} from '../../../domain/exchange/itsm/runs.links.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import type { AgreedLink, LocalCard, Observation, Pair, RemoteReading } from '../engine/model.types.ts';
 import { beginPlanning, emptyRow } from '../engine/plan.fields.ts';
 import { type Ends, endsOf } from '../engine/plan.links.ts';
 import type { LinkPart } from '../engine/plan.ts';
-import { emptyBook, identities, linkKey, redirected } from '../engine/state.ts';
-import { pairOf } from '../port/book.rows.ts';
-import { kindsOf } from './run.link.kinds.ts';
-import type { RunWork } from './run.types.ts';
+import { emptySyncState, identities, linkKey, redirected } from '../engine/state.ts';
+import {
+  differingLinks,
+  type LinkKind,
+  type PlannedPair,
+  plannedPairs,
+  relationsFrom,
+  remoteLinksFrom,
+  targetsOf,
+} from '../store/links.ts';
+import { goneAmong } from '../store/observed.ts';
+import { loadPairs, readLinks } from '../store/pairs.ts';
+import type { RunWork } from './run.state.ts';
 
 /** Records that the relations of a part start from. */
 const CHUNK = 1_000;
@@ -32,7 +30,7 @@ export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<
   const starts = new Set<string>();
   const pushed = new Set<string>();
   for (const kind of kinds) {
-    const { records, cards } = await inTransaction(work.db, (sql) => unlikeLinks(sql, work.runId, kind));
+    const { records, cards } = await inTransaction(work.db, (sql) => differingLinks(sql, work.runId, kind));
     for (const id of records) starts.add(id);
     for (const id of cards) pushed.add(id);
   }
@@ -82,16 +80,7 @@ async function linkPart(
     }
   }
   const here = new Set(sources);
-  const agreed = (await readLinks(db, mappingId, sources))
-    .filter(({ source }) => here.has(source))
-    .map(
-      ({ relation_type, source, target, remote_relation_id: id }): AgreedLink => ({
-        relationType: relation_type,
-        source,
-        target,
-        ...(id === null ? {} : { relationId: id }),
-      }),
-    );
+  const agreed = (await readLinks(db, mappingId, sources)).filter(({ source }) => here.has(source));
   const ties = await tiesOf(speakers);
   const cardIds = [
     ...speakers.flatMap((id) => own.cardOf(id) ?? []),
@@ -112,7 +101,7 @@ async function linkPart(
     tiesOf,
   });
   return {
-    book: { ...emptyBook(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
+    syncState: { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
     seen: { ...seenOf({}, {}), links: { complete: true, local, remote } },
     ends,
   };
@@ -124,19 +113,20 @@ interface LinksOfPart {
   sources: readonly string[];
   links: readonly AgreedLink[];
   local: readonly { source: string; target: string }[];
-  tiesOf: (remoteIds: readonly string[], cardIds?: readonly string[]) => Promise<PlannedTie[]>;
+  tiesOf: (remoteIds: readonly string[], cardIds?: readonly string[]) => Promise<PlannedPair[]>;
 }
 
 /** Rows of the plan that tie records and cards, in their order; each record is asked about once. */
 function tiesWithin({ db, runId }: RunWork): LinksOfPart['tiesOf'] {
-  const known = new Map<string, PlannedTie[]>();
+  const known = new Map<string, PlannedPair[]>();
   return async (remoteIds, cardIds = []) => {
     const fresh = [...new Set(remoteIds)].filter((id) => !known.has(id));
     for (const id of fresh) known.set(id, []);
-    for (const tie of await plannedTies(db, runId, { remoteIds: fresh })) known.get(tie.remoteId!)!.push(tie);
-    const ties = new Map<number, PlannedTie>();
+    for (const tie of await plannedPairs(db, runId, { remoteIds: fresh }))
+      known.get(tie.remoteId!)!.push(tie);
+    const ties = new Map<number, PlannedPair>();
     for (const tie of remoteIds.flatMap((id) => known.get(id)!)) ties.set(tie.no, tie);
-    for (const tie of await plannedTies(db, runId, { cardIds })) ties.set(tie.no, tie);
+    for (const tie of await plannedPairs(db, runId, { cardIds })) ties.set(tie.no, tie);
     return [...ties.values()].sort((left, right) => left.no - right.no);
   };
 }
@@ -159,7 +149,7 @@ async function endsOfPart(
   ]);
   const planning = beginPlanning(
     loaded.mapping,
-    { ...emptyBook(), pairs },
+    { ...emptySyncState(), pairs },
     seenOf({}, { cards: there, redirects }),
     () => null,
   );
@@ -186,18 +176,37 @@ async function whoIsWho(
   const owners = new Map<string, string>();
   const redirects = new Map<string, string>();
   for (const mappingId of mappingIds) {
-    const choice = { remoteIds, cardIds };
-    for (const row of await readPairs(db, mappingId, choice)) {
-      pairs.set(row.remote_id, pairOf(row));
-      owners.set(row.remote_id, mappingId);
+    const known = await loadPairs(db, mappingId, { remoteIds, cardIds });
+    for (const [id, pair] of known.pairs) {
+      pairs.set(id, pair);
+      owners.set(id, mappingId);
     }
-    for (const [from, to] of await readRedirects(db, mappingId, choice)) redirects.set(from, to);
+    for (const [from, to] of known.redirects) redirects.set(from, to);
   }
-  return { pairs, owners, redirects, ...identities({ ...emptyBook(), pairs }, redirects) };
+  return { pairs, owners, redirects, ...identities({ ...emptySyncState(), pairs }, redirects) };
 }
 
 /** Cards at ends are only asked whether they are there; those of other types than the mapping's among them. */
 async function activeCards({ db, cards }: RunWork, ids: string[]): Promise<Map<string, LocalCard>> {
   const found = await cards.byIds(db, [...new Set(ids)]);
   return new Map([...found].filter(([, { archived }]) => !archived));
+}
+
+/** The mapped relation types; several kinds outside may stand for one. */
+export function kindsOf({ loaded, mappingId }: Pick<RunWork, 'loaded' | 'mappingId'>): LinkKind[] {
+  const kinds = new Map<string, LinkKind>();
+  for (const [at, { relationType, remoteType, reversed }] of loaded.mapping.relations.entries()) {
+    const target_mapping_id = loaded.relationTargets[at] ?? mappingId;
+    const key = `${relationType} ${target_mapping_id}`;
+    const kind = kinds.get(key) ?? {
+      relation_type_key: relationType,
+      mapping_id: mappingId,
+      target_mapping_id,
+      forward: [],
+      backward: [],
+    };
+    (reversed ? kind.backward : kind.forward).push(remoteType);
+    kinds.set(key, kind);
+  }
+  return [...kinds.values()];
 }

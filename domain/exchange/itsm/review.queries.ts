@@ -4,8 +4,7 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { SEE_SYNC } from './connections.queries.ts';
-import { equal, hiddenPaths, unlessHidden } from './runs.conditions.ts';
-import { candidatesOf } from './runs.rows.ts';
+import { candidatesOf, equal, hiddenPaths, unlessHidden } from './runs.queries.ts';
 
 function questionList(hidden: string[]): ListSpec {
   const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
+import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Sql } from '../../../platform/database.ts';
-import { survivingCard } from '../../inventory/cards/merge/merge.redirect.ts';
-import type { RemoteLinkRow } from './runs.types.ts';
 
 /** A mapped relation type with the kinds outside that stand for it, and the mappings of the cards at both ends. */
 export interface LinkKind {
@@ -19,8 +18,16 @@ const turned = `(select mapping_id, remote_relation_id, from_id as source, to_id
   union all
   select mapping_id, remote_relation_id, to_id, from_id from itsm_remote_links where remote_type = any(?::text[]))`;
 
-/** Keeps relations as they are told outside. */
-export async function keepRemoteLinks(
+/** A relation as the remote reports it. */
+export interface RemoteLinkRow {
+  remote_relation_id: string;
+  remote_type: string;
+  from_id: string;
+  to_id: string;
+}
+
+/** Stores relations as the remote reports them. */
+export async function storeRemoteLinks(
   sql: Sql,
   mappingId: string,
   runId: string,
@@ -38,7 +45,7 @@ export async function keepRemoteLinks(
 }
 
 /** Those of these relations that are remembered. */
-export async function rememberedLinks(
+export async function knownRemoteLinks(
   sql: Sql,
   mappingId: string,
   ids: readonly string[],
@@ -53,7 +60,7 @@ export async function rememberedLinks(
 }
 
 /** Forgets relations that are gone outside. */
-export async function dropRemoteLinks(sql: Sql, mappingId: string, ids: readonly string[]): Promise<void> {
+export async function deleteRemoteLinks(sql: Sql, mappingId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.raw(
     'delete from itsm_remote_links where mapping_id = ? and remote_relation_id = any(?::text[])',
@@ -62,7 +69,7 @@ export async function dropRemoteLinks(sql: Sql, mappingId: string, ids: readonly
 }
 
 /** Forgets relations that a complete reading was without. */
-export async function dropUnreadLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
+export async function deleteUnreadLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw('delete from itsm_remote_links where mapping_id = ? and run_id <> ?', [mappingId, runId]);
 }
 
@@ -70,7 +77,7 @@ export async function dropUnreadLinks(sql: Sql, mappingId: string, runId: string
  * Forgets relations that the run itself has taken away outside: where the remote keeps no record of deletions, they
  * would look as if somebody had made them.
  */
-export async function dropUnrelatedLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
+export async function deleteUnrelatedLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw(
     `delete from itsm_remote_links l using itsm_plan_rows r
      where l.mapping_id = ? and r.run_id = ? and r.action = 'unrelate' and r.side = 'remote'
@@ -88,7 +95,7 @@ const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card
  * Where relations of a kind start that are not alike on both sides and in what was agreed on, as far as both ends have
  * cards and records or the plan makes them: records, and cards whose records the plan makes.
  */
-export async function unlikeLinks(
+export async function differingLinks(
   sql: Knex.Transaction,
   runId: string,
   kind: LinkKind,
@@ -156,7 +163,7 @@ export async function unlikeLinks(
  * Records of another mapping alone at the targets of relations of a kind that are known here and not told outside.
  * @param concerns which are asked for: those that both sides had agreed on, and those that only we have.
  */
-export async function untoldTargets(
+export async function unreportedTargets(
   sql: Knex.Transaction,
   kind: LinkKind,
   concerns: { removals: boolean; additions: boolean },
@@ -251,7 +258,7 @@ export async function relationsFrom(
  * A row of a plan that ties a record to a card, or says that their pair waits or ends; the card or the record that the plan
  * is to make is null.
  */
-export interface PlannedTie {
+export interface PlannedPair {
   no: number;
   action: 'create' | 'link' | 'quarantine' | 'unlink';
   side: 'local' | 'remote' | null;
@@ -259,62 +266,43 @@ export interface PlannedTie {
   cardId: string | null;
 }
 
-/** Rows of a run's plan that tie these records, or these cards, to each other, or part them. */
-export async function plannedTies(
+/** Rows of a plan that pair or separate these records, or these cards. */
+export const plannedPairs = (
   sql: Sql,
   runId: string,
-  by: { remoteIds: readonly string[] } | { cardIds: readonly string[] },
-): Promise<PlannedTie[]> {
-  const [column, type, ids] =
-    'remoteIds' in by
-      ? (['remote_id', 'text', by.remoteIds] as const)
-      : (['card_id', 'uuid', by.cardIds] as const);
-  if (ids.length === 0) return [];
-  const { rows } = await sql.raw(
-    `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
-       select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-       where run_id = ? and ${column} = q.id
-         and action in ('create', 'link', 'quarantine', 'unlink')
-       offset 0) r`,
-    [ids, runId] as never,
-  );
-  return rows;
-}
+  by: { remoteIds?: readonly string[]; cardIds?: readonly string[] },
+): Promise<PlannedPair[]> =>
+  plannedRows(sql, runId, by, {
+    ofRecord: `action in ('create', 'link', 'quarantine', 'unlink')`,
+    ofCard: `action in ('create', 'link', 'quarantine', 'unlink')`,
+  });
 
-/** Rows of a run's plan that give these records their cards, or these cards their records. */
-export async function plannedMakers(
+/** Rows of a plan that give these records their cards, or these cards their records. */
+export const plannedMakers = (
   sql: Sql,
   runId: string,
-  remoteIds: readonly string[],
-  cardIds: readonly string[],
-): Promise<
-  (Omit<PlannedTie, 'remoteId' | 'action'> & { action: 'create' | 'link'; remoteId: string | null })[]
-> {
-  // each looked up by itself, as the ties are
-  const found = (type: 'text' | 'uuid', column: string, side: string) =>
+  by: { remoteIds: readonly string[]; cardIds: readonly string[] },
+): Promise<PlannedPair[]> =>
+  plannedRows(sql, runId, by, {
+    ofRecord: `(action = 'link' or (action = 'create' and side = 'local'))`,
+    ofCard: `(action = 'link' or (action = 'create' and side = 'remote'))`,
+  });
+
+async function plannedRows(
+  sql: Sql,
+  runId: string,
+  { remoteIds = [], cardIds = [] }: { remoteIds?: readonly string[]; cardIds?: readonly string[] },
+  { ofRecord, ofCard }: { ofRecord: string; ofCard: string },
+): Promise<PlannedPair[]> {
+  if (remoteIds.length + cardIds.length === 0) return [];
+  // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
+  const found = (type: 'text' | 'uuid', column: string, condition: string) =>
     `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
        select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-       where run_id = ? and ${column} = q.id and (action = 'link' or (action = 'create' and side = '${side}'))
-       offset 0) r`;
+       where run_id = ? and ${column} = q.id and ${condition} offset 0) r`;
   const { rows } = await sql.raw(
-    `${found('text', 'remote_id', 'local')} union ${found('uuid', 'card_id', 'remote')}`,
+    `${found('text', 'remote_id', ofRecord)} union ${found('uuid', 'card_id', ofCard)}`,
     [remoteIds, runId, cardIds, runId] as never,
   );
   return rows;
-}
-
-/** The cards of records of any mapping of the connection, where they have some. */
-export async function cardsOfRecords(
-  sql: Sql,
-  mappingId: string,
-  remoteIds: readonly string[],
-): Promise<Map<string, string>> {
-  const { rows } = await sql.raw(
-    `select p.remote_id, ${survivingCard('p.card_id')} as card_id from itsm_pairs p
-     join itsm_mappings m on m.id = p.mapping_id
-     join itsm_mappings own on own.id = ? and own.connection_id = m.connection_id
-     where p.remote_id = any(?::text[]) and p.state in ('linked', 'quarantined')`,
-    [mappingId, remoteIds] as never,
-  );
-  return new Map(rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]));
 }

@@ -1,0 +1,394 @@
+import type { FieldError } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
+import {
+  checkLine,
+  checkText,
+  MAX_ALIAS,
+  MAX_DESCRIPTION,
+  MAX_EXTERNAL_ID,
+  MAX_NAME,
+} from '../../inventory/cards/rules/text.ts';
+import { checkLifecycle, checkValue } from '../../inventory/cards/rules/values.ts';
+import {
+  type FormulaLine,
+  type FormulaNode,
+  parseFormula,
+  readsOf,
+} from '../../kernel/formulas/formula.parse.ts';
+import { FormulaError } from '../../kernel/formulas/formula.values.ts';
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+import type { DriftEntry, FieldRow, MappingRow, SyncValue, TransformType } from './mappings.types.ts';
+
+/** A mapping as far as the metamodel has a say in it. */
+type CheckedMapping = Pick<
+  MappingRow,
+  'id' | 'card_type_key' | 'sync_direction' | 'card_defaults' | 'fields' | 'relations'
+>;
+
+/** The card types of the mappings of one connection, by the mapping's id. */
+type MappedTypes = ReadonlyMap<string, string>;
+
+/**
+ * What does not fit the metamodel in force: the card type, its fields and their values, references and relations. The
+ * fields are named as in the API.
+ */
+export function metamodelFaults(
+  metamodel: Metamodel,
+  mapping: CheckedMapping,
+  mappedTypes: MappedTypes,
+): FieldError[] {
+  const type = metamodel.cardTypes.get(mapping.card_type_key);
+  if (!type || type.is_hidden) {
+    return [{ field: 'card_type_key', code: 'unknown_type', message: 'is no card type' }];
+  }
+  const types = new Map([...mappedTypes, [mapping.id, type.key]]);
+  return [
+    ...mapping.fields.flatMap((row, index) =>
+      fieldFaults(metamodel, type, mapping, types, row).map((fault) => ({
+        ...fault,
+        field: `field_mappings.${index}.${fault.field}`,
+      })),
+    ),
+    ...Object.entries(mapping.card_defaults).flatMap(([path, value]) => defaultFault(type, path, value)),
+    ...mapping.relations.flatMap((row, index) =>
+      relationFaults(metamodel, type, types, row).map((fault) => ({
+        ...fault,
+        field: `relation_mappings.${index}.${fault.field}`,
+      })),
+    ),
+  ];
+}
+
+function fieldFaults(
+  metamodel: Metamodel,
+  type: CardType,
+  { id, sync_direction, relations }: CheckedMapping,
+  types: MappedTypes,
+  row: FieldRow,
+): FieldError[] {
+  const local = mappedField(metamodel, type, row.card_field);
+  if (!local) {
+    return [{ field: 'card_field', code: 'unknown_field', message: `is no field of ${type.key}` }];
+  }
+  const related = relatedPath(row.card_field);
+  if (related && relations.some(({ relation_type_key: key }) => key === related.relationType)) {
+    const message = 'has its relations mapped by relation_mappings already';
+    return [{ field: 'card_field', code: 'bad_mapping', message }];
+  }
+  if (local.readonly !== null && sync_direction !== 'push') {
+    const message = `${local.readonly}: it can only be pushed`;
+    return [{ field: 'card_field', code: 'readonly', message }];
+  }
+  const faults = transformFaults(row, local, sync_direction).map(({ at, code, message }) => ({
+    field: at === '' ? 'transform_type' : `transform_config.${at}`,
+    code,
+    message,
+  }));
+  if (row.transform_type === 'reference' && faults.length === 0) {
+    const target = types.get(row.transform_config.mapping_id ?? id);
+    const message = mappingFault(target, local.refersTo ?? type.key);
+    if (message) faults.push({ field: 'transform_config.mapping_id', code: 'bad_mapping', message });
+  }
+  return faults;
+}
+
+function mappingFault(target: string | undefined, wanted: string): string | undefined {
+  if (target === undefined) return 'is no mapping of this connection';
+  return target === wanted ? undefined : `is a mapping of ${target}, not of ${wanted}`;
+}
+
+function defaultFault(type: CardType, path: string, value: unknown): FieldError[] {
+  const field = `card_defaults.${path}`;
+  const local = localField(type, path);
+  if (!local || local.kind === 'card') {
+    return [{ field, code: 'unknown_field', message: `is no field of ${type.key} with a default` }];
+  }
+  if (local.readonly !== null) return [{ field, code: 'readonly', message: local.readonly }];
+  if (local.path === 'name' || local.path === 'external_id') {
+    return [{ field, code: 'unknown_field', message: 'differs from card to card' }];
+  }
+  const message = value === null ? undefined : local.fault(value);
+  return message === undefined ? [] : [{ field, code: 'bad_value', message }];
+}
+
+function relationFaults(
+  metamodel: Metamodel,
+  type: CardType,
+  types: MappedTypes,
+  row: MappingRow['relations'][number],
+): FieldError[] {
+  const relation = metamodel.relationTypes.get(row.relation_type_key);
+  if (!relation || !metamodel.visibleRelationTypes.includes(relation.key)) {
+    return [{ field: 'relation_type_key', code: 'unknown_type', message: 'is no relation type' }];
+  }
+  if (relation.source_type_key !== type.key) {
+    const message = `leads from ${relation.source_type_key}, not from ${type.key}: map it there`;
+    return [{ field: 'relation_type_key', code: 'wrong_type', message }];
+  }
+  const target = row.target_mapping_id === null ? type.key : types.get(row.target_mapping_id);
+  const message = mappingFault(target, relation.target_type_key);
+  return message ? [{ field: 'target_mapping_id', code: 'bad_mapping', message }] : [];
+}
+
+/** Whether a mapping tells costs, which not everybody may see. */
+export function mapsCosts(
+  metamodel: Metamodel,
+  {
+    card_type_key,
+    fields,
+    card_defaults,
+  }: Pick<CheckedMapping, 'card_type_key' | 'fields' | 'card_defaults'>,
+): boolean {
+  const type = metamodel.cardTypes.get(card_type_key);
+  const paths = [...fields.map(({ card_field }) => card_field), ...Object.keys(card_defaults)];
+  return type !== undefined && paths.some((path) => localField(type, path)?.cost);
+}
+
+/** What has to be known of a mapping to tell whether it can run. */
+export type StoredForBreak = Omit<CheckedMapping, 'fields' | 'relations'> & {
+  fields: CheckedMapping['fields'] | null;
+  relations: CheckedMapping['relations'] | null;
+  drift: DriftEntry[] | null;
+  /** Card types of the connection's mappings, by id. */
+  mapped_types: Record<string, string>;
+};
+
+/** Columns that are neither read nor written until the mapping is checked again. */
+export function stoppedColumns(drift: readonly DriftEntry[] | null): Set<string> {
+  return new Set((drift ?? []).filter(({ stops }) => stops).map(({ column }) => column));
+}
+
+/**
+ * Why a mapping cannot run: it has no fields yet, the metamodel has changed under it, or the remote's table has. Null
+ * when it can.
+ */
+export function brokenReason(metamodel: Metamodel, mapping: StoredForBreak): string | null {
+  const fields = mapping.fields ?? [];
+  if (!fields.some(({ card_field }) => card_field === 'name')) {
+    if (fields.length === 0) return 'No fields are mapped yet.';
+    if (mapping.sync_direction !== 'push') return 'No column is mapped to the name.';
+  }
+  const [fault] = metamodelFaults(
+    metamodel,
+    { ...mapping, fields, relations: mapping.relations ?? [] },
+    new Map(Object.entries(mapping.mapped_types)),
+  );
+  if (fault) return `${fault.field} ${fault.message}.`;
+  return remoteReason(mapping.drift, fields);
+}
+
+function remoteReason(drift: readonly DriftEntry[] | null, fields: CheckedMapping['fields']): string | null {
+  const table = drift?.find(({ change }) => change === 'table');
+  if (table) return table.message;
+  const stopped = stoppedColumns(drift);
+  const needed = fields.find(
+    ({ remote_field, card_field, is_identity }) =>
+      stopped.has(remote_field) && (is_identity || card_field === 'name'),
+  );
+  if (!needed) return null;
+  return `The column '${needed.remote_field}' is needed to tell records apart, and is no longer as it was.`;
+}
+
+/** The relations of one type that a path stands for, as a card sees them. */
+interface RelatedPath {
+  relationType: string;
+  /** The card is their target. */
+  reversed: boolean;
+}
+
+const PATH = /^(reverse_)?relations\.(.+)$/;
+
+/** What a path of relations stands for; undefined for any other path. */
+export function relatedPath(path: string): RelatedPath | undefined {
+  const [, reversed, relationType] = PATH.exec(path) ?? [];
+  return relationType === undefined ? undefined : { relationType, reversed: reversed !== undefined };
+}
+
+/** What can be mapped to a column: a field of the type's cards, or the card at the other end of their relations. */
+export function mappedField(metamodel: Metamodel, type: CardType, path: string): LocalField | undefined {
+  const related = relatedPath(path);
+  if (!related) return localField(type, path);
+  const relation = metamodel.relationTypes.get(related.relationType);
+  if (!relation || !metamodel.visibleRelationTypes.includes(relation.key)) return undefined;
+  const [here, there] = related.reversed
+    ? [relation.target_type_key, relation.source_type_key]
+    : [relation.source_type_key, relation.target_type_key];
+  if (here !== type.key) return undefined;
+  return {
+    path,
+    kind: 'card',
+    refersTo: there,
+    cost: false,
+    readonly: null,
+    fault: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
+  };
+}
+
+/** What a card's field holds, as far as telling it elsewhere goes. */
+export type LocalKind = 'text' | 'number' | 'boolean' | 'date' | 'option' | 'options' | 'card';
+
+/** A field of a card that can be mapped. */
+export interface LocalField {
+  path: string;
+  kind: LocalKind;
+  /** The type of the cards that one of the kind `card` leads to. */
+  refersTo?: string;
+  cost: boolean;
+  /** Why a synchronisation cannot set it; null when it can. */
+  readonly: string | null;
+  /** What is wrong with a value that is not null. */
+  fault(value: unknown): string | undefined;
+}
+
+const kinds: Record<FieldType, LocalKind> = {
+  text: 'text',
+  multiline_text: 'text',
+  url: 'text',
+  number: 'number',
+  cost: 'number',
+  boolean: 'boolean',
+  date: 'date',
+  single_select: 'option',
+  multiple_select: 'options',
+};
+
+type Check = (field: string, value: string) => FieldError | undefined;
+
+const line =
+  (max: number): Check =>
+  (field, value) =>
+    checkLine(field, value, max);
+
+const texts: Record<string, Check> = {
+  name: line(MAX_NAME),
+  alias: line(MAX_ALIAS),
+  external_id: line(MAX_EXTERNAL_ID),
+  description: (field, value) => checkText(field, value, MAX_DESCRIPTION),
+};
+
+/** The field of a type's cards at a path; undefined where there is none. */
+export function localField(type: CardType, path: string): LocalField | undefined {
+  const plain = { path, cost: false, readonly: null };
+  const check = Object.hasOwn(texts, path) ? texts[path] : undefined;
+  if (check) {
+    return {
+      ...plain,
+      kind: 'text',
+      fault: (value) => (typeof value === 'string' ? check(path, value)?.message : 'must be a text'),
+    };
+  }
+  if (path === 'subtype') {
+    return {
+      ...plain,
+      kind: 'option',
+      fault: (value) => (type.subtypeKeys.has(value as string) ? undefined : 'is no subtype of this type'),
+    };
+  }
+  if (path === 'parent_id' && type.has_hierarchy) {
+    return {
+      ...plain,
+      kind: 'card',
+      refersTo: type.key,
+      fault: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
+    };
+  }
+  const [, group, key] = /^(lifecycle|attributes)\.(.+)$/.exec(path) ?? [];
+  if (group === 'lifecycle' && (lifecyclePhases as readonly string[]).includes(key!)) {
+    return { ...plain, kind: 'date', fault: (value) => checkLifecycle({ [key!]: value })[0]?.message };
+  }
+  const field = group === 'attributes' ? type.fields.get(key!) : undefined;
+  if (!field) return undefined;
+  return {
+    path,
+    kind: kinds[field.type],
+    cost: field.type === 'cost',
+    readonly: field.readonly
+      ? field.calculated
+        ? 'is computed by a formula'
+        : 'is set by the service alone'
+      : null,
+    fault: (value) => checkValue(field, path, value)?.message,
+  };
+}
+
+/** Something wrong with a transform, at a place in its configuration; an empty place is the transform itself. */
+interface TransformFault {
+  at: string;
+  code: string;
+  message: string;
+}
+
+const fits: Record<LocalField['kind'], readonly TransformType[]> = {
+  text: ['direct', 'value_map', 'expression'],
+  number: ['direct', 'value_map', 'expression'],
+  boolean: ['boolean', 'value_map', 'expression'],
+  date: ['date_format', 'direct', 'value_map', 'expression'],
+  option: ['value_map', 'direct', 'expression'],
+  options: ['value_map', 'expression'],
+  card: ['reference'],
+};
+
+/** What is wrong with how a field's value is told on the other side. */
+function transformFaults(
+  row: FieldRow,
+  local: LocalField,
+  direction: MappingRow['sync_direction'],
+): TransformFault[] {
+  const wanted = fits[local.kind];
+  if (!wanted.includes(row.transform_type)) {
+    const message = `does not fit the card's field; ${wanted.join(' or ')} does`;
+    return [{ at: '', code: 'transform_misfit', message }];
+  }
+  switch (row.transform_type) {
+    case 'direct': {
+      const as = local.kind === 'number' ? 'number' : undefined;
+      if (row.transform_config.as === as) return [];
+      return [{ at: 'as', code: 'transform_misfit', message: "does not fit the card's field" }];
+    }
+    case 'value_map':
+      return row.transform_config.pairs.flatMap(({ local: value }, index) =>
+        valueFault(local, value, `pairs.${index}.local`),
+      );
+    case 'expression': {
+      const { to_local, to_remote } = row.transform_config;
+      const missing = direction !== 'pull' && to_remote === null;
+      return [
+        ...formulaFault(to_local, 'to_local'),
+        ...(to_remote === null ? [] : formulaFault(to_remote, 'to_remote')),
+        ...(missing
+          ? [
+              {
+                at: 'to_remote',
+                code: 'required',
+                message: 'is needed where the mapping writes at the remote',
+              },
+            ]
+          : []),
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function valueFault(local: LocalField, value: SyncValue, at: string): TransformFault[] {
+  const message = value === null ? undefined : local.fault(value);
+  return message === undefined ? [] : [{ at, code: 'bad_value', message }];
+}
+
+const given: FormulaLine = { name: 'value', expression: { type: 'Literal', value: null } as FormulaNode };
+
+/** A formula of a transform knows `value` and nothing of the card. */
+function formulaFault(formula: string, at: string): TransformFault[] {
+  try {
+    const reads = readsOf([given, ...parseFormula(formula)]);
+    const beyond =
+      reads.data.size + reads.relations.size + reads.counts.size > 0 || reads.children || reads.childrenCount;
+    if (beyond) throw new FormulaError("Nothing but 'value' can be named.");
+    return [];
+  } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    return [{ at, code: 'bad_formula', message: error.message }];
+  }
+}

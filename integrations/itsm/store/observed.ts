@@ -1,0 +1,396 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+
+/** What a run has observed of a record. */
+export interface ObservedRecord {
+  remote_id: string;
+  /** Null: unchanged since the last run, or not read. */
+  record: RemoteRecord | null;
+  /** Read as part of a page. */
+  shown: boolean;
+  /** The result of reading it by key. */
+  look: 'there' | 'gone' | 'unknown' | null;
+  tombstone: { at: string; mergedInto?: string } | null;
+  /** The class of a record that is in the table of another class now. */
+  reclassified: string | null;
+}
+
+/** An observation with its defaults. */
+export const observed = (remoteId: string, more: Partial<ObservedRecord>): ObservedRecord => ({
+  remote_id: remoteId,
+  record: null,
+  shown: false,
+  look: null,
+  tombstone: null,
+  reclassified: null,
+  ...more,
+});
+
+const isLive = `p.state in ('linked', 'quarantined')`;
+
+async function idsAmong(
+  sql: Sql,
+  runId: string,
+  remoteIds: readonly string[],
+  condition: string,
+): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and ${condition}`,
+    [runId, remoteIds] as never,
+  );
+  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
+}
+
+/** Which of these records were gone when they were read by key. */
+export const goneAmong = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
+  idsAmong(sql, runId, remoteIds, `look = 'gone' and reclassified is null`);
+
+/** Which of these records are deleted, by a read by key or else by a tombstone. */
+export const deletedAmong = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
+  idsAmong(sql, runId, remoteIds, `coalesce(look = 'gone', tombstone is not null) and reclassified is null`);
+
+/** Which of these records the run has observed already. */
+export const observedAmong = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
+  idsAmong(sql, runId, remoteIds, 'true');
+
+/** Stores observations. Of a record that is observed twice the newer state counts. */
+export async function storeObserved(
+  sql: Sql,
+  runId: string,
+  records: readonly ObservedRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await sql.raw(
+    `insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone, reclassified)
+     select ?::uuid, v.* from json_to_recordset(?::json)
+       as v(remote_id text, record jsonb, shown boolean, look text, tombstone jsonb, reclassified text)
+     on conflict (run_id, remote_id) do update set
+       record = case when excluded.record is null or r.record ->> 'updatedAt' > excluded.record ->> 'updatedAt'
+         then r.record else excluded.record end,
+       shown = r.shown or excluded.shown,
+       look = coalesce(excluded.look, r.look),
+       reclassified = case when excluded.look is null then r.reclassified else excluded.reclassified end,
+       tombstone = coalesce(excluded.tombstone, r.tombstone)`,
+    [runId, JSON.stringify(records)],
+  );
+}
+
+/** Observations of these records, and of those that they were merged into. */
+export async function readObserved(
+  sql: Sql,
+  runId: string,
+  remoteIds: readonly string[],
+): Promise<ObservedRecord[]> {
+  const { rows } = await sql.raw(
+    `with asked as (select unnest(?::text[]) as id)
+     select remote_id, record, shown, look, tombstone, reclassified from itsm_run_records
+     where run_id = ? and remote_id in (select id from asked
+       union select m.tombstone ->> 'mergedInto' from itsm_run_records m join asked a on a.id = m.remote_id
+       where m.run_id = ?)
+     order by remote_id`,
+    [remoteIds, runId, runId] as never,
+  );
+  return rows;
+}
+
+/** Deletes the observations of a run. */
+export async function deleteObserved(sql: Sql, runId: string): Promise<void> {
+  await sql('itsm_run_records').where({ run_id: runId }).delete();
+}
+
+/** A page of ids in their order, after the given one. */
+export type IdPage = (after: string, limit: number) => Promise<string[]>;
+
+const pageOf =
+  (sql: Sql, text: string, bindings: unknown[]): IdPage =>
+  async (after, limit) => {
+    const { rows } = await sql.raw(text, [...bindings, after, limit] as never);
+    return rows.map(({ id }: { id: string }) => id);
+  };
+
+/** Observed records with a pair. */
+export const observedPairs = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select p.remote_id as id from itsm_run_records r
+     join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
+     where r.run_id = ? and r.remote_id > ? order by r.remote_id limit ?`,
+    [mappingId, runId],
+  );
+
+/** Records of all pairs. */
+export const allPairs = (sql: Sql, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    'select remote_id as id from itsm_pairs where mapping_id = ? and remote_id > ? order by remote_id limit ?',
+    [mappingId],
+  );
+
+/** Records of linked and quarantined pairs. */
+export const livePairs = (sql: Sql, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select p.remote_id as id from itsm_pairs p where p.mapping_id = ? and ${isLive} and p.remote_id > ?
+     order by p.remote_id limit ?`,
+    [mappingId],
+  );
+
+/** Records that were read as part of a page and have changed. */
+export const changedRecords = (sql: Sql, runId: string): IdPage =>
+  pageOf(
+    sql,
+    `select remote_id as id from itsm_run_records where run_id = ? and shown and record is not null
+       and remote_id > ? order by remote_id limit ?`,
+    [runId],
+  );
+
+/** The same without those that have a live pair. */
+export const unpairedRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select r.remote_id as id from itsm_run_records r where r.run_id = ? and r.shown and r.record is not null
+       and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id and ${isLive})
+       and r.remote_id > ? order by r.remote_id limit ?`,
+    [runId, mappingId],
+  );
+
+/** Active cards of a type without a live pair. */
+export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): IdPage =>
+  pageOf(
+    sql,
+    `select c.id from cards c where c.type = ? and c.status = 'ACTIVE'
+       and not exists (select from itsm_pairs p where p.card_id = c.id and p.mapping_id = ? and ${isLive})
+       and c.id > coalesce(nullif(?, ''), '00000000-0000-0000-0000-000000000000')::uuid order by c.id limit ?`,
+    [cardType, mappingId],
+  );
+
+/** The number of linked and quarantined pairs. */
+export async function countLivePairs(sql: Sql, mappingId: string): Promise<number> {
+  const { rows } = await sql.raw(
+    `select count(*)::int as n from itsm_pairs p where p.mapping_id = ? and ${isLive}`,
+    [mappingId],
+  );
+  return rows[0].n;
+}
+
+/** Records with a pair that a full read did not show, and of which nothing else is known. */
+export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `select p.remote_id as id from itsm_pairs p
+     left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
+     where p.mapping_id = ? and p.state <> 'unmapped' and coalesce(not r.shown and r.look is null
+       and r.tombstone is null, true)
+       and (p.state <> 'removed' or exists (select from cards c where c.id = p.card_id and c.status = 'ACTIVE'))
+       and p.remote_id > ? order by p.remote_id limit ?`,
+    [runId, mappingId],
+  );
+
+/**
+ * Records with a tombstone that were shown or have a pair, and records that others were merged into, if they have not been
+ * read by key yet. A restored record keeps the tombstone of its deletion.
+ */
+export const doubtfulRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    `with doubtful as (
+       select r.remote_id as id from itsm_run_records r
+       where r.run_id = ? and r.tombstone is not null and r.look is null
+         and (r.shown or exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id
+           and p.state not in ('unmapped', 'removed')))
+       union
+       select t.tombstone ->> 'mergedInto' from itsm_run_records t
+       left join itsm_run_records r on r.run_id = t.run_id and r.remote_id = t.tombstone ->> 'mergedInto'
+       where t.run_id = ? and t.tombstone ->> 'mergedInto' is not null and not coalesce(r.shown, false) and r.look is null
+     ) select id from doubtful where id > ? order by id limit ?`,
+    [runId, mappingId, runId],
+  );
+
+/** Records without a pair that the remote did not answer for when they were read by key. */
+export async function unknownRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select r.remote_id from itsm_run_records r where r.run_id = ? and r.look = 'unknown'
+       and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)`,
+    [runId, mappingId],
+  );
+  return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
+}
+
+/**
+ * Columns that were read as empty although the base is not or does not exist, or in a record without a card or in
+ * quarantine: the account may lack the right to read them.
+ */
+export async function suspiciouslyEmptyColumns(
+  sql: Sql,
+  runId: string,
+  mappingId: string,
+  fields: readonly { path: string; remote: string }[],
+): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select distinct f.col from unnest(?::text[], ?::text[]) as f(path, col)
+     where exists (
+       select from itsm_run_records r
+       left join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
+       where r.run_id = ? and r.record is not null
+         and coalesce(r.record -> 'fields' -> f.col ->> 'value', '') = ''
+         and (p.remote_id is null or p.state = 'quarantined'
+           or p.state = 'linked'
+             and (not jsonb_exists(p.base, f.path) or coalesce(p.base -> f.path ->> 'remote', '') <> ''))
+     )
+     order by f.col`,
+    [fields.map(({ path }) => path), fields.map(({ remote }) => remote), mappingId, runId] as never,
+  );
+  return rows.map(({ col }: { col: string }) => col);
+}
+
+/** A card that is about to get a parent. */
+export interface NewParent {
+  card_id: string;
+  parent_id: string;
+}
+
+/**
+ * Which of these cards are ancestors of their new parent already. The parents of both sides count, since a parent that only
+ * one side has is going to be written to the other. @param column the remote column with the id of the parent.
+ */
+export async function parentCycles(
+  sql: Sql,
+  { runId, mappingId, column }: { runId: string; mappingId: string; column: string },
+  wanted: readonly NewParent[],
+): Promise<NewParent[]> {
+  if (wanted.length === 0) return [];
+  const { rows } = await sql.raw(
+    `with recursive wanted as (
+       select card_id, parent_id from json_to_recordset(?::json) as v(card_id uuid, parent_id uuid)
+     ), above as (
+       select card_id, parent_id, parent_id as id from wanted
+       union
+       select a.card_id, a.parent_id, up.id from above a cross join lateral (
+         select c.parent_id as id from cards c where c.id = a.id and c.parent_id is not null
+         union all
+         select q.card_id from itsm_pairs p
+         left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
+         join itsm_pairs q on q.mapping_id = p.mapping_id and q.state in ('linked', 'quarantined')
+           and q.remote_id = case when r.record is null then p.base -> 'parent_id' ->> 'remote'
+             else r.record -> 'fields' -> ?::text ->> 'value' end
+         where p.mapping_id = ? and p.card_id = a.id and p.state in ('linked', 'quarantined')
+       ) up where a.id <> a.card_id
+     )
+     select distinct card_id, parent_id from above where id = card_id`,
+    [JSON.stringify(wanted), runId, column, mappingId],
+  );
+  return rows;
+}
+
+/** A record with values that refer to records or cards without a pair, so that they cannot be resolved yet. */
+export interface DeferredRecord {
+  remote_id: string;
+  /** Records and cards that need a pair first. */
+  records: string[];
+  cards: string[];
+}
+
+/** Which of these records are deferred. */
+export async function deferredAmong(
+  sql: Sql,
+  mappingId: string,
+  remoteIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `select remote_id from itsm_waiting_records where mapping_id = ? and run_id is null
+       and remote_id = any(?::text[])`,
+    [mappingId, remoteIds] as never,
+  );
+  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
+}
+
+/**
+ * Observes deferred records that can be resolved now, as they were last read: their cards have changed, or what they refer to
+ * has a pair. They need not be read again: had they changed, the run would have read them.
+ * @param targets the mappings of the references.
+ */
+export async function observeDeferred(
+  sql: Sql,
+  { runId, mappingId, targets }: { runId: string; mappingId: string; targets: readonly string[] },
+): Promise<void> {
+  const unchanged = 'r.record is null and r.look is null and r.tombstone is null';
+  // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
+  await sql.raw(
+    `with waiting as materialized (
+       select w.remote_id, w.record, w.records, w.cards from itsm_waiting_records w
+       where w.mapping_id = ? and w.run_id is null
+     ), reached as materialized (
+       select w.remote_id, w.record from waiting w cross join lateral (
+         select 1 from itsm_run_records r where r.run_id = ? and r.remote_id = w.remote_id and ${unchanged} offset 0) r
+       union
+       select w.remote_id, w.record from waiting w, unnest(w.records) as a(id), unnest(?::uuid[]) as m(id)
+         cross join lateral (
+           select 1 from itsm_pairs p where p.mapping_id = m.id and p.remote_id = a.id and ${isLive} offset 0) p
+       union
+       select w.remote_id, w.record from waiting w, unnest(w.cards) as a(id), unnest(?::uuid[]) as m(id)
+         cross join lateral (
+           select 1 from itsm_pairs p where p.mapping_id = m.id and p.card_id = a.id and ${isLive} offset 0) p
+     )
+     insert into itsm_run_records as r (run_id, remote_id, record, shown)
+     select ?::uuid, w.remote_id, w.record, w.record is not null from reached w cross join lateral (
+       select 1 from itsm_pairs p where p.mapping_id = ? and p.remote_id = w.remote_id and ${isLive} offset 0) p
+     on conflict (run_id, remote_id) do update set record = excluded.record, shown = r.shown or excluded.shown
+       where ${unchanged}`,
+    [mappingId, runId, targets, targets, runId, mappingId] as never,
+  );
+}
+
+/** Deletes deferred records of plans that were not completed. */
+export async function dropUnsettledDeferred(sql: Sql, mappingId: string): Promise<void> {
+  await sql('itsm_waiting_records').where({ mapping_id: mappingId }).whereNotNull('run_id').delete();
+}
+
+/** Stores the records that a plan defers, as the run has read them. */
+export async function addDeferred(
+  sql: Sql,
+  mappingId: string,
+  runId: string,
+  waiting: readonly DeferredRecord[],
+): Promise<void> {
+  await sql.raw(
+    `insert into itsm_waiting_records (mapping_id, remote_id, run_id, record, records, cards)
+     select ?::uuid, w.remote_id, ?::uuid, coalesce(r.record, before.record), w.records, w.cards
+     from json_to_recordset(?::json) as w(remote_id text, records text[], cards uuid[])
+     left join lateral (
+       select r.record from itsm_run_records r where r.run_id = ?::uuid and r.remote_id = w.remote_id offset 0) r on true
+     left join lateral (
+       select b.record from itsm_waiting_records b where b.mapping_id = ?::uuid and b.remote_id = w.remote_id
+         and b.run_id is null offset 0) before on true`,
+    [mappingId, runId, JSON.stringify(waiting), runId, mappingId],
+  );
+}
+
+/** Notes which deferred records the run has resolved: it has planned them without deferring them again. */
+export async function endDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
+  await sql.raw(
+    `insert into itsm_waiting_records (mapping_id, remote_id, run_id)
+     select w.mapping_id, w.remote_id, r.run_id from itsm_waiting_records w cross join lateral (
+       select r.run_id from itsm_run_records r where r.run_id = ? and r.remote_id = w.remote_id offset 0) r
+     where w.mapping_id = ? and w.run_id is null
+     on conflict do nothing`,
+    [runId, mappingId],
+  );
+}
+
+/** Puts the deferred records of a run into force. */
+export async function settleDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
+  await sql.raw(
+    `delete from itsm_waiting_records w where w.mapping_id = ? and w.run_id is null
+       and exists (select from itsm_waiting_records n where n.mapping_id = w.mapping_id
+         and n.remote_id = w.remote_id and n.run_id = ? offset 0)`,
+    [mappingId, runId],
+  );
+  await sql.raw(
+    `delete from itsm_waiting_records w where w.mapping_id = ? and w.run_id is null
+       and not exists (select from itsm_pairs p where p.mapping_id = w.mapping_id
+         and p.remote_id = w.remote_id and ${isLive} offset 0)`,
+    [mappingId],
+  );
+  await sql('itsm_waiting_records').where({ run_id: runId }).whereNull('records').delete();
+  await sql('itsm_waiting_records').where({ run_id: runId }).update({ run_id: null });
+}

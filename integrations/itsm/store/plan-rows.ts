@@ -1,0 +1,327 @@
+import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { emptyRow } from '../engine/plan.fields.ts';
+import type { PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
+import type { Value } from '../engine/values.ts';
+
+const columns = 'no, action, side, remote_id as "remoteId", card_id as "cardId", row';
+
+type StoredRow = Pick<PlanRow, 'no' | 'action' | 'side' | 'remoteId' | 'cardId'> & {
+  /** The other members that are not empty. */
+  row: Partial<PlanRow> & Pick<PlanRow, 'reason'>;
+};
+
+const planRow = ({ row, no, action, side, remoteId, cardId }: StoredRow): PlanRow => ({
+  ...emptyRow,
+  ...row,
+  no,
+  action,
+  side,
+  remoteId,
+  cardId,
+});
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+
+function storedRow({ no, action, side, remoteId, cardId, ...rest }: PlanRow): StoredRow {
+  const row = Object.fromEntries(Object.entries(rest).filter(([, value]) => !isEmpty(value)));
+  return { no, action, side, remoteId, cardId, row: { ...row, reason: rest.reason } };
+}
+
+/** Stores rows of a plan. @param approved whether they are approved right away. */
+export async function addPlanRows(
+  sql: Sql,
+  runId: string,
+  rows: readonly PlanRow[],
+  approved: boolean,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql.raw(
+    // json, since jsonb would parse the text of each row twice
+    `insert into itsm_plan_rows (run_id, no, action, side, remote_id, card_id, row, approval)
+     select ?::uuid, v.*, ? from json_to_recordset(?::json)
+       as v(no integer, action text, side text, "remoteId" text, "cardId" uuid, row jsonb)`,
+    [runId, approved ? 'approved' : null, JSON.stringify(rows.map(storedRow))],
+  );
+}
+
+async function selectRows<M = object>(
+  sql: Sql,
+  runId: string,
+  { more = '', where, bindings }: { more?: string; where: string; bindings: unknown[] },
+): Promise<(M & { row: PlanRow })[]> {
+  const { rows } = await sql.raw(
+    `select ${columns}${more} from itsm_plan_rows where run_id = ? and ${where}`,
+    [runId, ...bindings] as never,
+  );
+  return rows.map((stored: StoredRow & M) => ({ ...stored, row: planRow(stored) }));
+}
+
+/** Rows of a plan with their progress, in their order, after the given number. */
+export const readRows = (sql: Sql, runId: string, after: number, limit: number): Promise<TrackedRow[]> =>
+  selectRows<TrackedRow>(sql, runId, {
+    more: ', progress, approval',
+    where: 'no > ? order by no limit ?',
+    bindings: [after, limit],
+  });
+
+/** Rows whose writes were sent without an answer so far. */
+export const readBegunRows = (sql: Sql, runId: string): Promise<TrackedRow[]> =>
+  selectRows<TrackedRow>(sql, runId, {
+    more: ', progress, approval',
+    where: `progress = 'begun' order by no`,
+    bindings: [],
+  });
+
+/** An applied row and the id of what it created. */
+export interface AppliedRow {
+  row: PlanRow;
+  madeId: string | null;
+}
+
+/** Applied rows from the end of the plan, before the given number. */
+export const readAppliedBackwards = (
+  sql: Sql,
+  runId: string,
+  before: number,
+  limit: number,
+): Promise<AppliedRow[]> =>
+  selectRows<AppliedRow>(sql, runId, {
+    more: ', made_id as "madeId"',
+    where: `progress = 'applied' and no < ? order by no desc limit ?`,
+    bindings: [before, limit],
+  });
+
+/** Rows that were applied at the remote, except relations, in their order after the given number. */
+export const readAppliedAtRemote = (
+  sql: Sql,
+  runId: string,
+  after: number,
+  limit: number,
+): Promise<AppliedRow[]> =>
+  selectRows<AppliedRow>(sql, runId, {
+    more: ', made_id as "madeId"',
+    where: `no > ? and side = 'remote' and progress = 'applied' and action not in ('relate', 'unrelate')
+      order by no limit ?`,
+    bindings: [after, limit],
+  });
+
+/** Marks rows whose writes are about to be sent. */
+export async function markBegun(sql: Sql, runId: string, nos: readonly number[]): Promise<void> {
+  if (nos.length === 0) return;
+  await sql('itsm_plan_rows')
+    .where({ run_id: runId, progress: 'pending' })
+    .whereIn('no', nos)
+    .update({ progress: 'begun' });
+}
+
+/** Stores how rows ended; each ends once. */
+export async function markEnded(
+  sql: Sql,
+  runId: string,
+  ends: readonly { no: number; progress: Progress; message: string | null; madeId: string | null }[],
+): Promise<void> {
+  if (ends.length === 0) return;
+  await sql.raw(
+    `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."madeId",
+       ended_at = clock_timestamp()
+     from json_to_recordset(?::json) as v(no integer, progress text, message text, "madeId" text)
+     where p.run_id = ? and p.no = v.no and p.progress in ('pending', 'begun')`,
+    [JSON.stringify(ends), runId],
+  );
+}
+
+/** Ends the rows that write nothing. */
+export async function endInformativeRows(sql: Sql, runId: string): Promise<void> {
+  await sql.raw(
+    `update itsm_plan_rows set progress = 'skipped', ended_at = now()
+     where run_id = ? and progress = 'pending' and action in ('conflict', 'stage', 'skip')`,
+    [runId],
+  );
+}
+
+/** Whether a pending row copies values from a record to the inventory. */
+export async function copiesFromRecords(sql: Sql, runId: string): Promise<boolean> {
+  const { rows } = await sql.raw(
+    `select exists (select from itsm_plan_rows where run_id = ? and progress = 'pending' and remote_id is not null
+       and (action = 'link' or (side = 'local' and action in ('create', 'update')))) as found`,
+    [runId],
+  );
+  return rows[0].found;
+}
+
+/** Approves all rows of a plan, or leaves all undecided. */
+export async function approvePlan(sql: Sql, runId: string, approved: boolean): Promise<void> {
+  await sql('itsm_plan_rows')
+    .where({ run_id: runId })
+    .update({ approval: approved ? 'approved' : null });
+}
+
+/** Deletes a plan that was not completed. */
+export async function deletePlan(sql: Sql, runId: string): Promise<void> {
+  await sql('itsm_plan_rows').where({ run_id: runId }).delete();
+}
+
+/** The number of rows of a plan by action. */
+export async function countPlan(sql: Sql, runId: string): Promise<Record<string, number>> {
+  const { rows } = await sql.raw(
+    'select action, count(*)::int as n from itsm_plan_rows where run_id = ? group by action order by action',
+    [runId],
+  );
+  return Object.fromEntries(rows.map(({ action, n }: { action: string; n: number }) => [action, n]));
+}
+
+/** The number of applied rows of a run. */
+export async function countApplied(sql: Sql, runId: string): Promise<number> {
+  const { rows } = await sql.raw(
+    `select count(*) as count from itsm_plan_rows where run_id = ? and progress = 'applied'`,
+    [runId],
+  );
+  return rows[0].count;
+}
+
+export interface OutcomeCount {
+  action: string;
+  progress: Progress;
+  approval: 'approved' | 'rejected' | null;
+  /** A person may still have them applied. */
+  waiting: boolean;
+  n: number;
+}
+
+/** The number of rows of a plan by action, progress and approval. */
+export async function countOutcomes(sql: Sql, runId: string): Promise<OutcomeCount[]> {
+  const { rows } = await sql.raw(
+    `select action, progress, approval, progress = 'pending' and approval is distinct from 'rejected'
+       and action not in ('conflict', 'stage', 'skip') as waiting, count(*)::int as n
+     from itsm_plan_rows where run_id = ? group by action, progress, approval`,
+    [runId],
+  );
+  return rows;
+}
+
+/** Records that rows of a plan are about; null if there are more than `most`. */
+export async function plannedRecords(sql: Sql, runId: string, most: number): Promise<string[] | null> {
+  const ids = await sql('itsm_plan_rows')
+    .where({ run_id: runId })
+    .whereNotNull('remote_id')
+    .distinct()
+    .limit(most + 1)
+    .pluck('remote_id');
+  return ids.length > most ? null : ids;
+}
+
+/** Records of rows that were not applied. The next run reads them again. */
+export async function unappliedRecords(sql: Sql, runId: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null
+       and (progress in ('stale', 'refused') or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
+    [runId],
+  );
+  return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
+}
+
+/** What applying a run needs besides its rows. */
+export interface StoredPlan extends Pick<RunRow, 'mapping' | 'closing' | 'plan_made_at' | 'undo_of'> {
+  /** Why it must not be applied; null once a person has overridden the limit. */
+  stopped: string | null;
+}
+
+/** A run's plan without its rows; undefined when there is no such run. */
+export async function readPlan(sql: Sql, runId: string): Promise<StoredPlan | undefined> {
+  const { rows } = await sql.raw(
+    `select mapping, case when stopped_overruled_by is null then stopped end as stopped, closing,
+       utc(plan_made_at) as plan_made_at, undo_of
+     from itsm_runs where id = ?`,
+    [runId],
+  );
+  return rows[0];
+}
+
+/** Ended runs of a mapping with writes whose outcome is unknown, oldest first. */
+export async function unsettledRuns(sql: Sql, mappingId: string): Promise<string[]> {
+  const { rows } = await sql.raw(
+    `select r.id from itsm_runs r where r.mapping_id = ? and r.status in ('failed', 'cancelled', 'superseded')
+       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`,
+    [mappingId],
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
+/** Values of these cards and their records that an undo has restored, unless a later run has written the field. */
+export async function readRestoredValues(
+  sql: Sql,
+  mappingId: string,
+  cardIds: readonly string[],
+  paths: readonly string[],
+): Promise<{ remoteId: string; path: string; side: 'local' | 'remote'; value: Value }[]> {
+  const { rows } = await sql.raw(
+    `select remote_id as "remoteId", path, side, value from (
+       select distinct on (p.remote_id, f.path) p.remote_id, f.path, p.side, p.action, r.trigger,
+         p.row -> 'diff' -> f.path -> 'new' as value
+       from itsm_plan_rows p join itsm_runs r on r.id = p.run_id and r.mapping_id = ?
+       join unnest(?::text[]) f(path) on jsonb_exists(p.row -> 'diff', f.path)
+       where p.card_id = any(?::uuid[]) and p.remote_id is not null and p.progress = 'applied'
+         and exists (select from itsm_runs u where u.mapping_id = ? and u.trigger = 'undo')
+       order by p.remote_id, f.path, r.id desc, p.no desc
+     ) last where trigger = 'undo' and action = 'update'`,
+    [mappingId, paths, cardIds, mappingId] as never,
+  );
+  return rows;
+}
+
+/** Records that runs of a mapping have created, with their cards, by the correlation mark that was sent. */
+export async function createdUnderMarks(
+  sql: Sql,
+  mappingId: string,
+  marks: readonly string[],
+): Promise<Map<string, { of: string; cardId: string }>> {
+  const sent = marks.flatMap((mark) => {
+    const [, run_id, no] = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(mark) ?? [];
+    return run_id === undefined ? [] : [{ mark, run_id, no: Number(no) }];
+  });
+  if (sent.length === 0) return new Map();
+  const { rows } = await sql.raw(
+    `select v.mark, p.made_id as of, p.card_id as "cardId"
+     from json_to_recordset(?::json) as v(mark text, run_id uuid, no integer)
+     join itsm_plan_rows p on p.run_id = v.run_id and p.no = v.no and p.made_id is not null
+     join itsm_pairs q on q.mapping_id = ? and q.remote_id = p.made_id and q.state in ('linked', 'quarantined')`,
+    [JSON.stringify(sent), mappingId],
+  );
+  return new Map(rows.map(({ mark, ...made }: { mark: string; of: string; cardId: string }) => [mark, made]));
+}
+
+/** Stores with rows that are about to delete records what these records hold. */
+export async function storeDeleted(
+  sql: Sql,
+  runId: string,
+  rows: readonly { no: number; held: object }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql.raw(
+    `update itsm_plan_rows p set held = v.held from json_to_recordset(?::json) as v(no integer, held jsonb)
+     where p.run_id = ? and p.no = v.no`,
+    [JSON.stringify(rows), runId],
+  );
+}
+
+/** What a record held before a row deleted it; null if nothing was stored. */
+export async function readDeleted<T>(sql: Sql, runId: string, no: number): Promise<T | null> {
+  const row = await sql('itsm_plan_rows').where({ run_id: runId, no }).first('held');
+  return row?.held ?? null;
+}
+
+/** The record that a run has created for a deleted one, and whether it is still going to create it. */
+export async function recreatedAs(
+  sql: Sql,
+  runId: string,
+  remoteId: string,
+): Promise<{ id: string | null; isPending: boolean }> {
+  const { rows } = await sql.raw(
+    `select made_id as id, progress in ('pending', 'begun') as "isPending" from itsm_plan_rows
+     where run_id = ? and action = 'create' and row -> 'restored' ->> 'remoteId' = ?`,
+    [runId, remoteId],
+  );
+  return rows[0] ?? { id: null, isPending: false };
+}
