@@ -8,7 +8,7 @@ export const INITIATIVE = 'Initiative';
 /** The topic that every write here raises: reports over initiatives depend on it. */
 export const PPM_TOPIC = 'ppm';
 
-export const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
+const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
 const spendings = ['capex', 'opex'] as const;
 const projectRiskStatuses = ['open', 'mitigating', 'mitigated', 'closed', 'accepted'] as const;
 export const taskStatuses = ['todo', 'in_progress', 'done', 'blocked'] as const;
