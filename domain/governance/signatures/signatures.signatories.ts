@@ -191,7 +191,7 @@ export const signedEvents = (key: SignedKind['key']): Required<Resource['events'
  */
 export function undoSigned(kind: SignedKind): ResourceUndo['undo'] {
   const { key, entity, model } = kind;
-  const spec = { entity, table: model.tableName, events: signedEvents(key) };
+  const spec = { entity, model, events: signedEvents(key) };
   return async (work, ctx, event) => {
     const refusal = await undoRow(work, spec, event as BatchEvent, false);
     const row = (await lockRow(work.sql, model, { id: event.id })) as SignedRow | undefined;
