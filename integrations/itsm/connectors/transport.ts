@@ -251,7 +251,7 @@ export function openTransport(
 
   const pause = async (attempt: number): Promise<void> => {
     const longest = Math.min(LONGEST_PAUSE_MS, config.pauseMs * 2 ** (attempt - 1));
-    await clock.sleep(longest * (0.5 + random() / 2), signal);
+    await clock.sleep(Math.round(longest * (0.5 + random() / 2)), signal);
   };
 
   return {
