@@ -9,6 +9,7 @@ import type { SettingValues } from '../../domain/kernel/settings/settings.defaul
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
+import { unfit } from '../../platform/storable.ts';
 import { isShared, requiredDomain } from './sso.issuer.ts';
 import {
   beginAtProvider,
@@ -88,7 +89,25 @@ function isBelow(address: string, base: string): boolean {
   return `${url.pathname}/`.startsWith(root.pathname.endsWith('/') ? root.pathname : `${root.pathname}/`);
 }
 
+/** Characters of `sub` at most, by OpenID Connect Core 1.0, section 2, and of an e-mail address, by RFC 5321. */
+const MAX_SUBJECT = 255;
+const MAX_EMAIL = 320;
+
+/** Refuses claims that cannot be stored. @throws EstateError `sso_refused` */
+function requireStorable({ iss, sub, email, name, ...claims }: IDToken, groupClaim: string): void {
+  const tooLong = sub.length > MAX_SUBJECT || (typeof email === 'string' && email.length > MAX_EMAIL);
+  const [bad] = unfit({ iss, sub, email, name, [groupClaim]: claims[groupClaim] });
+  if (tooLong || bad) {
+    const what = bad ? `${bad.field} ${bad.message}` : 'its subject or e-mail address is too long';
+    throw new EstateError(
+      'sso_refused',
+      `The identity provider sent an account that cannot be used: ${what}.`,
+    );
+  }
+}
+
 function identityOf(sso: SsoSettings, claims: IDToken): ProviderIdentity {
+  requireStorable(claims, sso.group_claim);
   const email = typeof claims.email === 'string' ? claims.email : undefined;
   const domain = requiredDomain(sso).toLowerCase();
   const outside =

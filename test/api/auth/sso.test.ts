@@ -257,6 +257,24 @@ describe('an ID token', () => {
   });
 });
 
+describe('an account that cannot be stored', () => {
+  it.each<[string, object]>([
+    ['a subject over 255 characters', { sub: 'x'.repeat(256) }],
+    ['a NUL in the subject', { sub: 'a\0b' }],
+    ['a NUL in the e-mail address', { email: 'a\0b@estate.example' }],
+    ['an e-mail address over 320 characters', { email: `${'x'.repeat(320)}@estate.example` }],
+    ['a NUL in the name', { name: 'Ada\0' }],
+  ])('with %s is refused', async (_, claims) => {
+    const begun = await start();
+    const nonce = new URL(begun.body.authorization_url).searchParams.get('nonce');
+    const vouched = { nonce, email: 'odd@estate.example', email_verified: true };
+    provider.replace(lyingProvider(provider.issuer, { ...vouched, ...claims }));
+    const answer = await callback({ code: 'any', state: begun.body.state });
+    provider.rotate();
+    expect(answer.body.code).toBe('sso_refused');
+  });
+});
+
 describe('a provider that is not well', () => {
   it('is told as such, and brings nothing down', async () => {
     const begun = await start();
