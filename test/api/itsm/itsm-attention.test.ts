@@ -168,7 +168,7 @@ describe('the health of a connection', () => {
         rate: 3,
         pausedUntil: 0,
         openUntil: Date.now() + 60_000,
-        told: { limit: 100, remaining: 40, resetAt: Date.now() + 60_000, windowMs: null },
+        rule: { limit: 100, remaining: 40, resetAt: Date.now() + 60_000, windowMs: null },
         pageScale: 0.5,
       }),
     });
