@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startChild } from '../support/child.ts';
@@ -9,20 +10,18 @@ import { until } from '../support/until.ts';
 import { type ExampleBlock, exampleBlocks, insertLines } from './contributing.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-/** The same place each time, for which Node has compiled modules. */
-const tree = path.join(root, 'node_modules/.cache/contributing');
 const admin = { email: 'admin@example.org', password: 'a quiet horse on the hill' };
 const warranty = { provider: 'Example Hardware', ends_on: '2030-12-31' };
 
 let blocks: ExampleBlock[];
+let tree: string;
 let database: TestDatabase;
 let service: ReturnType<typeof startChild>;
 let remote: Remote;
 
 beforeAll(async () => {
   blocks = exampleBlocks(await readFile(path.join(root, 'CONTRIBUTING.md'), 'utf8'));
-  await rm(tree, { recursive: true, force: true });
-  await mkdir(tree, { recursive: true });
+  tree = await mkdtemp(path.join(os.tmpdir(), 'estate-contributing-'));
   const sources = ['api', 'docs', 'domain', 'integrations', 'migrations', 'platform', 'reports', 'workers'];
   for (const name of [...sources, ...globSync('*.{ts,json}', { cwd: root })]) {
     await cp(path.join(root, name), path.join(tree, name), { recursive: true });
