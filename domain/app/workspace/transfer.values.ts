@@ -16,8 +16,14 @@ function jsonOf(type: string): { json: string; word: string } {
 
 /** SQL of whether `v.value` is valid input of the type, which is a literal so that it is parsed once. */
 function isReadBy(type: string): string {
-  const reads = (text: string, one: string) =>
-    one === 'text' ? 'true' : `pg_input_is_valid(${text}, '${one}')`;
+  const reads = (text: string, one: string) => {
+    if (one === 'text') return 'true';
+    const isValid = `pg_input_is_valid(${text}, '${one}')`;
+    // PostgreSQL also has infinite times, and years that RFC 3339 cannot write
+    return /^(?:date|timestamp)/.test(one)
+      ? `case when ${isValid} then (${text})::${one} >= '0001-01-01' and (${text})::${one} < '9999-12-31' else false end`
+      : isValid;
+  };
   if (!type.endsWith('[]')) return reads("v.value #>> '{}'", type);
   return `(select coalesce(bool_and(${reads('e', type.slice(0, -2))}), true) from jsonb_array_elements_text(v.value) e)`;
 }

@@ -6,7 +6,9 @@ import {
   invalidFields,
   notFound,
 } from '../../../platform/errors.ts';
+import { parseFilter } from '../../inventory/filters/filters.parser.ts';
 import { prepareFilter } from '../../inventory/filters/filters.prepare.ts';
+import type { FilterNode } from '../../inventory/filters/filters.types.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -157,6 +159,14 @@ function requireType(type: CardType | undefined, key: string): CardType {
   throw invalidField('card_type', 'unknown_type', `there is no card type "${key}" any more`);
 }
 
+/** Whether a filter asks who created or changed cards. */
+function namesAuthors(node: FilterNode): boolean {
+  if (node.kind === 'not') return namesAuthors(node.item);
+  if (node.kind !== 'condition') return node.items.some(namesAuthors);
+  const [root, name] = [node.path.at(-2)?.text, node.path.at(-1)!.text];
+  return root !== 'attributes' && (name === 'created_by' || name === 'updated_by');
+}
+
 /** Errors of filters, which must not refer to what the public may not see, such as costs and people. */
 async function filterErrors(
   work: Work,
@@ -174,18 +184,22 @@ async function filterErrors(
     if (!known.has(id)) errors.push(unknown(`filters.tag_ids.${n}`, 'is no tag'));
   }
   if (filter === undefined) return errors;
+  const notPublic = {
+    field: 'filters.filter',
+    code: 'not_public',
+    message: 'refers to costs or people, which are not public',
+  };
   try {
+    const parsed = parseFilter(filter);
+    if (parsed && namesAuthors(parsed)) return [...errors, notPublic];
     await prepareFilter(asReader({ ...ctx, metamodel: work.metamodel }), filter);
   } catch (error) {
     if (!(error instanceof EstateError)) throw error;
-    const field = 'filters.filter';
-    if (error.status === 403) {
-      const message = 'refers to costs or people, which are not public';
-      errors.push({ field, code: 'not_public', message });
-    } else if (error.status === 422) {
+    if (error.status === 403) errors.push(notPublic);
+    else if (error.status === 422) {
       const [first] = error.errors ?? [];
       errors.push({
-        field,
+        field: notPublic.field,
         code: first?.code ?? 'filter_value',
         message: first?.message ?? error.message,
       });

@@ -147,6 +147,8 @@ describe('a web portal', () => {
     for (const filter of [
       'attributes.price > 5',
       'stakeholder.responsible is empty',
+      'not (name = "x" and created_by = me)',
+      'updated_by is empty',
       'attributes.none = 1',
       'grade =',
     ]) {

@@ -294,6 +294,7 @@ it('names line and column of each row whose values do not fit, by the rules of s
     set('todos', 2, { due_date: '2026-02-30' });
     set('todos', 3, { description: null });
     set('todos', 4, { is_system: 'perhaps' });
+    set('documents', 1, { created_at: 'infinity' });
     set('comments', 0, { content: 'x'.repeat(10_001) });
     set('stakeholders', 0, { role: 'nobody' });
     set('documents', 0, { name: 7 });
@@ -313,7 +314,10 @@ it('names line and column of each row whose values do not fit, by the rules of s
     ]);
     expect(told('comments')[0]).toBe('1 content too_long: content has more than 10000 characters');
     expect(told('stakeholders')[0]).toMatch(/^1 role unknown_role: role is no role on cards of the type /);
-    expect(told('documents')).toEqual(['1 name wrong_type: name is no text']);
+    expect(told('documents')).toEqual([
+      '1 name wrong_type: name is no text',
+      '2 created_at wrong_type: created_at is no date',
+    ]);
     expect(diff!.kinds.todos!.create).toBeGreaterThan(0);
   } finally {
     await worker.close(5_000);
