@@ -67,14 +67,23 @@ const pushedLast =
   "coalesce(b.pushed_read_at > coalesce(b.complete_read_at, timestamptz '-infinity'), false)";
 
 /**
- * New cards without a record. When earlier runs skipped records without a card, only a full read tells whether one of
- * those records belongs to such a card.
+ * Cards without a record that may get one now: new ones, those that were changed after the remote refused them, and those whose
+ * record a person rejected in the last run. When earlier runs skipped records without a card, only a full read tells whether one
+ * of those records belongs to such a card.
  */
-const newCards = `exists (
+const newCards = `(exists (
   select from events e join cards c on c.id = e.card_id and c.type = m.card_type_key and c.status = 'ACTIVE'
   where e.position > b.local_position and e.card_type = m.card_type_key
-    and e.event_type in ('card.created', 'card.restored')
-    and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id))`;
+    and (e.event_type in ('card.created', 'card.restored') or exists (
+      select from itsm_plan_rows r join itsm_runs u on u.id = r.run_id and u.mapping_id = m.id
+      where r.card_id = c.id and r.action = 'create' and r.side = 'remote' and r.progress = 'refused'))
+    and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id))
+  or exists (
+    select from itsm_plan_rows r join cards c on c.id = r.card_id and c.status = 'ACTIVE'
+    where r.run_id = (select u.id from itsm_runs u where u.mapping_id = m.id and u.status = 'completed'
+        order by u.created_at desc limit 1)
+      and r.action = 'create' and r.side = 'remote' and r.approval = 'rejected'
+      and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id)))`;
 
 const isFresh = (readAt: string): string =>
   `coalesce(${readAt} >= now() - make_interval(hours => m.complete_every_hours), false)`;

@@ -105,6 +105,17 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
     );
   });
 
+  if (way === 'import_set') {
+    it('are planned again once the refused card was changed, and not before', async () => {
+      expect(await push()).toMatchObject({ complete: false, stats: { planned: {} } });
+      const card = await t.services.db('cards').where({ name: five, alias: way }).first('id');
+      await admin.patch(`/api/v1/cards/${card.id}`, { description: 'About it' });
+      const run = await push();
+      expect(run).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
+      expect(record(five)).toHaveLength(1);
+    });
+  }
+
   if (way === 'identification') {
     it('are not taken for made here where one was there before', async () => {
       for (const lost of [false, true]) {

@@ -119,5 +119,11 @@ describe('relations of cards whose records a run makes', () => {
       { outcome: 'stale', link: { source: null, source_name: 'Left', target_name: 'Target' } },
     ]);
     expect(outside()).toEqual(before);
+    // what was rejected is proposed again by the next run
+    expect(await runMapping(t, admin, sources, 'push', '?auto_apply=false')).toMatchObject({
+      status: 'review',
+      complete: true,
+      stats: { planned: { create: 1, relate: 1 } },
+    });
   });
 });
