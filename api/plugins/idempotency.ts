@@ -78,6 +78,8 @@ export async function applyIdempotencyKey(
   const claimed = await claimIdempotencyKey(request.ctx, { key, hash, processNumber, seal });
   if ('claim' in claimed) {
     request.ctx.claim = claimed.claim;
+    // the request that did this was killed before its answer
+    if (claimed.claim.results.length > 0) reply.header('idempotent-replayed', 'true');
     return false;
   }
   const { status, headers, body } = claimed.kept;
