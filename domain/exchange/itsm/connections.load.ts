@@ -160,7 +160,7 @@ export interface RefreshTokens {
   keep(used: string, renewed: string): Promise<void>;
 }
 
-/** No event tells of it: nothing that anybody has set is another, and what was tested stands. */
+/** Renewing a token records no event: no setting changes, and the connection stays tested. */
 export function refreshTokensOf(
   { db, secrets }: { db: Db; secrets: SecretBox },
   connectionId: string,

@@ -69,10 +69,10 @@ export function requireMappingPermissions(caller: Caller, metamodel: Metamodel, 
   for (const permission of permissionsOfMapping(metamodel, mapping)) requirePermission(caller, permission);
 }
 
-/** Nobody reads what everybody is told. */
+/** Recipients of one notification at most. */
 const MOST = 20;
 
-/** Whom to tell of a mapping: whoever has set it up, a program's keeper, or else those who manage synchronisation. */
+/** Recipients of a mapping's notifications: its creator, a program's owner, or else the users who manage synchronisation. */
 export async function ownersOf(sql: Sql, createdBy: string | null): Promise<string[]> {
   const { rows: owners } = await sql.raw(
     `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end

@@ -329,7 +329,7 @@ const fits: Record<LocalField['kind'], readonly TransformType[]> = {
   card: ['reference'],
 };
 
-/** What is wrong with how a field's value is told on the other side. */
+/** Errors of a field's transform. */
 function transformFaults(
   row: FieldRow,
   local: LocalField,

@@ -158,7 +158,7 @@ export interface RunRow {
   created_by: string | null;
 }
 
-/** Whoever was told is told again no sooner. */
+/** The shortest time between two equal alerts. */
 const PAUSE = '1 day';
 
 /** A run that has come to a point of which people may have to know. */
@@ -175,8 +175,8 @@ interface AlertedRun {
 type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
 
 /**
- * Tells the owner of a mapping that its runs fail, or wait for a person: once, and again when it is still so a day later.
- * When a run ends well and nothing waits any more, the owner is told that too.
+ * Notifies the owner of a mapping when its runs fail or wait for a person, and again each day while they do. Also notifies when a
+ * run succeeds and nothing is waiting any more.
  */
 async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: AlertedRun): Promise<void> {
   if (run.mapping_id === null) return;

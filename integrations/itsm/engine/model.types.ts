@@ -19,7 +19,7 @@ export type SyncDirection = 'pull' | 'push' | 'bidirectional';
  */
 export type FieldRule = 'remote_leads' | 'local_leads' | 'newest_wins' | 'manual';
 
-/** How a field's value is told on the other side. */
+/** How a field's value is converted between the sides. */
 export type Transform =
   | { kind: 'direct' }
   /** A local number, which the remote may tell as text. */

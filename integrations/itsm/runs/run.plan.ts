@@ -177,8 +177,8 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
   });
 
   const part = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
-    const heard = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
-    const named = [...new Set([...remoteIds, ...heard.map(({ remote_id }) => remote_id)])];
+    const observed = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
+    const named = [...new Set([...remoteIds, ...observed.map(({ remote_id }) => remote_id)])];
     const choice = { remoteIds: named, cardIds };
     const { pairs, redirects } = await loadPairs(db, mappingId, choice);
     const wanted = new Set([
@@ -187,14 +187,14 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
       ...redirects.values(),
     ]);
     const cards = await cardsWithTimes(work, [...wanted], pairs);
-    const beyond = await referredTo(work, recordsOf(heard), cards.values());
+    const beyond = await referredTo(work, recordsOf(observed), cards.values());
     const { cardOf } = beyond;
-    const makesCircle = await circlesOf(work, pairs.values(), recordsOf(heard), cards, cardOf);
+    const makesCircle = await circlesOf(work, pairs.values(), recordsOf(observed), cards, cardOf);
     return {
       syncState: { ...emptySyncState(), pairs },
       seen: {
-        ...seenOf(readingOf(heard), { cards, redirects }),
-        copies: await copiesAmong(work, recordsOf(heard), pairs),
+        ...seenOf(readingOf(observed), { cards, redirects }),
+        copies: await copiesAmong(work, recordsOf(observed), pairs),
         putBack:
           newestPaths(work).length === 0
             ? []
@@ -242,24 +242,24 @@ async function* walk(page: IdPage): AsyncGenerator<string[]> {
   }
 }
 
-const recordsOf = (heard: readonly ObservedRecord[]): RemoteRecord[] =>
-  heard.flatMap(({ record }) => (record === null ? [] : [record]));
+const recordsOf = (observed: readonly ObservedRecord[]): RemoteRecord[] =>
+  observed.flatMap(({ record }) => (record === null ? [] : [record]));
 
-function readingOf(heard: readonly ObservedRecord[]): Partial<RemoteReading> {
+function readingOf(observed: readonly ObservedRecord[]): Partial<RemoteReading> {
   const looks: RemoteReading['looks'] = new Map();
-  for (const { remote_id, look, record, reclassified } of heard) {
+  for (const { remote_id, look, record, reclassified } of observed) {
     if (look === 'there') looks.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
     else if (look === 'gone')
       looks.set(remote_id, { kind: look, ...(reclassified !== null && { reclassified }) });
     else if (look !== null) looks.set(remote_id, { kind: look });
   }
   return {
-    records: recordsOf(heard.filter(({ shown }) => shown)),
-    tombstones: heard.flatMap(({ remote_id: id, tombstone }) =>
+    records: recordsOf(observed.filter(({ shown }) => shown)),
+    tombstones: observed.flatMap(({ remote_id: id, tombstone }) =>
       tombstone === null ? [] : [{ table: '', id, ...tombstone }],
     ),
     looks,
-    present: new Set(heard.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
+    present: new Set(observed.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
   };
 }
 
