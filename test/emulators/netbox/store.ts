@@ -29,17 +29,17 @@ export class Store {
   /** Writes over HTTP and by others alike. */
   readonly writes: { action: string; table: string; id: number; who: string }[] = [];
   readonly #now: () => number;
-  #ticks = 0;
+  #last = 0;
   #ids = 0;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Microseconds since 1970; no two are the same. */
+  /** Whole microseconds since 1970, later than the moment before. */
   moment(): number {
-    this.#ticks = (this.#ticks + 1) % 1000;
-    return this.#now() * 1000 + this.#ticks;
+    this.#last = Math.max(Math.floor(this.#now() * 1000), this.#last + 1);
+    return this.#last;
   }
 
   rows(table: string): Row[] {

@@ -1,10 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { endureKind } from '../../soak/itsm/kinds.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 // `npm run soak -- --itsm --seed S` goes through many more of them
-const seed = Number(process.env.ITSM_SEED ?? randomInt(2 ** 31));
+const seed = Number(process.env.ITSM_SEED ?? 2611);
 
 let t: TestApp;
 beforeAll(async () => {

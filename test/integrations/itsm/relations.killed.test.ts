@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import {
@@ -13,7 +12,7 @@ import type { World } from '../../soak/itsm/world.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 // `npm run soak -- --histories 500 --through relations --seed S` lives through more of them
-const seed = Number(process.env.ITSM_SEED ?? randomInt(2 ** 31));
+const seed = Number(process.env.ITSM_SEED ?? 2611);
 const HISTORIES = 1;
 /** Each tale tries one in so many transactions of a run as its end, the first of them by the seed; 1 tries all. */
 const EVERY = Number(process.env.ITSM_EVERY ?? 8);

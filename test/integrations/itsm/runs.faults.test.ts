@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +17,7 @@ import { createWorld, readLocal, readRemote, type World } from '../../soak/itsm/
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
 // `npm run soak -- --itsm --seed S` goes through many more of them, with more at stake
-const seed = Number(process.env.ITSM_SEED ?? randomInt(2 ** 31));
+const seed = Number(process.env.ITSM_SEED ?? 2611);
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itsm.md'), 'utf8');
 
 const rows = faultsInDocs(guide).flatMap(({ called, ...row }) => {
