@@ -161,7 +161,13 @@ export const ItsmPlanRowSchema = Type.Partial(
     candidates: Candidates,
     link: Nullable(Link),
     status: literals(...rowStatuses),
-    outcome: literals('pending', 'begun', 'applied', 'stale', 'refused', 'skipped'),
+    outcome: Type.Union(
+      ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'].map((outcome) => Type.Literal(outcome)),
+      {
+        description:
+          'What applying the row did. `skipped`: the row writes nothing, or was rejected and the run has ended',
+      },
+    ),
     approval: Nullable(literals('approved', 'rejected')),
     decided_by: Nullable(Uuid),
     error_message: Nullable(Type.String()),

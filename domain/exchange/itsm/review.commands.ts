@@ -23,7 +23,10 @@ export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Prom
     const { mapping_id, kind, remote_id, path } = question;
     await requireMappingPermissionsById(ctx, { sql, metamodel }, mapping_id);
     if (remote_id === null) {
-      const message = 'The card is like another one that is synchronised: change or merge one of them.';
+      const message =
+        question.refused_side === 'remote'
+          ? 'The remote refuses a record for the card: change the card, or correct the mapping or the remote.'
+          : 'The card is like another one that is synchronised: change or merge one of them.';
       throw new EstateError('wrong_state', message);
     }
     if (kind === 'conflict') {

@@ -14,6 +14,7 @@ import { itsmRunJob } from './runs.job.ts';
 import {
   abortRun,
   changeRun,
+  endRejectedRows,
   insertRun,
   loadRun,
   logRun,
@@ -298,6 +299,7 @@ async function supersedeOpenPlan(
       extra: { mapping_id: mappingId, run_id: other.id },
     });
   }
+  await endRejectedRows(work.sql, other.id);
   await changeRun(work, other.id, 'itsm_run.superseded', {
     status: 'superseded',
     completed_at,

@@ -83,7 +83,8 @@ export async function runText(sql: Sql, id: string): Promise<JsonText> {
 }
 
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
-  when 'applied' then 'applied' when 'skipped' then 'skipped' else 'error' end`;
+  when 'applied' then 'applied' when 'skipped' then case p.approval when 'rejected' then 'rejected' else 'skipped' end
+  else 'error' end`;
 
 /** The name at an end of a relation: of the record's card, or of the card that the same plan is to make. */
 const endName = (end: 'source' | 'target'): string =>

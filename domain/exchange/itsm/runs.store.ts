@@ -232,6 +232,13 @@ async function alertOf(sql: Work['sql'], run: AlertedRun): Promise<Alert | null 
   return { kind: 'questions', reason: `${what} for an answer: conflicts, or which card a record is.` };
 }
 
+/** Ends the rows that a person has rejected, once the run can no longer be decided on. */
+export async function endRejectedRows(sql: Work['sql'], runId: string): Promise<void> {
+  await sql('itsm_plan_rows')
+    .where({ run_id: runId, progress: 'pending', approval: 'rejected' })
+    .update({ progress: 'skipped', ended_at: sql.raw('clock_timestamp()') });
+}
+
 /** How a run ends that has not come to its end. */
 type Abort = { status: 'cancelled' } | { status: 'failed'; error_code: string; error_message: string };
 
@@ -254,6 +261,7 @@ export async function abortRun(
     [run.id, run.mapping_id] as never,
   );
   await sql('itsm_run_records').where({ run_id: run.id }).delete();
+  await endRejectedRows(sql, run.id);
   await changeRun(work, run.id, `itsm_run.${end.status}`, {
     ...end,
     completed_at: sql.raw('clock_timestamp()'),

@@ -1,6 +1,6 @@
 import { requireActive } from '../../../domain/exchange/itsm/connections.load.ts';
 import type { RunRow, RunStats } from '../../../domain/exchange/itsm/runs.store.ts';
-import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { changeRun, endRejectedRows, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
@@ -167,6 +167,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       await job.finish({ sql }, { ...result, message: 'the rest of the plan waits for review' });
       return result;
     }
+    await endRejectedRows(sql, runId);
     const syncState = await lockSyncState(sql, run.mapping_id);
     const before = new Set((run.mapping as RunMapping).again);
     const later = syncState.again.filter((id) => !before.has(id));
@@ -205,18 +206,23 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
   });
 }
 
+/** A rejected row counts as skipped, also while the run still waits for decisions on other rows. */
+const outcomeOf = ({ progress, approval }: OutcomeCount) =>
+  progress === 'pending' && approval === 'rejected' ? 'skipped' : progress;
+
 function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }: Done): RunStats {
   const sum = (which: (one: OutcomeCount) => boolean) =>
     counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
   const outcomes: Record<string, number> = {};
   const applied: Record<string, number> = {};
-  for (const { action, progress, approval, n } of counted) {
-    const ended = progress === 'pending' && approval === 'rejected' ? 'skipped' : progress;
-    outcomes[ended] = (outcomes[ended] ?? 0) + n;
+  for (const one of counted) {
+    const { action, progress, n } = one;
+    const outcome = outcomeOf(one);
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + n;
     if (progress === 'applied') applied[action] = (applied[action] ?? 0) + n;
   }
   return {
-    processed: sum(({ progress }) => progress !== 'pending' && progress !== 'begun'),
+    processed: sum((one) => !['pending', 'begun'].includes(outcomeOf(one))),
     created: applied.create ?? 0,
     updated: applied.update ?? 0,
     deleted: applied.delete ?? 0,

@@ -216,7 +216,7 @@ export async function plannedRecords(sql: Sql, runId: string, most: number): Pro
 export async function unappliedRecords(sql: Sql, runId: string): Promise<string[]> {
   const { rows } = await sql.raw(
     `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null
-       and (progress in ('stale', 'refused') or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
+       and (progress in ('stale', 'refused') or approval = 'rejected' or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
     [runId],
   );
   return rows.map(({ remote_id }: { remote_id: string }) => remote_id);

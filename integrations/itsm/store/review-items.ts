@@ -51,11 +51,18 @@ export async function openReviewItems(
      from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage') ${onConflict}`,
     [mappingId, runId],
   );
+  // a run that reads changes only does not plan an unchanged card whose record the remote refused
   await sql.raw(
     `delete from itsm_questions q where q.mapping_id = ? and q.run_id is distinct from ?
-       and (? or q.remote_id is null
-         or exists (select from itsm_run_records r where r.run_id = ? and r.remote_id = q.remote_id))`,
-    [mappingId, runId, complete, runId],
+       and (? or case
+         when q.remote_id is not null
+           then exists (select from itsm_run_records r where r.run_id = ? and r.remote_id = q.remote_id)
+         when q.refused_side = 'remote'
+           then exists (select from itsm_plan_rows p where p.run_id = ? and p.card_id = q.card_id)
+             or exists (select from itsm_pairs p where p.mapping_id = q.mapping_id and p.card_id = q.card_id)
+             or not exists (select from cards c where c.id = q.card_id and c.status = 'ACTIVE')
+         else true end)`,
+    [mappingId, runId, complete, runId, runId],
   );
 }
 
@@ -94,7 +101,7 @@ export async function openRefusedItems(
   runId: string,
   endings: readonly RowResult[],
 ): Promise<void> {
-  const items = endings.flatMap((ending) => [...refusedValues(ending), ...refusedCard(ending)]);
+  const items = endings.flatMap((ending) => [...refusedValues(ending), ...refusedObject(ending)]);
   if (items.length === 0) return;
   const values = JSON.stringify(items);
   await sql.raw(
@@ -122,11 +129,15 @@ function refusedValues({ row, outcome: { left = {}, madeId = '' } }: RowResult):
   });
 }
 
-/** The record for which no card could be created. */
-function refusedCard({ row: { action, side, remoteId, diff }, outcome }: RowResult): object[] {
-  if (action !== 'create' || side !== 'local' || remoteId === null || outcome.progress !== 'refused')
-    return [];
+/** The record for which no card could be created, or the card for which no record could be created. */
+function refusedObject({ row: { action, side, remoteId, cardId, diff }, outcome }: RowResult): object[] {
+  if (action !== 'create' || outcome.progress !== 'refused') return [];
+  if (side === 'remote') {
+    const reason = `No record can be created: ${outcome.message}`;
+    return [{ kind: 'match', card_id: cardId, side, reason }];
+  }
+  if (remoteId === null) return [];
   const remote = Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
-  const reason = `No card can be made: ${outcome.message}`;
+  const reason = `No card can be created: ${outcome.message}`;
   return [{ kind: 'match', remote_id: remoteId, side, remote, reason }];
 }

@@ -54,6 +54,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
   const [one, two, three, four, five] = names[way];
   const make = (name: string, more: object = {}) => cardOf(name, { alias: way, ...more });
   const push = () => runMapping(t, admin, mapping, 'push');
+  const questions = async () => (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
   const door = way === 'import_set' ? 'import' : 'reconcile';
 
   it('are made once, also where answers are lost, and changed by their table', async () => {
@@ -103,16 +104,31 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
         ? /short_description is mandatory[\s\S]*passed over by the transform map|passed over by the transform map[\s\S]*short_description is mandatory/
         : /Found duplicate records/,
     );
+    const asked = await questions();
+    expect(asked).toHaveLength(refused);
+    for (const { reason } of asked) expect(reason).toMatch(/^No record can be created: ./);
+    expect(asked).toMatchObject(
+      Array(refused).fill({ kind: 'match', remote_id: null, card_id: expect.any(String), run_id: run.id }),
+    );
+    const answer = await admin.post(`${base}/questions/${asked[0].id}/answer`, { card_id: null });
+    expect(answer.body).toMatchObject({ code: 'wrong_state', detail: expect.stringContaining('The remote refuses') });
   });
 
   if (way === 'import_set') {
     it('are planned again once the refused card was changed, and not before', async () => {
       expect(await push()).toMatchObject({ complete: false, stats: { planned: {} } });
+      expect(await questions()).toHaveLength(2);
       const card = await t.services.db('cards').where({ name: five, alias: way }).first('id');
       await admin.patch(`/api/v1/cards/${card.id}`, { description: 'About it' });
       const run = await push();
       expect(run).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
       expect(record(five)).toHaveLength(1);
+      // the other card was refused again
+      expect(await questions()).toMatchObject([{ card_name: 'passed over' }]);
+      const passedOver = await t.services.db('cards').where({ name: 'passed over' }).first('id');
+      await admin.post(`/api/v1/cards/${passedOver.id}/archive`);
+      await push();
+      expect(await questions()).toEqual([]);
     });
   }
 

@@ -177,7 +177,7 @@ describe('a card that the inventory does not take', () => {
       remote_id: double,
       record_name: 'Ledger of 2019',
       remote: { external_id: 'S-1' },
-      reason: expect.stringContaining('No card can be made'),
+      reason: expect.stringContaining('No card can be created'),
     });
     const again = await pull();
     expect(again).toMatchObject({ stats: { planned: { stage: 1 }, already_open: 1, errors: 0 } });

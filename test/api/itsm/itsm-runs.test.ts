@@ -79,8 +79,11 @@ describe('a plan that waits for review', () => {
     expect(await settled(t, admin, run.id)).toMatchObject({ status: 'review', stats: { created: 4 } });
     expect((await act('apply', {})).status).toBe(202);
     const done = await settled(t, admin, run.id);
-    expect(done).toMatchObject({ status: 'completed', stage: 'done', stats: { created: 28, skipped: 2 } });
+    expect(done).toMatchObject({ status: 'completed', stage: 'done', stats: { created: 28, skipped: 2, processed: 30 } });
     expect(await cardsOf('Application')).toHaveLength(28);
+    const rejected = { outcome: 'skipped', status: 'rejected', ended_at: expect.any(String) };
+    expect(await staged(run.id, '&status=rejected')).toMatchObject([rejected, rejected]);
+    expect(await staged(run.id, '&status=pending')).toEqual([]);
     expect((await act('apply', {})).body).toMatchObject({ code: 'wrong_state', run_status: 'completed' });
     expect(await kinds(run.id)).toEqual([
       'itsm_run.started',
@@ -123,7 +126,10 @@ describe('a plan that waits for review', () => {
     instance.elsewhere.insert('cmdb_ci_business_app', { name: 'Another one' });
     const first = await runMapping(t, admin, mapping);
     expect(first.status).toBe('review');
+    const reject = (id: string) => admin.post(`${base}/sync/runs/${id}/reject`, { action: 'create' });
+    expect((await reject(first.id)).body).toEqual({ rows: 1 });
     const second = await runMapping(t, admin, mapping);
+    expect((await reject(second.id)).body).toEqual({ rows: 1 });
     const { body } = await admin.get(`${base}/sync/runs?mapping_id=${mapping}&page_size=2`);
     expect(body.items.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
       [second.id, 'review'],
@@ -131,6 +137,8 @@ describe('a plan that waits for review', () => {
     ]);
     const cancelled = await admin.post(`${base}/sync/runs/${second.id}/cancel`);
     expect(cancelled.body).toMatchObject({ status: 'cancelled' });
+    for (const { id } of [first, second])
+      expect(await staged(id, '&status=rejected')).toMatchObject([{ action: 'create', outcome: 'skipped' }]);
     expect((await admin.post(`${base}/sync/runs/${second.id}/cancel`)).status).toBe(409);
     await t.services.db('itsm_mappings').where({ id: mapping }).update({ is_active: false });
     expect((await admin.post(`${base}/sync/pull/${mapping}`)).body.code).toBe('wrong_state');
