@@ -1,5 +1,6 @@
 import {
   createMcpHandler,
+  INVALID_PARAMS,
   isLegacyRequest,
   type McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
@@ -36,7 +37,7 @@ export async function answerMessage(
     ? await answerEarlier(message, request.body, factory)
     : await answerPresent(message, request, factory);
   const type = answer.headers.get('content-type');
-  const text = await answer.text();
+  const text = withNamedParams(await answer.text());
   reply.code(answer.status).header('cache-control', 'no-store');
   if (type !== null) reply.header('content-type', type);
   return reply.serializer(String).send(text === '' ? undefined : text);
@@ -68,4 +69,34 @@ async function answerEarlier(message: Request, body: unknown, factory: McpServer
   } finally {
     await server.close();
   }
+}
+
+interface RpcError {
+  code: number;
+  message: string;
+}
+
+/**
+ * Wrong members of messages as errors about parameters: the library answers some of them as internal errors, all with the JSON of
+ * its validator as the message.
+ */
+function withNamedParams(text: string): string {
+  // most answers have no error, and are long
+  if (!/"error":\{"code":-3260[23],/.test(text)) return text;
+  const named = (reply: { error?: RpcError }) => {
+    const message = reply.error && issuesIn(reply.error.message);
+    return message === undefined ? reply : { ...reply, error: { code: INVALID_PARAMS, message } };
+  };
+  const body = JSON.parse(text);
+  return JSON.stringify(Array.isArray(body) ? body.map(named) : named(body));
+}
+
+function issuesIn(message: string): string | undefined {
+  const [, list] = /^(?:Invalid \S+ request: )?(\[\s*\{.*\])$/s.exec(message) ?? [];
+  if (list === undefined) return undefined;
+  const issues: { path: (string | number)[]; message: string }[] = JSON.parse(list);
+  return issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`)
+    .join('; ');
 }

@@ -1,4 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { notPublicErrors } from '../../exchange/portals/portals.rules.ts';
+import { createFilterSchema, type FilterTagGroup } from '../../inventory/filters/filters.schema.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { compileMetamodel, type Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -164,7 +166,23 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   process_flow_versions: (checking) => checkShown(checking, 'process_flow_versions'),
   adrs: (checking) => skipSigned(checking, 'adrs'),
   soaws: (checking) => skipSigned(checking, 'soaws'),
+  async web_portals(checking) {
+    const metamodel = checking.metamodel!;
+    const schema = createFilterSchema(metamodel, await knownTagGroups(checking));
+    await skipInvalid(checking, 'web_portals', (row) => notPublicErrors(metamodel, schema, row));
+  },
 };
+
+/** Tag groups of the workspace and the archive. */
+async function knownTagGroups({ db, transferId }: Staging): Promise<FilterTagGroup[]> {
+  const { rows } = await db.raw(
+    `select id::text, name from tag_groups union select content ->> 'id', content ->> 'name'
+     from workspace_transfer_rows
+     where transfer_id = ?::uuid and kind = 'tag_groups' and action in ('create', 'update')`,
+    [transferId],
+  );
+  return rows;
+}
 
 /** The error of a signed document. */
 export const signedHere: FieldError = {

@@ -50,7 +50,6 @@ export async function runParse(
     return await preview(job, services, archive);
   } catch (error) {
     if (error instanceof ArchiveError) throw refusal(error.message);
-    if (isRowError(error)) throw refusal('The archive holds a value that its column does not take.');
     throw error;
   } finally {
     archive?.close();
@@ -90,7 +89,12 @@ async function preview(
     read: new Set(),
   };
   await readPeople(checking);
-  for (const table of contentTables) await readTable(checking, table);
+  for (const table of contentTables) {
+    await readTable(checking, table).catch((error) => {
+      if (!isRowError(error)) throw error;
+      throw new ArchiveError(`A row of ${table.table} has a value that its column does not take.`);
+    });
+  }
   await readSettings(checking);
   await readContents(checking);
   job.signal.throwIfAborted();

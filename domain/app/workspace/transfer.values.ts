@@ -29,16 +29,15 @@ function isReadBy(type: string): string {
 }
 
 /**
- * Skips rows with values of the wrong type, and removes those values, so that the other rows can be processed. Key columns are
- * not checked: rows without a key are refused earlier.
+ * Skips rows with values of the wrong type, keys included, and removes those values, so that the other rows can be processed.
  */
 export async function skipMistyped(
   { db, transferId, shapes }: Staging,
-  { table, key }: ContentTable,
+  { table }: ContentTable,
   columns: readonly string[],
 ): Promise<void> {
   const { types } = shapes.get(table)!;
-  const typed = columns.filter((column) => !key.includes(column) && types[column] !== 'jsonb');
+  const typed = columns.filter((column) => types[column] !== 'jsonb');
   if (typed.length === 0) return;
   const values = typed.map((column) => {
     const type = types[column]!;

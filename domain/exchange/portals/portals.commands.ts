@@ -6,9 +6,7 @@ import {
   invalidFields,
   notFound,
 } from '../../../platform/errors.ts';
-import { parseFilter } from '../../inventory/filters/filters.parser.ts';
-import { prepareFilter } from '../../inventory/filters/filters.prepare.ts';
-import type { FilterNode } from '../../inventory/filters/filters.types.ts';
+import { createFilterSchema } from '../../inventory/filters/filters.schema.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -25,8 +23,8 @@ import {
   type PortalRow,
   WebPortal,
 } from './portals.model.ts';
-import { displayFieldErrors, fullEntry, shownOf, sortsOf } from './portals.rules.ts';
-import { asReader, readerPermissions } from './portals.store.ts';
+import { displayFieldErrors, filterTextErrors, fullEntry, shownOf, sortsOf } from './portals.rules.ts';
+import { readerPermissions } from './portals.store.ts';
 
 export type PortalInput = Partial<
   Pick<PortalRow, 'name' | 'slug' | 'description' | 'card_type' | 'is_published'>
@@ -43,7 +41,7 @@ export type PortalInput = Partial<
 export async function createPortal(ctx: Ctx, input: PortalInput): Promise<JsonText> {
   requireReading(ctx);
   return await change(ctx, async (work) => {
-    const values = await checked(work, ctx, input, {});
+    const values = await checked(work, input, {});
     const portal = await insertRow(work.sql, WebPortal, { ...values, created_by: ctx.caller.userId });
     emitChange(work, null, portal);
     return await portalText(work.sql, portal.id);
@@ -58,7 +56,7 @@ export async function patchPortal(ctx: Ctx, id: string, input: PortalInput): Pro
   requireReading(ctx);
   return await change(ctx, async (work) => {
     const before = await lockPortal(work, ctx, id);
-    const changed = differing(before, await checked(work, ctx, input, before));
+    const changed = differing(before, await checked(work, input, before));
     if (Object.keys(changed).length > 0) {
       emitChange(work, before, await updateRow(work.sql, WebPortal, { id: before.id }, changed));
     }
@@ -110,7 +108,6 @@ async function lockPortal(work: Work, ctx: Ctx, id: string): Promise<PortalRow> 
  */
 async function checked(
   work: Work,
-  ctx: Ctx,
   input: PortalInput,
   before: Partial<PortalRow>,
 ): Promise<Partial<PortalRow>> {
@@ -148,7 +145,7 @@ async function checked(
   }
   if (filters !== undefined || typeGiven) {
     values.filters = filters === undefined ? stored.filters : (filters ?? {});
-    errors.push(...(await filterErrors(work, ctx, requireType(type, key), values.filters)));
+    errors.push(...(await filterErrors(work, requireType(type, key), values.filters)));
   }
   if (errors.length > 0) throw invalidFields(errors);
   return values;
@@ -159,18 +156,9 @@ function requireType(type: CardType | undefined, key: string): CardType {
   throw invalidField('card_type', 'unknown_type', `there is no card type "${key}" any more`);
 }
 
-/** Whether a filter asks who created or changed cards. */
-function namesAuthors(node: FilterNode): boolean {
-  if (node.kind === 'not') return namesAuthors(node.item);
-  if (node.kind !== 'condition') return node.items.some(namesAuthors);
-  const [root, name] = [node.path.at(-2)?.text, node.path.at(-1)!.text];
-  return root !== 'attributes' && (name === 'created_by' || name === 'updated_by');
-}
-
 /** Errors of filters, which must not refer to what the public may not see, such as costs and people. */
 async function filterErrors(
   work: Work,
-  ctx: Ctx,
   type: CardType,
   { subtypes = [], tag_ids = [], filter }: PortalFilters,
 ): Promise<FieldError[]> {
@@ -184,26 +172,6 @@ async function filterErrors(
     if (!known.has(id)) errors.push(unknown(`filters.tag_ids.${n}`, 'is no tag'));
   }
   if (filter === undefined) return errors;
-  const notPublic = {
-    field: 'filters.filter',
-    code: 'not_public',
-    message: 'refers to costs or people, which are not public',
-  };
-  try {
-    const parsed = parseFilter(filter);
-    if (parsed && namesAuthors(parsed)) return [...errors, notPublic];
-    await prepareFilter(asReader({ ...ctx, metamodel: work.metamodel }), filter);
-  } catch (error) {
-    if (!(error instanceof EstateError)) throw error;
-    if (error.status === 403) errors.push(notPublic);
-    else if (error.status === 422) {
-      const [first] = error.errors ?? [];
-      errors.push({
-        field: notPublic.field,
-        code: first?.code ?? 'filter_value',
-        message: first?.message ?? error.message,
-      });
-    } else throw error;
-  }
-  return errors;
+  const schema = createFilterSchema(work.metamodel, await work.sql('tag_groups').select('id', 'name'));
+  return [...errors, ...filterTextErrors(filter, schema)];
 }

@@ -1,4 +1,7 @@
-import type { FieldError } from '../../../platform/errors.ts';
+import { EstateError, type FieldError } from '../../../platform/errors.ts';
+import { checkFilter } from '../../inventory/filters/filters.check.ts';
+import { parseFilter } from '../../inventory/filters/filters.parser.ts';
+import type { FilterSchema } from '../../inventory/filters/filters.schema.ts';
 import type {
   CardType,
   CompiledField,
@@ -52,7 +55,7 @@ function readEntry(metamodel: Metamodel, type: CardType, entry: string): Entry {
   if (entry.startsWith(ATTRIBUTE)) {
     const attribute = type.fields.get(entry.slice(ATTRIBUTE.length));
     if (!attribute) return { code: 'unknown_attribute', message: `is no attribute of ${type.key}` };
-    if (attribute.type === 'cost') return { code: 'cost_field', message: 'is a cost, which no portal shows' };
+    if (attribute.type === 'cost') return costEntry;
     return { attribute };
   }
   if (entry.startsWith(RELATION)) {
@@ -109,6 +112,43 @@ export function displayFieldErrors(
     const read = readEntry(metamodel, type, entry);
     return 'code' in read ? [{ field, code: read.code, message: read.message }] : [];
   });
+}
+
+const costEntry = { code: 'cost_field', message: 'is a cost, which no portal shows' };
+
+/** The errors of `filters.filter`, which must fit the metamodel and not refer to what the public may not see. */
+export function filterTextErrors(text: string, schema: FilterSchema): FieldError[] {
+  const field = 'filters.filter';
+  try {
+    const parsed = parseFilter(text);
+    if (!parsed) return [];
+    const { costs, stakeholders, authors } = checkFilter(parsed, schema);
+    const message = 'refers to costs or people, which are not public';
+    return costs.size > 0 || stakeholders || authors ? [{ field, code: 'not_public', message }] : [];
+  } catch (error) {
+    if (!(error instanceof EstateError) || error.status !== 422) throw error;
+    const [{ code, message } = { code: 'filter_value', message: error.message }] = error.errors ?? [];
+    return [{ field, code, message }];
+  }
+}
+
+/**
+ * What a portal names although it is never public. Fields and filters that do not fit the metamodel are no errors: portals
+ * show nothing of them.
+ */
+export function notPublicErrors(
+  metamodel: Metamodel,
+  schema: FilterSchema,
+  { card_type, display_fields, filters, card_config }: Partial<PortalRow>,
+): FieldError[] {
+  const type = metamodel.cardTypes.get(card_type ?? '');
+  const sorted = sortedAttribute(card_config?.sort_by ?? '');
+  const sortsByCost = sorted !== undefined && type?.fields.get(sorted)?.type === 'cost';
+  return [
+    ...(type ? displayFieldErrors(metamodel, type, display_fields ?? []) : []),
+    ...filterTextErrors(filters?.filter ?? '', schema),
+    ...(sortsByCost ? [{ field: 'card_config.sort_by', ...costEntry }] : []),
+  ].filter(({ code }) => code === costEntry.code || code === 'not_public');
 }
 
 const ORDERED: readonly CoreField[] = ['subtype', 'approval_status', 'data_quality', 'updated_at'];

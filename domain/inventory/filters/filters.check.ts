@@ -48,6 +48,8 @@ interface CheckedFilter {
   relations: boolean;
   /** Whether it asks about stakeholders other than anyone who asks. */
   stakeholders: boolean;
+  /** Whether it asks who created or changed cards. */
+  authors: boolean;
 }
 
 /**
@@ -58,6 +60,7 @@ export function checkFilter(node: FilterNode, schema: FilterSchema): CheckedFilt
   const costs = new Set<string>();
   let relations = false;
   let stakeholders = false;
+  let authors = false;
 
   function check(node: FilterNode): CheckedNode {
     if (node.kind === 'not') return { kind: 'not', item: check(node.item) };
@@ -72,11 +75,14 @@ export function checkFilter(node: FilterNode, schema: FilterSchema): CheckedFilt
     if (field.cost) costs.add(nameOf(node));
     if (field.steps.length > 0) relations = true;
     if (field.target?.kind === 'people' && !asksOnlyForMe(condition.tests)) stakeholders = true;
+    if (field.target?.kind === 'column' && authorColumns.has(field.target.column)) authors = true;
     return condition;
   }
 
-  return { root: check(node), costs, relations, stakeholders };
+  return { root: check(node), costs, relations, stakeholders, authors };
 }
+
+const authorColumns: ReadonlySet<string> = new Set(['created_by', 'updated_by']);
 
 const asksOnlyForMe = (tests: CheckedCondition['tests']): boolean =>
   tests !== 'present' &&

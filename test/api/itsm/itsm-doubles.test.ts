@@ -71,7 +71,9 @@ it('is a question as well where no field tells records apart', async () => {
   // records of the tests before have no card of this mapping: each is a question too, since its name is taken
   const questions = async () => {
     const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
-    return body.items.filter(({ reason }: { reason: string }) => !reason.startsWith('No card can be created'));
+    return body.items.filter(
+      ({ reason }: { reason: string }) => !reason.startsWith('No card can be created'),
+    );
   };
   const double = named(name).find(({ values }) => values.sys_id !== made!.values.sys_id)!.values.sys_id;
   expect(await questions()).toMatchObject([

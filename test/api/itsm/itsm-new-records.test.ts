@@ -111,7 +111,10 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
       Array(refused).fill({ kind: 'match', remote_id: null, card_id: expect.any(String), run_id: run.id }),
     );
     const answer = await admin.post(`${base}/questions/${asked[0].id}/answer`, { card_id: null });
-    expect(answer.body).toMatchObject({ code: 'wrong_state', detail: expect.stringContaining('The remote refuses') });
+    expect(answer.body).toMatchObject({
+      code: 'wrong_state',
+      detail: expect.stringContaining('The remote refuses'),
+    });
   });
 
   if (way === 'import_set') {

@@ -79,7 +79,11 @@ describe('a plan that waits for review', () => {
     expect(await settled(t, admin, run.id)).toMatchObject({ status: 'review', stats: { created: 4 } });
     expect((await act('apply', {})).status).toBe(202);
     const done = await settled(t, admin, run.id);
-    expect(done).toMatchObject({ status: 'completed', stage: 'done', stats: { created: 28, skipped: 2, processed: 30 } });
+    expect(done).toMatchObject({
+      status: 'completed',
+      stage: 'done',
+      stats: { created: 28, skipped: 2, processed: 30 },
+    });
     expect(await cardsOf('Application')).toHaveLength(28);
     const rejected = { outcome: 'skipped', status: 'rejected', ended_at: expect.any(String) };
     expect(await staged(run.id, '&status=rejected')).toMatchObject([rejected, rejected]);

@@ -205,6 +205,21 @@ it('is named in the preview by line and field, and nothing of the row is written
   );
 });
 
+it.each([
+  ['cost_field display_fields.1', { display_fields: ['tags', 'attributes.costTotalAnnual'] }],
+  ['cost_field card_config.sort_by', { card_config: { sort_by: 'attributes.costTotalAnnual' } }],
+  ['not_public filters.filter', { filters: { filter: 'not attributes.costTotalAnnual > 5' } }],
+  ['not_public filters.filter', { filters: { filter: 'stakeholder is empty' } }],
+  ['not_public filters.filter', { filters: { filter: 'name = "x" or updated_by is empty' } }],
+  [undefined, { display_fields: ['attributes.none'], filters: { filter: 'attributes.none = 1' } }],
+])('a portal that would show or filter by what is not public is skipped: %s', async (expected, values) => {
+  const id = '00000000-0000-4000-8000-000000000002';
+  const archive = change(parts, 'web_portals', 1, { id, slug: 'r', ...values });
+  const { diff } = await uploadArchive(t.services, await t.ctx(), await pack(archive));
+  const skipped = diff!.conflicts.map(({ kind, line, field, code }) => `${kind} ${line}: ${code} ${field}`);
+  expect(skipped).toEqual(expected === undefined ? [] : [`web_portals 1: ${expected}`]);
+});
+
 it('what is nested too deep, or reaches for a prototype, is no archive', async () => {
   const raw = (json: string) =>
     rewrite(parts, 'content/saved_reports.ndjson', ([row]) => [

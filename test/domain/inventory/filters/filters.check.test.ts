@@ -103,6 +103,10 @@ describe('what a filter asks about', () => {
     expect(check('stakeholder = me or not stakeholder.responsible != me').stakeholders).toBe(false);
     expect(check('stakeholder in (me, "a@b.c")').stakeholders).toBe(true);
     expect(check('stakeholder.responsible is empty').stakeholders).toBe(true);
+    expect(check('name = x and attributes.businessCriticality is empty').authors).toBe(false);
+    for (const text of ['created_by = me', 'not (name = x or updated_by is empty)'])
+      expect(check(text).authors, text).toBe(true);
+    expect(check('relation.relAppToITC.target.created_by = me').authors).toBe(true);
   });
 });
 
