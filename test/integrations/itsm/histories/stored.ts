@@ -11,7 +11,7 @@ import { createRelation, deleteRelation } from '../../../../domain/inventory/rel
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
-import type { Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
+import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { isRemoteError } from '../../../../integrations/itsm/remote.errors.ts';
@@ -19,6 +19,7 @@ import { finishRun } from '../../../../integrations/itsm/runs/run.apply.ts';
 import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
 import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
+import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
 import { storeChanges } from '../../../../integrations/itsm/store/pairs.ts';
 import { readRows } from '../../../../integrations/itsm/store/plan-rows.ts';
 import { inTransaction } from '../../../../platform/database.ts';
@@ -26,7 +27,7 @@ import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { unmap } from '../reference.ts';
 import { connect } from '../remote.ts';
-import { loadSyncState, storeMapping } from '../stored.ts';
+import { invertRows, loadSyncState, storeMapping } from '../stored.ts';
 import {
   evaluate,
   type Landscape,
@@ -179,6 +180,23 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     });
   const planRows = async (runId: string): Promise<PlanRow[]> =>
     (await readRows(db, runId, -1, 100_000)).map(({ row }) => row);
+
+  const planOf = async (id: string): Promise<Plan> => {
+    const { closing } = await loadRun(db, id);
+    return { id, mappingId, madeAt: '', rows: await planRows(id), stopped: null, closing } as Plan;
+  };
+  const outcomesOf = async (runId: string): Promise<Map<number, Outcome>> => {
+    const ends = await db('itsm_plan_rows')
+      .where({ run_id: runId })
+      .whereNotIn('progress', ['pending', 'begun'])
+      .select('no', 'progress', 'message', 'made_id');
+    return new Map(
+      ends.map(({ no, progress, message, made_id }) => [
+        no,
+        { progress, message, ...(made_id === null ? {} : { madeId: made_id }) },
+      ]),
+    );
+  };
 
   const jobOf = (runId: string, hold: RunJob['hold'] = async () => {}): RunJob => ({
     id: randomUUID(),
@@ -336,8 +354,25 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       await apply(troubles, act);
       return made;
     },
-    // histories in memory alone take runs back
-    undo: async () => null,
+    undo: async (step, act) => {
+      const troubles = [...step.trouble];
+      (instance.clock as ReturnType<typeof createVirtualClock>).advance(STEP_MS);
+      if (!(await apply(troubles, act))) return null;
+      const { rows: ended } = await db.raw(
+        `select id from itsm_runs r where mapping_id = ? and status = 'completed'
+           and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'applied')
+           and not exists (select from itsm_runs u where u.undo_of = r.id and u.status = 'completed') order by id`,
+        [mappingId],
+      );
+      const of = ended[ended.length - 1 - (step.at % ended.length)]?.id;
+      if (of === undefined) return null;
+      open = await undoRun(ctx, of);
+      await invertRows(ctx, open);
+      await db('itsm_runs').where({ id: open }).update({ status: 'running' });
+      const [undone, back] = [await planOf(of), await planOf(open)];
+      const isDone = await apply(troubles, act);
+      return { of: undone, back, outcomes: isDone ? await outcomesOf(back.id) : undefined };
+    },
     async close() {
       await remote.close();
       await instance.close();
