@@ -39,7 +39,10 @@ export const MigrationRecordSchema = Type.Object(
     ...recordColumns,
     left_out: Type.Array(
       Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() }, closed),
-      { description: 'Values of the row that are not migrated, by column' },
+      {
+        description:
+          'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a record of its own, of the kind `metamodel_field`',
+      },
     ),
   }),
   { $id: 'MigrationRecord', ...closed },

@@ -1,4 +1,5 @@
 import { MAX_PAGED } from '../../../domain/exchange/portals/portals.query.ts';
+import { counted } from '../../../platform/counted.ts';
 import { cardItem, dot, given } from './portal.card.ts';
 import { document } from './portal.document.ts';
 import { addressOf, fieldsOf, PAGE_SIZE, type PortalForm } from './portal.form.ts';
@@ -30,7 +31,7 @@ ${portal.description ? html`<p>${given(portal.description)}</p>` : null}
 ${searchForm(form)}
 <main id="cards" tabindex="-1" aria-labelledby="cards-title">
 <h2 id="cards-title">${dot(portal.type_info.color)}${given(portal.type_info.label)}</h2>
-${counted(form)}
+${pageStatus(form)}
 ${cardList(form)}
 ${pager(form)}
 </main>`,
@@ -52,9 +53,8 @@ function cardList(form: PortalForm): Html {
 const lastPage = (total: number): number =>
   Math.max(1, Math.ceil(Math.min(total, MAX_PAGED - (MAX_PAGED % PAGE_SIZE)) / PAGE_SIZE));
 
-function counted({ cards: { total }, query }: PortalForm): Html {
-  const cards = total === 1 ? '1 card' : `${total} cards`;
-  return html`<p role="status">${cards}, page ${query.page} of ${lastPage(total)}</p>`;
+function pageStatus({ cards: { total }, query }: PortalForm): Html {
+  return html`<p role="status">${counted(total, 'card')}, page ${query.page} of ${lastPage(total)}</p>`;
 }
 
 function pager(form: PortalForm): Part {

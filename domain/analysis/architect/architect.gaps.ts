@@ -1,6 +1,7 @@
+import { counted } from '../../../platform/counted.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { CardName, Facts, Gap, GapKind, ScopeApplication, Severity } from './architect.types.ts';
-import { APPLICATION, counted, isLow, labelOf, listed, placeOf } from './architect.words.ts';
+import { APPLICATION, isLow, labelOf, listed, placeOf } from './architect.words.ts';
 
 /** Scales that go from good to bad. */
 const SCALES = [

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { type Answers, chose } from './architect.answers.ts';
 import { isCritical } from './architect.gaps.ts';
 import texts from './architect.options.json' with { type: 'json' };
@@ -13,7 +14,7 @@ import {
   type Severity,
   type Spend,
 } from './architect.types.ts';
-import { APPLICATION, CAPABILITY, counted, listed, relationTypesBetween } from './architect.words.ts';
+import { APPLICATION, CAPABILITY, listed, relationTypesBetween } from './architect.words.ts';
 
 /** The name of an option. */
 export const optionTitle = (id: OptionId): string => texts[id].title;

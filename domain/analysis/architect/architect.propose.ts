@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Answers, chose } from './architect.answers.ts';
 import { type Builder, createBuilder } from './architect.build.ts';
@@ -12,7 +13,7 @@ import type {
   ScopeApplication,
   ScopeCapability,
 } from './architect.types.ts';
-import { APPLICATION, CAPABILITY, counted, hasOption, listed } from './architect.words.ts';
+import { APPLICATION, CAPABILITY, hasOption, listed } from './architect.words.ts';
 
 /** What an architecture is proposed from. */
 export interface Brief {

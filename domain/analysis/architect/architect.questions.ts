@@ -1,9 +1,10 @@
+import { counted } from '../../../platform/counted.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Answers, chose } from './architect.answers.ts';
 import { isCritical } from './architect.gaps.ts';
 import questions from './architect.questions.json' with { type: 'json' };
 import type { Facts, Gap, GapKind, Question } from './architect.types.ts';
-import { APPLICATION, counted, listed } from './architect.words.ts';
+import { APPLICATION, listed } from './architect.words.ts';
 
 /** The most options of one question. */
 const MOST_OPTIONS = 30;

@@ -72,7 +72,3 @@ export function listed(names: string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
-
-/** A number with its noun. */
-export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
-  `${count} ${count === 1 ? noun : plural}`;

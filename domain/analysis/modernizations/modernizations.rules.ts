@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import type { RowOf } from '../../kernel/resources/rows.ts';
 import type { Modernization } from './modernizations.model.ts';
 import type { CardFacts, Factor, Level, ModernizationType } from './modernizations.types.ts';
@@ -175,7 +176,7 @@ function saidOf(factor: Factor, facts: CardFacts, end: string, rank: number): st
     case 'cost':
       return `it costs more than ${Math.floor(rank * 100)} % of what has costs`;
     case 'dependants':
-      return `${facts.dependants} cards rely on it`;
+      return `it is relied on by ${counted(facts.dependants, 'card')}`;
     case 'criticality':
       return `its business criticality is ${facts.criticality}`;
   }
@@ -198,7 +199,7 @@ function recommendationOf(
 }
 
 function todo(type: ModernizationType, { name, cycle, endedParts, dependants }: CardFacts): string {
-  const relying = dependants === 0 ? '' : ` after the ${dependants} cards that rely on it have moved`;
+  const relying = dependants === 0 ? '' : ` after moving ${counted(dependants, 'card')} off it`;
   switch (type) {
     case 'retire':
       return `Retire ${name}${relying}`;

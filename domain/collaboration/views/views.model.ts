@@ -19,7 +19,13 @@ export class Bookmark extends rowModel(
     id: Uuid,
     owner_id: Uuid,
     name: Type.String({ minLength: 1, maxLength: 200 }),
-    card_type: Nullable(Key),
+    card_type: Nullable(
+      Type.String({
+        ...Key,
+        description:
+          'The type for which the view is offered, and by which `is_default` is counted. It selects no cards, also in the feed: `filters.types` does',
+      }),
+    ),
     filters: Nullable(OpenObject),
     columns: Nullable(Type.Array(Type.String())),
     sort: Nullable(OpenObject),

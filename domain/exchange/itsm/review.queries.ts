@@ -1,7 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { SEE_SYNC } from './connections.queries.ts';
 import { candidatesOf, equal, hiddenPaths, unlessHidden } from './runs.queries.ts';
@@ -30,13 +30,24 @@ function questionList(hidden: string[]): ListSpec {
         sql: `case when q.kind = 'match' then q.remote - ?::text[] when not q.path = any(?::text[]) is true then q.remote end`,
         bindings: [hidden, hidden],
       },
-      reason: shown('q.reason'),
+      reason: reasonUnlessHidden(hidden),
       candidates: candidatesOf('q.candidates'),
       run_id: 'q.run_id',
       asked_at: 'utc(q.asked_at)',
     },
   };
 }
+
+/** The reason, which for a refused new record or card may name values of all mapped fields. */
+const reasonUnlessHidden = (hidden: string[]): string | Fragment =>
+  hidden.length === 0
+    ? 'q.reason'
+    : {
+        sql: `case when not coalesce(q.path = any(?::text[]), q.refused_side is not null and exists (
+          select from itsm_field_mappings f where f.mapping_id = q.mapping_id and f.card_field = any(?::text[])))
+          then q.reason end`,
+        bindings: [hidden, hidden],
+      };
 
 /**
  * Conflicts and uncertain matches that wait for a person, the oldest first. They show values of cards, and need the right

@@ -1,11 +1,12 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { fold } from './fold.ts';
 import { cardTypeFinder, guessColumns, guessType } from './mapping.guess.ts';
 import {
   isTags,
   LEFT_OUT,
   MAX_TAG,
+  relationOf,
   type TargetOption,
   TYPE_COLUMN,
   tagGroupOf,
@@ -161,8 +162,12 @@ export function checkMappings(
       } else if (!block.columns.some(({ key }) => key === column)) {
         refuse([name, column], 'unknown_column', 'is no column of it');
       } else if (to !== LEFT_OUT && !known.has(to) && !isTagGroup(target, to)) {
-        const message = target ? `${describeTarget(target).key} has no such field` : 'set $type first';
-        refuse([name, column], 'unknown_target', message);
+        const field = fieldOf(metamodel, target, to);
+        if (field?.readonly) refuse([name, column], ...readonlyError(field));
+        else {
+          const message = target ? `${describeTarget(target).key} has no such field` : 'set $type first';
+          refuse([name, column], 'unknown_target', message);
+        }
       } else if (to !== LEFT_OUT && !(target?.kind === 'card' && takesMany(to)) && used.has(to)) {
         refuse([name, column], 'duplicate_target', `the column ${used.get(to)} is mapped to it as well`);
       } else {
@@ -173,6 +178,28 @@ export function checkMappings(
     mappings[block.native_type] = Object.fromEntries(checked);
   }
   return { mappings, errors };
+}
+
+const readonlyError = ({ key, calculated }: CompiledField): [code: string, message: string] =>
+  calculated
+    ? ['calculated', `a formula computes ${key}: it cannot be imported`]
+    : ['readonly', `the service sets ${key}: it cannot be imported`];
+
+/** The field of a card or of its relations that a target names, also if it cannot be imported. */
+function fieldOf(metamodel: Metamodel, target: RowTarget | undefined, to: string): CompiledField | undefined {
+  if (target?.kind !== 'card') return undefined;
+  const relation = relationOf(to);
+  const fields = relation ? metamodel.relationTypes.get(relation.type)?.fields : target.type.fields;
+  return fields?.get((relation?.part ?? to).replace(/^attributes\./, ''));
+}
+
+/** Why a column that is not mapped is left out, if a read-only field has its name. */
+export function readonlyReason({ target }: MappedBlock, column: string): string | undefined {
+  if (target?.kind !== 'card') return undefined;
+  const field = [...target.type.fields.values()].find(
+    (one) => one.readonly && [one.key, one.label].some((name) => fold(name) === fold(column)),
+  );
+  return field && readonlyError(field)[1];
 }
 
 /** Whether a target puts the tags of a column of cards into a group, which is created if it is missing. */

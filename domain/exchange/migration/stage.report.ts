@@ -1,13 +1,11 @@
 import type { Knex } from 'knex';
+import { counted } from '../../../platform/counted.ts';
 import { queryRows } from '../../../platform/database.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
-import { type MappedBlock, unmapped } from './mapping.ts';
+import { type MappedBlock, readonlyReason, unmapped } from './mapping.ts';
 import type { MigrationRow } from './migration.model.ts';
 import { describeTarget } from './record-kinds.ts';
 import { ARCHIVED, insertRecords, type NewRecord, type Staging } from './staging.ts';
-
-/** A count with its noun. */
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 /** Creates records of the types and columns of the file: what they are mapped to, and which are left out. */
 export async function stageModel(
@@ -19,8 +17,8 @@ export async function stageModel(
     const { native_type, rows } = block;
     const place = { source_type: native_type, card_type_key: type?.key };
     const why = leftOut
-      ? `${block.kind === 'about' ? 'describes the source workspace' : 'left out on request'}: ${count(rows, 'row')}`
-      : `is no known card type, which leaves out ${count(rows, 'row')}: map it or leave it out`;
+      ? `${block.kind === 'about' ? 'describes the source workspace' : 'left out on request'}: ${counted(rows, 'row')}`
+      : `is no known card type, which leaves out ${counted(rows, 'row')}: map it or leave it out`;
     const itself: NewRecord = {
       ...place,
       line: nextLine(),
@@ -46,12 +44,12 @@ export async function stageModel(
       field(
         key,
         'conflict',
-        `is not mapped, which leaves out ${count(values, 'value')}: map it or leave it out`,
+        `${readonlyReason(one, key) ?? 'is not mapped'}, which leaves out ${counted(values, 'value')}: map it or leave it out`,
       ),
     );
     const asked = block.columns
       .filter(({ key, values }) => values > 0 && columns.get(key) === LEFT_OUT)
-      .map(({ key, values }) => field(key, 'skip', `left out on request: ${count(values, 'value')}`));
+      .map(({ key, values }) => field(key, 'skip', `left out on request: ${counted(values, 'value')}`));
     return [itself, ...open, ...asked];
   });
   await insertRecords(sql, migration.id, records);
@@ -81,7 +79,7 @@ export async function stageLeftOut(sql: Knex.Transaction, { migration, nextLine 
       display_name: field,
       card_type_key,
       action: 'conflict',
-      error_message: `${count(n, 'value')} left out: ${code.replaceAll('_', ' ')}`,
+      error_message: `${counted(n, 'value')} left out: ${code.replaceAll('_', ' ')}`,
     }),
   );
   await insertRecords(sql, migration.id, records);

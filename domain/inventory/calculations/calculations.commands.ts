@@ -21,7 +21,7 @@ import {
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { loadMetamodel, METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
-import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import {
   deleteRows,
   findRows,
@@ -230,7 +230,10 @@ async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): 
   const { metamodel } = work;
   const read = checkCalculation(metamodel, row);
   const { id, target_type_key: type, target_field_key: field } = row;
-  if (!may(ctx.caller, 'costs.view') && touchesCosts(metamodel, row, read)) throw forbidden('costs.view');
+  if (!may(ctx.caller, 'costs.view') && touchesCosts(metamodel, row, read)) {
+    const message = 'An active formula that writes or reads costs needs the permission costs.view.';
+    throw new EstateError('forbidden', message, { extra: { permission: 'costs.view' } });
+  }
   const taken = await findActive(work, row);
   if (taken) {
     throw new EstateError('field_calculated', `The formula "${taken.name}" computes ${type}.${field}.`, {

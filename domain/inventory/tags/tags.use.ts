@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { counted } from '../../../platform/counted.ts';
 import { queryRow, queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
@@ -25,14 +26,18 @@ export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Pr
   );
   const { several, elsewhere } = counts!;
   if (group.mode === 'single' && several > 0) {
-    throw new EstateError('tag_in_use', `${several} cards have several tags of the group.`, {
+    throw new EstateError('tag_in_use', `Several tags of the group are on ${counted(several, 'card')}.`, {
       extra: { card_count: several },
     });
   }
   if (elsewhere > 0) {
-    throw new EstateError('tag_in_use', `${elsewhere} cards of other types have a tag of the group.`, {
-      extra: { card_count: elsewhere },
-    });
+    throw new EstateError(
+      'tag_in_use',
+      `A tag of the group is on ${counted(elsewhere, 'card')} of other types.`,
+      {
+        extra: { card_count: elsewhere },
+      },
+    );
   }
 }
 

@@ -17,7 +17,7 @@ export interface RemoteColumn {
   remoteKind: string;
   /** The table that a reference leads to. */
   reference: string | null;
-  /** Longer texts are cut by the remote. */
+  /** Longer texts are refused or truncated by the remote. */
   maxLength: number | null;
   mandatory: boolean;
   /** The remote fills it by itself, and takes nothing for it. */

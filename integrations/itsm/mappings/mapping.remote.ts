@@ -7,6 +7,7 @@ import {
 import type { FieldRow, MappingRow, SyncValue } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { counted } from '../../../platform/counted.ts';
 import type { Connector, RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
 
 /** What does not fit the remote; only errors keep the mapping from working. */
@@ -246,7 +247,7 @@ export async function longTexts(
     level: 'warning',
     field: `field_mappings.${index}.remote_field`,
     code: 'too_short',
-    message: `takes ${bounded.find((one) => one.index === index)!.max} characters; the texts of ${count} cards are longer and would be cut`,
+    message: `takes ${bounded.find((one) => one.index === index)!.max} characters: the remote refuses or truncates the longer texts of ${counted(count, 'card')}`,
   }));
 }
 

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Connector, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
 import { changedColumn } from '../connectors/safe-write.ts';
@@ -228,7 +229,7 @@ export function createRemovals(
         const shown = record.fields[column];
         if (shown && String(shown.value ?? '') !== String(value ?? '')) lacking.push(column);
       }
-      const came = `Came back under a new key, with ${sent.length} values and ${related} relations.`;
+      const came = `Came back under a new key, with ${counted(sent.length, 'value')} and ${counted(related, 'relation')}.`;
       return lacking.length === 0 ? came : `${came} Not as it was: ${lacking.join('; ')}.`;
     },
   };

@@ -4,6 +4,7 @@ import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.s
 import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { counted } from '../../../platform/counted.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.kinds.ts';
 import type { Connector } from '../connectors/connector.ts';
@@ -148,7 +149,7 @@ async function makePlanOf(
 async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
   if (count === 0 || count === (await lastBlockedRelations(sql, work.mappingId))) return;
   const others = Object.values(work.loaded.resting).join(', ');
-  const text = `${count} relations wait for mappings that are paused or cannot run: ${others}.`;
+  const text = `Mappings that are paused or cannot run block ${counted(count, 'relation')}: ${others}.`;
   await logRun(sql, work.runId, 'plan', 'info', text);
 }
 
@@ -171,14 +172,14 @@ function readSummary({ complete, state }: RunWork): string {
   const withheld = state.withheld
     ? '; rows are kept back from the account, so that nothing is taken for gone'
     : '';
-  return `Read ${what}: ${state.fetched} records, ${state.relations} relations${withheld}.`;
+  return `Read ${what}: ${counted(state.fetched, 'record')}, ${counted(state.relations, 'relation')}${withheld}.`;
 }
 
 /** Tells that the remote's times lag behind; null where they do not. */
 const clockWarning = ({ state: { late = 0 } }: RunWork): string | null =>
   late === 0
     ? null
-    : `${late} changes bear a time from before the last reading, though they were not there then. An import over there that takes long does so; else the remote's clock or the time zone of the connection is wrong, and what newest_wins decides is too.`;
+    : `The last reading did not show ${counted(late, 'change')} of an earlier time. A long import at the remote does this; otherwise the remote's clock or the time zone of the connection is wrong, and so are the decisions of newest_wins.`;
 
 /** Stores that the plan is made, and what is known of it. @returns whether it waits for a person. */
 async function storePlan(
@@ -224,8 +225,8 @@ const informativeRows = ({ skip = 0, stage = 0, conflict = 0 }: Record<string, n
 
 const planText = ({ changes }: MadePlan, waits: string | null): string =>
   waits === null
-    ? `The plan has ${changes} changes, and is applied.`
-    : `The plan has ${changes} changes, and waits for review: ${waits}`;
+    ? `The plan has ${counted(changes, 'change')}, and is applied.`
+    : `The plan has ${counted(changes, 'change')}, and waits for review: ${waits}`;
 
 /** Why a plan is not applied at once; null when it is. */
 function reviewReason(
@@ -238,7 +239,7 @@ function reviewReason(
   if (!run.auto_apply) return 'nothing is applied without a look.';
   const { maxChanges = null, maxRatio = null } = loaded.autoApply ?? {};
   if (maxChanges !== null && changes > maxChanges) {
-    return `more than the ${maxChanges} changes that the mapping lets through.`;
+    return `more than the ${counted(maxChanges, 'change')} that the mapping lets through.`;
   }
   if (maxRatio !== null && changes > maxRatio * pairs) {
     return `more than the part of ${maxRatio} of ${pairs} pairs that the mapping lets through.`;

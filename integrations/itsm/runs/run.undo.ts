@@ -8,6 +8,7 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { enqueueJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { counted } from '../../../platform/counted.ts';
 import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outcome, PlanRow } from '../engine/plan.types.ts';
@@ -113,7 +114,7 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
         await sql('itsm_runs')
           .where({ id: run.id })
           .update({ checkpoint: JSON.stringify(at) });
-        const message = `${at.made} of ${all} rows turned round`;
+        const message = `${at.made} of ${counted(all, 'row')} planned`;
         await job.checkpoint({ sql }, { progress: (0.4 * at.made) / Math.max(all, 1), message });
       });
     }
@@ -131,7 +132,7 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
     };
     const planned = await countPlan(sql, run.id);
     const count = Object.values(planned).reduce((sum, n) => sum + n, 0);
-    await logRun(sql, run.id, 'plan', 'info', `${count} rows of the run ${of} are taken back.`);
+    await logRun(sql, run.id, 'plan', 'info', `The run ${of} is undone by ${counted(count, 'row')}.`);
     const change = {
       stage: 'apply',
       closing: JSON.stringify(closing),

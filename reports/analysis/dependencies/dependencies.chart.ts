@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import type { GraphParams } from './dependencies.graph.ts';
@@ -29,7 +30,7 @@ export function dependenciesChart(
 ): Chart {
   const near = nearest(nodes, edges, center_id);
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
-  const hops = depth === 1 ? '1 relation' : `${depth} relations`;
+  const hops = counted(depth, 'relation');
   const of = type === undefined ? '' : ` of ${typeLabel(context, type)}`;
   return {
     kind: 'graph',

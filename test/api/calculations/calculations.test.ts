@@ -373,6 +373,18 @@ describe('costs', () => {
     // errors of a formula would tell whether a cost is above a bound
     const probe = await create(type, 'cost', 'IF(data.cost > 50, 1 / 0, 1)');
     expect((await modeller.post(`${url}/${probe}/activate`)).body.permission).toBe('costs.view');
+    // a formula that is not active computes nothing, and is stored and changed without the permission
+    const inactive = { target_type_key: type, target_field_key: 'b', formula: 'data.cost', name: 'Stored' };
+    const stored = await modeller.post(url, inactive);
+    expect([stored.status, stored.body.is_active]).toEqual([201, false]);
+    const change = (id: string, by = 2) => modeller.patch(`${url}/${id}`, { formula: `data.cost * ${by}` });
+    expect((await change(stored.body.id)).status).toBe(200);
+    expect((await modeller.post(`${url}/${stored.body.id}/activate`)).body).toMatchObject({
+      permission: 'costs.view',
+      detail: 'An active formula that writes or reads costs needs the permission costs.view.',
+    });
+    await admin.post(`${url}/${stored.body.id}/activate`);
+    expect((await change(stored.body.id, 3)).body).toMatchObject({ status: 403, permission: 'costs.view' });
     expect((await trial(admin)).body.card_name).toEqual(expect.any(String));
     const wrong = await admin.post(`${url}/${id}/test`, { card_id: two });
     expect([wrong.status, wrong.body.errors?.[0]?.field]).toEqual([422, 'card_id']);

@@ -53,6 +53,18 @@ const upload = (filename: string, content: Buffer | string, more: Parameters<typ
 const stored = async () => (await t.services.db('files').count('* as n').first())!.n;
 
 describe('files', () => {
+  it.each([
+    // RFC 7578, 4.2 and RFC 6266, 4.1: a quotation mark is escaped by a backslash, or sent as %22; browsers do the latter
+    ['a\\"b.txt', 'ab.txt'],
+    ['a%22b.txt', 'a%22b.txt'],
+    // what follows the closing quotation mark is not part of the name
+    ['a"b.txt', 'a.txt'],
+  ])('with the name "%s" in the form are called %s', async (sent, name) => {
+    const { status, body } = await upload(sent, 'A text.');
+    expect([status, body.name]).toEqual([201, name]);
+    await ok(member.delete(one(body.id)), 204);
+  });
+
   it('are attached, listed, downloaded and deleted, with one event each', async () => {
     const { answer, events } = await eventsOf(t, () =>
       send([{ name: 'category', content: 'architecture' }, file('Übersicht 1.pdf', pdf)]),

@@ -149,11 +149,12 @@ describe('the validation of a mapping', () => {
     expect(problems[0].message).toContain(kind.id);
   });
 
-  it('tells what would be cut', async () => {
+  it('warns of texts that are too long for a column', async () => {
     const card = await admin.post('/api/v1/cards', { type: 'Application', name: 'n'.repeat(300) });
     expect(card.status).toBe(201);
     const { problems } = await problemsOf(push);
-    expect(problems).toEqual([expect.objectContaining({ code: 'too_short', level: 'warning' })]);
+    const message = expect.stringMatching(/: the remote refuses or truncates the longer texts of 1 card$/);
+    expect(problems).toEqual([expect.objectContaining({ code: 'too_short', level: 'warning', message })]);
     await admin.delete(`/api/v1/cards/${card.body.id}`);
   });
 

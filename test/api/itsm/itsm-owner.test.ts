@@ -117,6 +117,20 @@ describe('a connection', () => {
     const turned = () => steward.patch(`${base}/mappings/${mapping}`, { sync_direction: 'push' });
     const refused = await turned();
     expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+    // the reason of a refused new record may quote a cost where the mapping has one
+    const card = await t.services.db('cards').where({ name: 'Ledger' }).first('id');
+    const reason = 'No record can be created: 4711 is too much';
+    for (const [mapping_id, shown] of [
+      [mapping, reason],
+      [other, null],
+    ]) {
+      const question = { mapping_id, kind: 'match', card_id: card.id, refused_side: 'remote', reason };
+      await t.services.db('itsm_questions').insert(question);
+      const reasons = async (client: TestClient) =>
+        (await client.get(`${base}/questions?mapping_id=${mapping_id}&fields=reason`)).body.items;
+      expect(await reasons(admin)).toEqual([{ reason }]);
+      expect(await reasons(steward)).toEqual([{ reason: shown }]);
+    }
     await admin.delete(`${base}/mappings/${other}`);
     expect((await turned()).status).toBe(200);
     expect(await read()).toMatchObject({ owner_id: steward.userId });

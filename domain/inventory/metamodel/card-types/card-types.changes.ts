@@ -1,3 +1,4 @@
+import { counted } from '../../../../platform/counted.ts';
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
@@ -88,7 +89,7 @@ export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): 
   if (cards > 0) {
     throw new EstateError(
       'cards_present',
-      `The type has ${cards} cards, archived ones included: delete them, or hide the type.`,
+      `The type has ${counted(cards, 'card')}, archived ones included: delete them, or hide the type.`,
       { extra: { key, card_count: cards } },
     );
   }

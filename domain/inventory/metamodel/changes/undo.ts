@@ -1,3 +1,4 @@
+import { counted } from '../../../../platform/counted.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import { differing } from '../../../kernel/events/row-changes.ts';
@@ -72,7 +73,7 @@ export const undoRelationType = undoing(async (run, event) => {
   }
   const instances = await countInstances(work, event.id);
   if (instances > 0) {
-    return { code: 'instances_present', message: `There are ${instances} relations of the type.` };
+    return { code: 'instances_present', message: `The type has ${counted(instances, 'relation')}.` };
   }
   await removeRelationType(run, row);
   return null;

@@ -1,3 +1,4 @@
+import { counted } from '../../../../platform/counted.ts';
 import { queryRows } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
@@ -78,7 +79,7 @@ export async function deleteRelationType(run: ChangeRun, key: string): Promise<J
   const before = await lockRelationType(run, key);
   const instances = await countInstances(work, key);
   if (instances > 0 && !run.force) {
-    const message = `There are ${instances} relations of the type; force=true deletes them with it.`;
+    const message = `The type has ${counted(instances, 'relation')}; force=true deletes them with it.`;
     throw new EstateError('instances_present', message, {
       extra: { message, instance_count: instances, key },
     });
@@ -205,7 +206,7 @@ async function requireCardinality({ sql }: Work, key: string, cardinality: Cardi
     const { cards } = first;
     throw new EstateError(
       'cardinality_violated',
-      `${cards} cards have several relations of the type as their ${side.slice(0, 6)}, which ${cardinality} does not allow.`,
+      `${cardinality} does not allow ${counted(cards, 'card')} to have several relations of the type as their ${side.slice(0, 6)}.`,
       { extra: { card_count: cards, card_ids: rows.map(({ id }) => id) } },
     );
   }

@@ -96,7 +96,7 @@ it('says what to do, and why', () => {
   });
   expect(judged({ cycle: postgres(null, true) })!.recommendation).toContain('has ended');
   expect(judged({ time: 'eliminate', dependants: 3 })!.recommendation).toBe(
-    'Retire Claims Desk after the 3 cards that rely on it have moved: TIME model eliminate.',
+    'Retire Claims Desk after moving 3 cards off it: TIME model eliminate.',
   );
   expect(judged({ endedParts: 4, endedPartNames: ['Tomcat 7', 'Java 6', 'AIX 5'] })).toMatchObject({
     modernization_type: 'upgrade',

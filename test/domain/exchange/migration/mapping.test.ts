@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { convertRow } from '../../../../domain/exchange/migration/convert.ts';
 import { addressesOf } from '../../../../domain/exchange/migration/convert.values.ts';
 import { guessType } from '../../../../domain/exchange/migration/mapping.guess.ts';
-import { mapBlocks, unmapped } from '../../../../domain/exchange/migration/mapping.ts';
+import {
+  checkMappings,
+  mapBlocks,
+  readonlyReason,
+  unmapped,
+} from '../../../../domain/exchange/migration/mapping.ts';
 import {
   columnTargets,
   describeTarget,
@@ -281,4 +286,35 @@ it('finds addresses in whatever they stand, in a time that grows with the cell a
   const started = performance.now();
   expect(addressesOf('a'.repeat(100_000))).toEqual([]);
   expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+describe('read-only fields', () => {
+  const withTotal = (more: object) => {
+    const type = metamodel.cardTypes.get('Application')!;
+    const total = {
+      key: 'total',
+      label: 'Total sum',
+      type: 'number',
+      readonly: true,
+      calculated: false,
+      ...more,
+    };
+    const fields = new Map([...type.fields, ['total', total]]);
+    const cardTypes = new Map([...metamodel.cardTypes, ['Application', { ...type, fields }]]);
+    return { ...metamodel, cardTypes } as unknown as typeof metamodel;
+  };
+  it.each([
+    ['calculated', { calculated: true }, 'a formula computes total: it cannot be imported'],
+    ['readonly', {}, 'the service sets total: it cannot be imported'],
+  ])('refuse a column as %s', (code, more, message) => {
+    const around = withTotal(more);
+    const app = block('Application', 'id', 'sum');
+    const one = mapBlocks(around, 'leanix', [app], null)[0]!;
+    for (const to of ['total', 'attributes.total']) {
+      const { errors } = checkMappings(around, [app], { Application: { sum: to } }, () => one.target);
+      expect(errors).toEqual([{ field: 'field_mappings.Application.sum', code, message }]);
+    }
+    expect(readonlyReason(one, 'Total sum')).toBe(message);
+    expect(readonlyReason(one, 'sum')).toBeUndefined();
+  });
 });
