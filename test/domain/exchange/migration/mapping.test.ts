@@ -15,6 +15,7 @@ import {
   kindOfSheet,
 } from '../../../../domain/exchange/migration/record-kinds.ts';
 import type { SourceBlock } from '../../../../domain/exchange/migration/source.types.ts';
+import { compileField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { seededMetamodel } from '../../inventory/cards/seeded-metamodel.ts';
 
 const metamodel = seededMetamodel();
@@ -289,25 +290,20 @@ it('finds addresses in whatever they stand, in a time that grows with the cell a
 });
 
 describe('read-only fields', () => {
-  const withTotal = (more: object) => {
+  const withTotal = (calculated: boolean): typeof metamodel => {
     const type = metamodel.cardTypes.get('Application')!;
-    const total = {
-      key: 'total',
-      label: 'Total sum',
-      type: 'number',
-      readonly: true,
-      calculated: false,
-      ...more,
+    const field = { key: 'total', label: 'Total sum', type: 'number', weight: 0, readonly: true } as const;
+    const fields = new Map([...type.fields, ['total', compileField(field, calculated)]]);
+    return {
+      ...metamodel,
+      cardTypes: new Map([...metamodel.cardTypes, ['Application', { ...type, fields }]]),
     };
-    const fields = new Map([...type.fields, ['total', total]]);
-    const cardTypes = new Map([...metamodel.cardTypes, ['Application', { ...type, fields }]]);
-    return { ...metamodel, cardTypes } as unknown as typeof metamodel;
   };
   it.each([
-    ['calculated', { calculated: true }, 'a formula computes total: it cannot be imported'],
-    ['readonly', {}, 'the service sets total: it cannot be imported'],
-  ])('refuse a column as %s', (code, more, message) => {
-    const around = withTotal(more);
+    ['calculated', true, 'a formula computes total: it cannot be imported'],
+    ['readonly', false, 'the service sets total: it cannot be imported'],
+  ])('refuse a column as %s', (code, calculated, message) => {
+    const around = withTotal(calculated);
     const app = block('Application', 'id', 'sum');
     const one = mapBlocks(around, 'leanix', [app], null)[0]!;
     for (const to of ['total', 'attributes.total']) {
