@@ -123,7 +123,7 @@ function joinArrays<T extends Uint32Array | Float64Array | Float32Array>(
   const all = new make(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
-    all.set(part as never, at);
+    all.set(part, at);
     at += part.length;
   }
   return all;

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
-import type { Sql } from '../../platform/database.ts';
+import { queryValue, type Sql } from '../../platform/database.ts';
 import { jsonRows } from './report.json-rows.ts';
 import { literal } from './report.sql.ts';
 
@@ -94,6 +94,5 @@ export const tagGroupsOf = (type: string): Fragment => ({
 
 /** The text that a query of one column and one row gives. */
 export async function readText(sql: Sql, query: Fragment): Promise<string> {
-  const { rows } = await sql.raw(query.sql, query.bindings as never);
-  return rows[0].text;
+  return await queryValue(sql, query.sql, query.bindings);
 }

@@ -1,4 +1,4 @@
-import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
 import type { AiSettings } from './ai.provider.ts';
 
 // Reservations are serialised, so that each sees all earlier ones; the lock is held for milliseconds.
@@ -121,10 +121,10 @@ export async function noteOutcome(
 
 /** The outcomes of all questions of all processes. */
 export async function readOutcomes(sql: Sql): Promise<AiOutcomes[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select provider, purpose, outcome, questions::float8 as questions, calls::float8 as calls,
        tokens_in::float8 as "tokensIn", tokens_out::float8 as "tokensOut"
      from ai_outcomes order by provider, purpose, outcome`,
   );
-  return rows;
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { type CardListNeeds, listCards } from '../../inventory/cards/cards.list.ts';
@@ -98,7 +98,8 @@ async function capabilitiesOf(
 ): Promise<{ id: string; objective_id: string }[]> {
   if (objectiveIds.length === 0) return [];
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select distinct c.id, e.objective_id from (
        select r.source_id as objective_id, r.target_id as peer_id from relations r
        where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
@@ -114,7 +115,6 @@ async function capabilitiesOf(
       MOST_CAPABILITIES,
     ],
   );
-  return rows;
 }
 
 const twice = (...values: unknown[]): unknown[] => [...values, ...values];
@@ -148,7 +148,8 @@ async function readBelow(
 ): Promise<{ id: string; name: string; parent_id: string | null }[]> {
   if (ids.length === 0) return [];
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `with recursive below as (
        select c.id, 0 as depth from cards c where c.id = any(?::uuid[])
        union
@@ -160,7 +161,6 @@ async function readBelow(
      where c.type = ? and (${visible.sql}) order by b.depth, c.name_key, c.id limit ?`,
     [ids, CAPABILITY, ...visible.bindings, MOST_CAPABILITIES],
   );
-  return rows;
 }
 
 /** The lists to choose from, with the members of their items. */

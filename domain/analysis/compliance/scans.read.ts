@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Sql } from '../../../platform/database.ts';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
 import { compileApplies } from '../../governance/compliance/rules/rules.compile.ts';
 import type { ReadingRule } from '../../governance/compliance/rules/rules.types.ts';
 import { command } from '../../kernel/command.ts';
@@ -145,12 +144,12 @@ async function candidates(
   after: string,
 ): Promise<{ id: string; type: string }[]> {
   const applies = compileApplies(metamodel, rule.applies, today);
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select c.id, c.type from cards c where c.status = 'ACTIVE' and (${applies.sql}) and c.id > ?::uuid
      order by c.id limit ${PAGE}`,
     [...applies.bindings, after],
   );
-  return rows;
 }
 
 /** The cards whose fields for the rule may be sent to a model; never costs, since findings are visible without `costs.view`. */

@@ -1,3 +1,4 @@
+import { queryRows } from '../../../platform/database.ts';
 import type { Severity } from '../../governance/compliance/compliance.model.ts';
 import { compileRule, evidenceOf } from '../../governance/compliance/rules/rules.compile.ts';
 import type { ComplianceRule } from '../../governance/compliance/rules/rules.types.ts';
@@ -111,7 +112,8 @@ export async function readKnown(
   after: string,
   upto: string | null,
 ): Promise<Known[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select to_jsonb(f) as row, json_build_object('id', c.id, 'type', c.type) as card
      from compliance_findings f join cards c on c.id = f.card_id
      where f.regulation = ? and f.rule_key = ? and f.card_id > ?::uuid
@@ -119,7 +121,6 @@ export async function readKnown(
      order by f.card_id, f.decision = 'new', f.id`,
     [regulation, rule_key, after, upto],
   );
-  return rows;
 }
 
 /**

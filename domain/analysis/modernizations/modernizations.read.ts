@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -48,7 +48,8 @@ export async function readCardFacts(
   const { type, after, limit, today } = asked;
   const others = metamodel.visibleTypes.filter((key) => !NO_DEPENDANTS.includes(key));
   const parts = type === PART_TYPE ? [] : metamodel.visibleTypes.filter((key) => key === PART_TYPE);
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `with page as materialized (
        select c.* from cards c
        where c.type = ? and c.status = 'ACTIVE' and (?::uuid is null or c.id > ?::uuid) order by c.id limit ?
@@ -103,5 +104,4 @@ export async function readCardFacts(
       today,
     ],
   );
-  return rows;
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -82,13 +82,13 @@ interface SupplierCard {
 }
 
 async function supplierCards(sql: Sql): Promise<SupplierCard[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select c.id, c.name, c.alias, c.attributes ->> 'website' as website, c.attributes ->> 'providerType' as kind,
        left(c.description, 1000) as description
      from cards c where c.type = ? and c.status = 'ACTIVE' order by c.id`,
     [SUPPLIER_TYPE],
   );
-  return rows;
 }
 
 async function relatedCards(
@@ -104,7 +104,8 @@ async function relatedCards(
     all
       .filter((type) => type[supplier] === SUPPLIER_TYPE && types.includes(type[other]))
       .map(({ key }) => key);
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select e.supplier, e.card from (
        select r.source_id as supplier, r.target_id as card from relations r where r.type = any(?::text[])
        union
@@ -113,7 +114,6 @@ async function relatedCards(
      order by e.card, e.supplier`,
     [keys('source_type_key', 'target_type_key'), keys('target_type_key', 'source_type_key')],
   );
-  return rows;
 }
 
 /** The attributes of a type whose key or label says that they name a supplier. */
@@ -188,7 +188,8 @@ export async function readSupplied(
   metamodel: Metamodel,
   ids: readonly string[],
 ): Promise<SuppliedCard[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select c.id, c.name, c.subtype, left(c.description, 1000) as description,
        nullif(left(c.attributes ->> 'productName', ${LONGEST_NAME}), '') as product,
        array(select t.name from relations r join cards t on t.id = r.target_id
@@ -202,7 +203,6 @@ export async function readSupplied(
       ids,
     ],
   );
-  return rows;
 }
 
 /** Options of `businessCriticality` of applications that are critical to the business. */

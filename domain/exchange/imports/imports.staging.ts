@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryValue, type Sql } from '../../../platform/database.ts';
 import type { StagedCard } from './imports.cards.types.ts';
 import type { StagedRelation } from './imports.relations.stage.ts';
 import type { ImportKind } from './imports.row.ts';
@@ -42,10 +42,7 @@ export async function storeRows(
 
 /** How many rows of the file are staged. */
 export async function countRows(sql: Sql, jobId: string, kind: ImportKind): Promise<number> {
-  const { rows } = await sql.raw(`select count(*)::int as n from ${rowsTable[kind]} where job_id = ?`, [
-    jobId,
-  ]);
-  return rows[0].n;
+  return await queryValue(sql, `select count(*)::int as n from ${rowsTable[kind]} where job_id = ?`, [jobId]);
 }
 
 /** Writes what became of rows, in one statement. */

@@ -1,7 +1,7 @@
 import { approvalStatuses } from '../../../domain/inventory/cards/cards.model.ts';
 import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { phraseOf } from './question.words.ts';
@@ -36,11 +36,11 @@ export interface NamedTag {
 
 /** The names of tags, for the vocabulary. */
 export async function readTagNames(db: Sql): Promise<NamedTag[]> {
-  const { rows } = await db.raw(
+  return await queryRows(
+    db,
     `select g.name as "group", t.name as tag from tags t join tag_groups g on g.id = t.tag_group_id
      order by g.name, t.name, t.id limit ${MOST_TAGS}`,
   );
-  return rows;
 }
 
 const fieldKinds: Record<CompiledField['type'], FieldKind> = {

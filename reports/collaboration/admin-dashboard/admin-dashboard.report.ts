@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryValue, type Sql } from '../../../platform/database.ts';
 import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -79,8 +79,7 @@ type Input = ReportInput<Params>;
 
 /** The first row's `answer`. */
 async function one<T>(sql: Sql, text: string, bindings: unknown[]): Promise<T> {
-  const { rows } = await sql.raw(text, bindings as never);
-  return rows[0].answer;
+  return await queryValue(sql, text, bindings);
 }
 
 interface CardFigures {

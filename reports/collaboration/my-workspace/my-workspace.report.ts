@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport } from '../../kernel/report.ts';
@@ -42,7 +43,8 @@ export const myWorkspaceReport = defineReport({
   variant: (ctx) => ctx.caller.userId ?? '',
   async compute({ sql, ctx, cards, filtered, moment }) {
     const me = ctx.caller.userId;
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with mine as (
          select count(*) as cards, count(*) filter (where c.approval_status = 'BROKEN') as broken
          from cards c where c.id in (select s.card_id from stakeholders s where s.user_id = ?::uuid) and ${cards.sql}
@@ -78,9 +80,8 @@ export const myWorkspaceReport = defineReport({
         ...cards.bindings,
         me,
         ...cards.bindings,
-      ] as never,
+      ],
     );
-    return rows[0].answer;
   },
   chart: (answer) => myWorkspaceChart(answer),
   tables: (answer) => [

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { closed, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -116,7 +117,8 @@ export const stakeholderDirectoryReport = defineReport({
     }));
     const holder = `jsonb_build_object('user_id', h.user_id, 'display_name', h.display_name, 'email', h.email,
       'cards', h.cards, 'card_count', h.card_count)`;
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with role as (
          select * from jsonb_to_recordset(?::jsonb) as r(type text, place int, rank int, key text, head jsonb)
        ), held as (
@@ -152,9 +154,8 @@ export const stakeholderDirectoryReport = defineReport({
         from,
         from + params.cards,
         JSON.stringify(heads),
-      ] as never,
+      ],
     );
-    return rows[0].answer;
   },
   chart: (answer) => stakeholderDirectoryChart(answer),
   tables: (answer) => [holdersTable(answer), cardsTable(answer)],

@@ -29,7 +29,7 @@ export async function readViews(ctx: Ctx): Promise<PlacedView[]> {
   const visible = visibleDiagrams(ctx);
   const { rows } = await ctx.db.raw(
     `select d.id from diagrams d where ${visible.sql} order by d.id`,
-    visible.bindings as never,
+    visible.bindings,
   );
   const views: PlacedView[] = [];
   for (const { id } of rows as { id: string }[]) {

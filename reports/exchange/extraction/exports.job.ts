@@ -113,7 +113,7 @@ export async function readManifest(ctx: Ctx, jobId: string): Promise<Manifest> {
   const [visible] = visibleJobs(ctx);
   const { rows } = await ctx.db.raw(
     `select j.status, j.result from jobs j where j.id = ? and j.kind = ?${visible ? ` and ${visible.sql}` : ''}`,
-    [jobId, exportJob.kind, ...(visible?.bindings ?? [])] as never,
+    [jobId, exportJob.kind, ...(visible?.bindings ?? [])],
   );
   if (!rows[0]) throw notFound('export', jobId);
   if (!rows[0].result) throw missingResult(jobId, rows[0].status);

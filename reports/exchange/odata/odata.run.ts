@@ -10,7 +10,7 @@ import { invalidQuery } from './odata.errors.ts';
  * @throws EstateError `odata_invalid_query`.
  */
 export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): Promise<Row[]> {
-  const { rows } = await running(() => ctx.db.raw(sql, bindings as never));
+  const { rows } = await running(() => ctx.db.raw(sql, bindings));
   return rows;
 }
 

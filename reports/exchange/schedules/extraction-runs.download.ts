@@ -20,7 +20,7 @@ export async function runFile(ctx: Ctx, id: string, runId: string, which: RunFil
     .where({ 'r.id': runId, 'r.schedule_id': id })
     .whereNull('r.removed_at')
     .first('r.file_id', 'r.manifest_id', {
-      own: ctx.db.raw(`(${own.sql}) is true`, own.bindings as never),
+      own: ctx.db.raw(`(${own.sql}) is true`, own.bindings),
     });
   const fileId = which === 'file' ? run?.file_id : run?.manifest_id;
   if (!fileId) throw notFound('file of the run', runId);

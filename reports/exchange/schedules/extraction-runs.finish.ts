@@ -115,7 +115,7 @@ async function recipients(sql: Knex.Transaction, ownerId: string | null): Promis
   const { rows: owners } = await sql.raw(
     `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
      where u.id = ? and p.is_active`,
-    [ownerId as never],
+    [ownerId],
   );
   if (owners[0]) return [owners[0].id];
   const { rows } = await sql.raw(

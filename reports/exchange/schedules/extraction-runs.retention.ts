@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
 
 /** The history of a schedule goes back so far. */
@@ -21,7 +21,8 @@ export interface OutdatedRun {
  * age, since it is the latest.
  */
 export async function outdatedRuns(sql: Sql, scheduleId: string): Promise<OutdatedRun[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `with kept as (
        select r.*, row_number() over (order by slot desc) as place
        from extraction_runs r where r.schedule_id = ? and r.status = 'succeeded' and r.removed_at is null
@@ -35,7 +36,6 @@ export async function outdatedRuns(sql: Sql, scheduleId: string): Promise<Outdat
      order by r.slot limit 1000`,
     [scheduleId],
   );
-  return rows;
 }
 
 /** Notes that a run's files are gone; what is stored of them here goes with the next clean-up. */
@@ -43,7 +43,7 @@ export async function noteRemoved(sql: Sql, run: OutdatedRun): Promise<void> {
   await sql.raw(
     `with noted as (update extraction_runs set removed_at = now() where id = ?)
      update files set expires_at = now() where id in (?, ?)`,
-    [run.id, run.file_id as never, run.manifest_id as never],
+    [run.id, run.file_id, run.manifest_id],
   );
 }
 
@@ -58,7 +58,8 @@ export async function schedulesWithFiles(sql: Sql): Promise<string[]> {
 
 /** Removes what is left of runs that are long over. @returns how many. */
 export async function removeOldRuns(sql: Sql): Promise<number> {
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `with gone as (
        delete from extraction_runs r
        where r.created_at < now() - interval '${HISTORY_DAYS} days'
@@ -69,5 +70,4 @@ export async function removeOldRuns(sql: Sql): Promise<number> {
        update files f set expires_at = now() from gone g where f.id in (g.file_id, g.manifest_id)
      ) select count(*)::int as n from gone`,
   );
-  return rows[0].n;
 }

@@ -50,7 +50,7 @@ async function placeRun(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
   await sql.raw(
     `insert into extraction_runs (schedule_id, job_id, trigger, slot) select ?, ?, 'schedule', ? where ?::timestamptz is not null
      on conflict (job_id) do nothing`,
-    [job.scheduleId, job.id, job.slot as never, job.slot as never],
+    [job.scheduleId, job.id, job.slot, job.slot],
   );
   return true;
 }

@@ -211,7 +211,7 @@ async function lock(ctx: Ctx, work: Work, id: string): Promise<ScheduleRow> {
   const { rows } = await work.sql.raw(
     `select e.secret from extraction_schedules e join job_schedules s on s.key = e.schedule_key
      where ${conditions.map(({ sql }) => sql).join(' and ')} for update`,
-    conditions.flatMap(({ bindings }) => bindings) as never,
+    conditions.flatMap(({ bindings }) => bindings),
   );
   if (!rows[0]) throw notFound('extraction schedule', id);
   return { ...(await tellRow(work, id)), secret: rows[0].secret } as ScheduleRow;

@@ -157,7 +157,7 @@ async function oneOf(sql: Sql, spec: ListSpec, where: Condition[], missing: () =
   const item = projection(spec.members, undefined);
   const { rows } = await sql.raw(
     `select ${item.sql}::text as item from ${spec.from} where ${where.map((one) => `(${one.sql})`).join(' and ')}`,
-    [...item.bindings, ...where.flatMap(({ bindings }) => bindings)] as never,
+    [...item.bindings, ...where.flatMap(({ bindings }) => bindings)],
   );
   if (!rows[0]) throw missing();
   return rows[0].item;

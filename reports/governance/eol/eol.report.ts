@@ -5,6 +5,7 @@ import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fie
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { Choice, closed, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
@@ -103,7 +104,7 @@ export const eolReport = defineReport({
     const seen = visibleCards(ctx);
     const relationTypes = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
     const today = moment.toISOString().slice(0, 10);
-    const { rows } = await sql.raw(ITEMS(cards.sql, seen.sql), [
+    return await queryValue(sql, ITEMS(cards.sql, seen.sql), [
       today,
       days,
       typesOfProducts(ctx.metamodel),
@@ -113,8 +114,7 @@ export const eolReport = defineReport({
       relationTypes,
       ...seen.bindings,
       status === undefined ? null : status.split(','),
-    ] as never);
-    return rows[0].answer;
+    ]);
   },
   chart: (answer, _params, context) => eolChart(answer, context),
   tables: (answer) => [itemsTable(answer), appsTable(answer), summaryTable(answer)],

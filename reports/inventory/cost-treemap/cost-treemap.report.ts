@@ -92,7 +92,7 @@ async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: str
   const { rows } = await sql.raw(`select from cards c where c.id = ?::uuid and ${visible.sql}`, [
     id,
     ...visible.bindings,
-  ] as never);
+  ]);
   if (rows.length === 0) throw unseenCard(ctx, notFound('card', id));
 }
 

@@ -1,4 +1,5 @@
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { queryRows } from '../../../platform/database.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import type { ReportInput } from '../../kernel/report.ts';
 
@@ -17,7 +18,8 @@ export async function recentEvents(
     relations ? '' : 'and e.relation_id is null',
     narrowed ? `and (${cards.sql})` : '',
   ].join(' ');
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select e.id, e.card_id, c.name as card_name, e.event_type,
             ${costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))"} as data,
             u.display_name as user_display_name, utc(e.at) as created_at
@@ -27,7 +29,6 @@ export async function recentEvents(
        and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
        ${conditions}
      order by e.position desc limit ?`,
-    [hidden, hidden, ...(narrowed ? cards.bindings : []), most] as never,
+    [hidden, hidden, ...(narrowed ? cards.bindings : []), most],
   );
-  return rows;
 }

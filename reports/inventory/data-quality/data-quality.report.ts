@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
@@ -73,8 +74,8 @@ export const dataQualityReport = defineReport({
             and not exists (select from relations r where r.source_id = c.id)
             and not exists (select from relations r where r.target_id = c.id)
             and not exists (select from cards p where p.parent_id = c.id)`;
-    const { rows } = await sql.raw(
-      // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
+    return await queryValue(
+      sql, // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
       // since cannot be stale, which spares looking for the last change of it. The cards of a moment are put together once,
       // those of now are read twice, as all processors can do it
       `with seen as ${past ? 'materialized' : 'not materialized'} (
@@ -113,9 +114,8 @@ export const dataQualityReport = defineReport({
            'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
          'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
        from by_type`,
-      [stale, stale, ...cards.bindings, params.worst, ...(past ? [] : cards.bindings)] as never,
+      [stale, stale, ...cards.bindings, params.worst, ...(past ? [] : cards.bindings)],
     );
-    return rows[0].answer;
   },
   tables: (answer) => [typesTable(answer), worstTable(answer), totalsTable(answer)],
   chart: (answer, _params, context) => dataQualityChart(answer, context),

@@ -45,7 +45,7 @@ export async function countTypes(
             (sum(c.data_quality) * 10)::bigint as tenths
      from cards c where c.status = 'ACTIVE' and c.type = any(?::text[]) and ${narrowed.sql}
      group by 1, 2, 3, 4`,
-    [...lifecyclePhases.map(() => today), types, ...narrowed.bindings] as never,
+    [...lifecyclePhases.map(() => today), types, ...narrowed.bindings],
   );
   for (const { type, approval, quarter, phase, cards, tenths } of rows) {
     counts.get(type)!.push({ approval, quarter, phase, cards, qualityTenths: tenths });

@@ -33,7 +33,7 @@ export async function readKpiSeries(
             case when b.total > ? then b.step * ? else b.usual * ? end * 1000 as gap,
             case when b.total > ? then floor((s.at - b.first) / b.step) else s.at end as stretch
      from s cross join b order by stretch, s.slot desc`,
-    [from ?? null, to ?? null, MOST, MOST, GAP.thinned, GAP.all, MOST] as never,
+    [from ?? null, to ?? null, MOST, MOST, GAP.thinned, GAP.all, MOST],
   );
   const points: KpiSeries['points'] = [];
   let before: number | undefined;

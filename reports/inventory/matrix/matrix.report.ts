@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -52,7 +53,8 @@ export const matrixReport = defineReport({
     const pairs = relatedPairs(ctx, params.row_type, params.col_type);
     const line = (alias: string) =>
       `json_build_object('id', ${alias}.id, 'name', ${alias}.name, 'parent_id', ${alias}.parent_id)`;
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with l as materialized (
          select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ? and ${cards.sql}
        ), k as materialized (
@@ -66,9 +68,8 @@ export const matrixReport = defineReport({
          || ',"intersections":'
          || (select ${jsonLines(`json_build_object('row_id', x.card_id, 'col_id', x.other_id)`, 'x.card_id, x.other_id')} from x)
          || '}' as answer`,
-      [params.row_type, ...cards.bindings, params.col_type, ...visible.bindings, ...pairs.bindings] as never,
+      [params.row_type, ...cards.bindings, params.col_type, ...visible.bindings, ...pairs.bindings],
     );
-    return rows[0].answer;
   },
   tables: ({ rows, columns, intersections }) => [
     {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { queryRows } from '../../../platform/database.ts';
 import { literal } from './as-of.events.ts';
 import type { AsOfTable, OldValuesTable } from './as-of.tables.ts';
 
@@ -11,7 +12,8 @@ export interface Column {
 
 /** The columns of tables, in their order. */
 export async function columnsOf(sql: Knex.Transaction, tables: string[]): Promise<Column[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
      from pg_attribute a join pg_class c on c.oid = a.attrelid
      where c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[]) and a.attnum > 0
@@ -19,7 +21,6 @@ export async function columnsOf(sql: Knex.Transaction, tables: string[]): Promis
      order by a.attrelid, a.attnum`,
     [tables],
   );
-  return rows;
 }
 
 /** Which columns are computed from others, over the alias of the old values. */

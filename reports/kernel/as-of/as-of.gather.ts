@@ -22,7 +22,7 @@ export async function gather(
   // sorting the groups' events once more would take longer than all the rest. Sorting by row would mix the order up in which
   // the events come: with few of them it looks as cheap as hashing
   await sql.raw('set local enable_sort = off');
-  await sql.raw(`create unlogged table ${table} as ${query}`, bindings as never);
+  await sql.raw(`create unlogged table ${table} as ${query}`, bindings);
   // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
   // not tell that
   await sql.raw(`set local enable_sort to default;

@@ -87,7 +87,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
             'metric_value', k.n, 'attributes', k.attributes)`,
          'k.name_key, k.id',
        )} as items from k`,
-      [PROCESS, ...cards.bindings, ...pairs.bindings, CAPABILITY, ...visible.bindings] as never,
+      [PROCESS, ...cards.bindings, ...pairs.bindings, CAPABILITY, ...visible.bindings],
     );
     return `{"metric":${JSON.stringify(params.metric)},"items":${rows[0].items}}`;
   },

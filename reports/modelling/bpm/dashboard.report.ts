@@ -1,6 +1,7 @@
 import Type, { type TProperties } from 'typebox';
 import { closed, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -61,7 +62,8 @@ export const bpmDashboardReport = defineReport({
   dependsOn: (topic) => topic === `cards:${PROCESS}` || topic === 'metamodel' || topic === BPM_TOPIC,
   variant: () => '',
   async compute({ sql, cards }) {
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with p as materialized (
          select c.id, c.name, c.name_key, c.attributes from cards c where c.type = ? and ${cards.sql}),
        drawn as (select count(*) as n from p ${shownDiagram}),
@@ -80,9 +82,8 @@ export const bpmDashboardReport = defineReport({
          'diagram_coverage', (select json_build_object('with_diagram', drawn.n, 'total', total.n,
              'percentage', case when total.n = 0 then 0 else round(100.0 * drawn.n / total.n, 1) end)
            from drawn, total))::text as answer`,
-      [PROCESS, ...cards.bindings] as never,
+      [PROCESS, ...cards.bindings],
     );
-    return rows[0].answer;
   },
   chart: (answer, _params, context) => bpmDashboardChart(answer, context),
   tables: ({ total_processes, top_risk_processes, diagram_coverage, ...by }) => [

@@ -2,6 +2,7 @@ import Type, { type TProperties } from 'typebox';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -43,7 +44,8 @@ export const processDependenciesReport = defineReport({
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
   async compute({ sql, ctx, cards }) {
     const shown = ctx.metamodel.visibleRelationTypes.includes(DEPENDENCY);
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, ${reportAttributes(ctx, [PROCESS])} as attributes
          from cards c where c.type = ? and ${cards.sql})
@@ -55,9 +57,8 @@ export const processDependenciesReport = defineReport({
          'r.source_id, r.target_id, r.id',
        )} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
          where r.type = '${DEPENDENCY}' and ?::boolean) || '}' as answer`,
-      [PROCESS, ...cards.bindings, shown] as never,
+      [PROCESS, ...cards.bindings, shown],
     );
-    return rows[0].answer;
   },
   chart: (answer, _params, context) => processDependenciesChart(answer, context),
   tables: ({ nodes, edges }) => [

@@ -75,7 +75,7 @@ export const elementApplicationMapReport = defineReport({
          `json_build_object('application_id', k.id, 'application_name', k.name, 'elements', k.elements)`,
          'k.name_key, k.id',
        )} as items from k`,
-      [PROCESS, ...cards.bindings, APPLICATION, ...visible.bindings] as never,
+      [PROCESS, ...cards.bindings, APPLICATION, ...visible.bindings],
     );
     return `{"items":${rows[0].items}}`;
   },

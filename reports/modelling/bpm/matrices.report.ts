@@ -3,6 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { queryValue } from '../../../platform/database.ts';
 import type { Column } from '../../kernel/formats/formats.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -69,15 +70,15 @@ async function matrixText(
 ): Promise<string> {
   const pairs = relatedTo(ctx, other);
   const joined = `(${pairs.sql}) b join p on p.id = b.process_id join k on k.id = b.other_id`;
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
      k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}),
      x as (${cells.from(joined)})
      select '{"rows":' || (select ${lines('p')} from p) || ',"columns":' || (select ${lines('k')} from k)
        || ',"cells":' || (select ${jsonLines(cells.json, cells.order)} from x) || '}' as answer`,
-    [PROCESS, ...cards.bindings, other, ...visible.bindings, ...pairs.bindings] as never,
+    [PROCESS, ...cards.bindings, other, ...visible.bindings, ...pairs.bindings],
   );
-  return rows[0].answer;
 }
 
 /**

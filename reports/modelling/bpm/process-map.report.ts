@@ -3,6 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
@@ -87,7 +88,8 @@ export const processMapReport = defineReport({
     const named = (type: string) =>
       `(select ${jsonLines(`json_build_object('id', c.id, 'name', c.name)`, 'c.name_key, c.id')}
         from cards c where c.type = '${type}' and ${visible.sql})`;
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
            ${reportAttributes(ctx, [PROCESS])} as attributes
@@ -124,9 +126,8 @@ export const processMapReport = defineReport({
         ...[apps!, data!, orgs!, contexts!].flatMap(({ bindings }) => [...bindings, ...visible.bindings]),
         ...visible.bindings,
         ...visible.bindings,
-      ] as never,
+      ],
     );
-    return rows[0].answer;
   },
   chart: ({ items }, _params, context) => processMapChart(items, context),
   tables: ({ items }) => {

@@ -3,6 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -83,7 +84,8 @@ export const valueStreamMatrixReport = defineReport({
     const seen = (name: string, pairs: { sql: string }, type: string) =>
       `${name} as materialized (select b.process_id, b.other_id from (${pairs.sql}) b join p on p.id = b.process_id
          join cards c on c.id = b.other_id where c.type = '${type}' and ${visible.sql})`;
-    const { rows } = await sql.raw(
+    return await queryValue(
+      sql,
       `with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
            ${reportAttributes(ctx, [PROCESS])} as attributes
@@ -120,9 +122,8 @@ export const valueStreamMatrixReport = defineReport({
         ...[orgs!, contexts!, apps!].flatMap(({ bindings }) => [...bindings, ...visible.bindings]),
         ...visible.bindings,
         ...visible.bindings,
-      ] as never,
+      ],
     );
-    return rows[0].answer;
   },
   chart: (answer, _params, context) => valueStreamChart(answer, NO_CONTEXT, context),
   tables({ organizations, contexts, cells, unassigned }) {

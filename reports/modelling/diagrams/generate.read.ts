@@ -27,7 +27,7 @@ export async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
   const active = activeCards(ctx);
   const { rows: middle } = await ctx.db.raw(
     `select c.id, c.name, c.type from cards c where c.id = ?::uuid and ${active.sql}`,
-    [asked.card_id, ...active.bindings] as never,
+    [asked.card_id, ...active.bindings],
   );
   if (!middle[0]) throw notFound('card', asked.card_id);
   const near = await reportCards(ctx, asked.filter);
@@ -49,7 +49,7 @@ export async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
         cards.map(({ id }) => id),
         ...near.bindings,
         room + 1,
-      ] as never,
+      ],
     );
     truncated = rows.length > room;
     const reached = rows.slice(0, room) as DrawnCard[];
@@ -61,7 +61,7 @@ export async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
     `select r.source_id as source, r.target_id as target, r.type from relations r
      where r.source_id = any(?::uuid[]) and r.target_id = any(?::uuid[]) and r.type = any(?::text[])
      order by r.source_id, r.target_id, r.type`,
-    [ids, ids, asked.relations] as never,
+    [ids, ids, asked.relations],
   );
   return { cards, relations, truncated };
 }
@@ -91,7 +91,7 @@ export async function readGroups(
        case when g.id is not null then json_build_object('id', g.id, 'name', g.name, 'type', g.type) end as "group"
      from n left join p on p.card_id = n.id left join g on g.id = p.other_id
      order by g.id is null, g.name_key, g.id, n.name_key, n.id limit ?`,
-    [type, ...cards.bindings, group_by, ...active.bindings, ...pairs.bindings, most + 1] as never,
+    [type, ...cards.bindings, group_by, ...active.bindings, ...pairs.bindings, most + 1],
   );
   const groups = new Map<string, CardGroup>();
   for (const { card, group } of rows.slice(0, most) as { card: DrawnCard; group: DrawnCard | null }[]) {

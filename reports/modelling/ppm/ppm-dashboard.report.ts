@@ -79,7 +79,7 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
        (select coalesce(sum(actual), 0)::float8 from i) as total_actual,
        ${health('schedule_health')} as health_schedule, ${health('cost_health')} as health_cost,
        ${health('scope_health')} as health_scope`,
-    [INITIATIVE, ...cards.bindings] as never,
+    [INITIATIVE, ...cards.bindings],
   );
   return rows[0];
 }
@@ -95,7 +95,7 @@ async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
      union all
      select null, to_char(l.date, 'YYYY-MM'), 0, sum(l.planned)::float8, sum(l.actual)::float8
      from ppm_cost_lines l join i on i.id = l.card_id where l.date is not null group by 2`,
-    [INITIATIVE, ...cards.bindings] as never,
+    [INITIATIVE, ...cards.bindings],
   );
   const years = new Map<number, Year>();
   for (const { year, month: of, budget, planned, actual } of rows) {
