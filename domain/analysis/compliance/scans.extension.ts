@@ -1,7 +1,28 @@
+import Type from 'typebox';
 import { deleteExpired, type Extension } from '../../kernel/extensions.ts';
+import { rowModel } from '../../kernel/resources/rows.ts';
+import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { complianceScanJob } from '../runs/analysis.jobs.ts';
 import { computedByRuns } from '../runs/runs.model.ts';
-import { ComplianceReading, ScannedRegulation } from './scans.model.ts';
+
+/** The last scan of a regulation. */
+class ScannedRegulation extends rowModel('compliance_scanned', {
+  regulation: Type.String(),
+  run_id: Uuid,
+  scanned_at: Timestamp,
+}) {}
+
+/** What a language model has read from the texts of a card about a rule. */
+class ComplianceReading extends rowModel('compliance_readings', {
+  regulation: Type.String(),
+  rule_key: Type.String(),
+  card_id: Uuid,
+  digest: Type.String(),
+  applies: Type.Boolean(),
+  quote: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+  read_at: Timestamp,
+}) {}
 
 /** Compliance scans. */
 export const complianceScansExtension: Extension = {

@@ -1,9 +1,13 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { queryRows, type Sql } from '../../../platform/database.ts';
+import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import { command } from '../../kernel/command.ts';
+import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
-import { readCardFacts, readCostRanks } from './modernizations.read.ts';
 import { type Candidate, type CostRanks, candidateOf } from './modernizations.rules.ts';
+import type { CardFacts } from './modernizations.types.ts';
 
 /** Cards that are judged at once. */
 const PAGE = 2_000;
@@ -118,4 +122,105 @@ async function showCandidates(
     [run.id],
   );
   return Object.fromEntries(rows.map(({ type, count }: { type: string; count: number }) => [type, count]));
+}
+
+/** Types that do not rely on a card, but that it is made of, bought from, changed by or sorted under. */
+const NO_DEPENDANTS: readonly string[] = [
+  'ITComponent',
+  'Provider',
+  'TechCategory',
+  'Platform',
+  'Initiative',
+  'Objective',
+];
+const PART_TYPE = 'ITComponent';
+/** Names of parts that a reason gives. */
+const PARTS_NAMED = 3;
+
+/** What the cards of a type with costs cost, at each percent of them; empty without any. */
+async function readCostRanks(sql: Sql, metamodel: Metamodel, type: string): Promise<CostRanks> {
+  const { rows } = await sql.raw(
+    `select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (order by p.cost) as ranks
+     from (select ${costsOfCard(metamodel, [type])} as cost from cards c where c.type = ? and c.status = 'ACTIVE') p
+     where p.cost > 0`,
+    [type],
+  );
+  return (rows[0].ranks ?? []).map(Number);
+}
+
+const date = (of: string, key: string) => `nullif(${of} ->> '${key}', '')::date`;
+const text = (key: string, longest = 100) => `nullif(left(c.attributes ->> '${key}', ${longest}), '')`;
+
+/** Whether a card, with its release cycle as `y`, is past its end on a day. */
+const isOver = (of: string, day: string) => `(coalesce(y.eol_from <= ${day}, y.is_eol, false)
+    or coalesce(${date(`${of}.lifecycle`, 'endOfLife')} <= ${day}, false))`;
+
+/**
+ * What is known of the active cards of a type, those after an id.
+ * @param today a day, `YYYY-MM-DD`.
+ */
+async function readCardFacts(
+  sql: Sql,
+  metamodel: Metamodel,
+  asked: { type: string; after: string | null; limit: number; today: string },
+): Promise<CardFacts[]> {
+  const { type, after, limit, today } = asked;
+  const others = metamodel.visibleTypes.filter((key) => !NO_DEPENDANTS.includes(key));
+  const parts = type === PART_TYPE ? [] : metamodel.visibleTypes.filter((key) => key === PART_TYPE);
+  return await queryRows(
+    sql,
+    `with page as materialized (
+       select c.* from cards c
+       where c.type = ? and c.status = 'ACTIVE' and (?::uuid is null or c.id > ?::uuid) order by c.id limit ?
+     ), ends as materialized (
+       select p.id, o.id as other_id, o.type, o.name, o.lifecycle, o.attributes
+       from page p
+         join lateral (
+           select r.target_id as other from relations r where r.source_id = p.id and r.type = any(?::text[])
+           union
+           select r.source_id from relations r where r.target_id = p.id and r.type = any(?::text[])) e on true
+         join cards o on o.id = e.other and o.status = 'ACTIVE' and o.type = any(?::text[]) and o.id <> p.id
+     ), relying as (
+       select id, count(*)::int as dependants from ends where type = any(?::text[]) group by id
+     ), parts as (
+       select e.id, count(*)::int as ended, (array_agg(e.name order by e.name, e.other_id))[1:${PARTS_NAMED}] as names
+       from ends e left join eol_cycles y on y.product = e.attributes ->> '${EOL_PRODUCT}'
+         and y.cycle = e.attributes ->> '${EOL_CYCLE}'
+       where e.type = any(?::text[]) and ${isOver('e', '?::date')}
+       group by e.id
+     )
+     select c.id, c.name, c.subtype, ${text('version')} as version, ${text('productName', 200)} as product,
+       ${text('hostingType')} as hosting, ${text('technicalSuitability')} as technical,
+       ${text('functionalSuitability')} as functional, ${text('timeModel')} as time,
+       ${text('resourceClassification')} as classification, ${text('businessCriticality')} as criticality,
+       ${date('c.lifecycle', 'phaseOut')} as "phaseOut", ${date('c.lifecycle', 'endOfLife')} as "endOfLife",
+       case when y.cycle is not null then json_build_object('label', p.label, 'cycle', y.cycle, 'endsOn', y.eol_from,
+         'isOver', coalesce(y.is_eol, false), 'newest', (
+           select n.cycle from eol_cycles n
+           where n.product = y.product and n.cycle <> y.cycle and not coalesce(n.eol_from <= ?::date, n.is_eol, false)
+             and n.release_date > y.release_date
+           order by n.release_date desc nulls last limit 1)) end as cycle,
+       ${costsOfCard(metamodel, [type])} as cost, coalesce(d.dependants, 0) as dependants,
+       coalesce(t.ended, 0) as "endedParts", coalesce(t.names, '{}') as "endedPartNames"
+     from page c
+       left join eol_cycles y on y.product = c.attributes ->> '${EOL_PRODUCT}' and y.cycle = c.attributes ->> '${EOL_CYCLE}'
+       left join eol_products p on p.name = y.product
+       left join relying d on d.id = c.id
+       left join parts t on t.id = c.id
+     order by c.id`,
+    [
+      type,
+      after,
+      after,
+      limit,
+      metamodel.visibleRelationTypes,
+      metamodel.visibleRelationTypes,
+      [...others, ...parts],
+      others,
+      parts,
+      today,
+      today,
+      today,
+    ],
+  );
 }

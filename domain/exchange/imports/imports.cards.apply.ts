@@ -1,10 +1,11 @@
+import type { Knex } from 'knex';
 import type { FieldError } from '../../../platform/errors.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { type CardWrite, insertCards, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
 import { findLoops, readParents } from '../../inventory/cards/cards.tree.ts';
+import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { hasLevels, levelAt } from '../../inventory/cards/rules/capability.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { findAbandoning, findTaken, levelsToFollow } from './imports.cards.apply-sql.ts';
 import { mergeCard, newCard } from './imports.cards.merge.ts';
 import { parentColumn } from './imports.cards.stage.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
@@ -225,4 +226,56 @@ function outcomesOf(
     const outcome = step.before === null ? 'created' : changed ? 'updated' : 'unchanged';
     return { line, outcome, errors: null };
   });
+}
+
+/** The rows whose id, external id or name another card has by now, by line. */
+async function findTaken(
+  sql: Knex.Transaction,
+  cards: (StoredCard & { line: number; is_new: boolean })[],
+): Promise<Map<number, FieldError>> {
+  const { rows } = await sql.raw(
+    `with v as (
+       select * from jsonb_to_recordset(?::jsonb)
+         as v(line integer, is_new boolean, id uuid, type text, parent_id uuid, name text, external_id text, status text)
+     )
+     select v.line, 'id' as field, 'id_taken' as code, 'is a card already' as message
+     from v join cards o on v.is_new and o.id = v.id
+     union all
+     select v.line, 'external_id', 'external_id_taken', 'the card ' || o.id || ' of this type has it already'
+     from v join cards o on o.type = v.type and o.external_id = v.external_id and o.id <> v.id
+     union all
+     select v.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
+     from v join cards o on v.status = 'ACTIVE' and o.id <> v.id
+       and ${siblingOf('v.type', 'v.parent_id', 'lower(v.name)')}`,
+    [JSON.stringify(cards)],
+  );
+  return new Map(rows.map(({ line, ...fault }: FieldError & { line: number }) => [line, fault]));
+}
+
+/** The levels of the capabilities below moved ones, where they must change. */
+async function levelsToFollow(
+  sql: Knex.Transaction,
+  moved: { id: string; level: string }[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql.raw(
+    `with recursive below as (
+       select c.id, case v.level when 'Macro' then 0 else substr(v.level, 2)::int end + 1 as level
+       from jsonb_to_recordset(?::jsonb) as v(id uuid, level text) join cards c on c.parent_id = v.id
+       union
+       select c.id, b.level + 1 from below b join cards c on c.parent_id = b.id where b.level < 100
+     )
+     select distinct b.id, 'L' || b.level as level from below b join cards c on c.id = b.id
+     where c.attributes ->> 'capabilityLevel' is distinct from 'L' || b.level`,
+    [JSON.stringify(moved)],
+  );
+  return new Map(rows.map((row: { id: string; level: string }) => [row.id, row.level]));
+}
+
+/** Of archived cards, those that have active children. */
+async function findAbandoning(sql: Knex.Transaction, archived: string[]): Promise<Set<string>> {
+  const { rows } = await sql.raw(
+    `select distinct parent_id as id from cards where parent_id = any(?::uuid[]) and status = 'ACTIVE'`,
+    [archived],
+  );
+  return new Set(rows.map((row: { id: string }) => row.id));
 }

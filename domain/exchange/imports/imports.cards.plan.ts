@@ -1,10 +1,19 @@
+import { queryRows } from '../../../platform/database.ts';
+import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { hasLevels } from '../../inventory/cards/rules/capability.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { checkStructuralRows } from './imports.cards.check.ts';
-import { checkKeys } from './imports.cards.plan-keys.ts';
+import { mergeCard } from './imports.cards.merge.ts';
 import { findParents } from './imports.cards.plan-parents.ts';
 import { settleStructure, turnsMacro } from './imports.cards.plan-structure.ts';
-import type { PlanSpec } from './imports.planning.ts';
+import type { CardPayload } from './imports.cards.types.ts';
+import { attachedBy, readPeopleAndTags } from './imports.people.write.ts';
+import {
+  type Planning,
+  type PlanSpec,
+  refuse,
+  refuseDuplicates,
+  representative,
+} from './imports.planning.ts';
 
 /** The keys of the card types whose cards have capability levels. */
 export const leveledTypes = ({ cardTypes }: Metamodel): string[] =>
@@ -63,3 +72,109 @@ export const cardPlan: PlanSpec = {
   order: 'archives, case when archives then -depth else depth end, line',
   columns: 'line, card_id, is_new, parent_id, parent_line, level, structural',
 };
+
+/**
+ * Refuses rows whose keys contradict the inventory, and the later of two rows with one key. `fails_new` rows that
+ * make a card fail here too.
+ */
+async function checkKeys(planning: Planning): Promise<void> {
+  await refuse(
+    planning,
+    `select line, 'type', 'type_differs', 'the card is of the type ' || stored_type
+     from plan_rows where given_id is not null and stored_type <> type`,
+  );
+  if (planning.mode === 'upsert') {
+    await refuse(
+      planning,
+      `select line, 'id', 'unknown_id', 'is no card'
+       from plan_rows where given_id is not null and is_new and type is not null`,
+    );
+  } else {
+    await refuse(
+      planning,
+      `select line, 'id', 'id_taken', 'is a card already' from plan_rows where given_id is not null and not is_new`,
+    );
+  }
+  await refuse(
+    planning,
+    `select line, 'external_id', 'external_id_taken', 'the card ' || holder || ' of this type has it already'
+     from plan_rows where holder is not null and (? = 'create' or holder <> card_id)`,
+    [planning.mode],
+  );
+  await refuseRepeated(planning);
+}
+
+/** Fails the later of two rows that have an id, an external id or a card in common, naming the line that counts. */
+async function refuseRepeated(planning: Planning): Promise<void> {
+  await refuseDuplicates(
+    planning,
+    `select line, case when by_external_id <> line or given_id is null then 'external_id' else 'id' end as field,
+       least(nullif(by_external_id, line), nullif(by_id, line), nullif(by_card, line)) as first
+     from (
+       select line, given_id,
+         case when external_id is not null then ${representative('type, external_id')} end as by_external_id,
+         case when given_id is not null then ${representative('given_id')} end as by_id,
+         case when not is_new then ${representative('card_id')} end as by_card
+       from plan_rows where not repeated
+     ) k`,
+  );
+}
+
+const CHUNK = 1_000;
+
+interface StructuralRow {
+  line: number;
+  card_id: string;
+  is_new: false;
+  type: string;
+  parent: string | null;
+  payload: CardPayload;
+}
+
+/**
+ * Merges the rows that move, archive or restore existing cards, only to see whether they can be: other rows rely on
+ * where those cards will lie. What the rest of the rows says about existing cards is checked when it is written.
+ */
+async function checkStructuralRows(planning: Planning): Promise<void> {
+  const { sql, jobId, leveled, pulse } = planning;
+  for (let line = 0; ; ) {
+    pulse();
+    const rows = await queryRows<StructuralRow>(
+      sql,
+      `select p.line, p.card_id, p.is_new, p.type, p.parent, r.payload
+       from plan_rows p join import_card_rows r on r.job_id = ? and r.line = p.line
+       where p.line > ? and not p.failed and not p.is_new and (p.parent is distinct from p.stored_parent
+         or p.status <> p.stored_status or (p.type = any(?::text[]) and ${turnsMacro}))
+       order by p.line limit ${CHUNK}`,
+      [jobId, line, leveled],
+    );
+    if (rows.length === 0) return;
+    await checkRows(planning, rows);
+    line = rows.at(-1)!.line;
+  }
+}
+
+async function checkRows(planning: Planning, rows: StructuralRow[]): Promise<void> {
+  const { sql, ctx, jobId } = planning;
+  const stored = await loadCards(
+    { sql, metamodel: ctx.metamodel },
+    ctx,
+    rows.map((row) => row.card_id),
+  );
+  const around = await readPeopleAndTags(sql, rows);
+  const faults = rows.flatMap(({ line, card_id, type: key, parent, payload }) => {
+    const before = stored.get(card_id);
+    const type = ctx.metamodel.cardTypes.get(key);
+    if (!before || !type) return [];
+    const attached = attachedBy(card_id, payload, around);
+    const row = { type, payload, parent_id: parent, level: null, archive_batch_id: jobId };
+    return mergeCard(ctx, before, row, attached).faults.map((fault) => ({ line, ...fault }));
+  });
+  if (faults.length === 0) return;
+  await refuse(
+    planning,
+    `select line, field, code, message
+     from jsonb_to_recordset(?::jsonb) as v(line integer, field text, code text, message text)`,
+    [JSON.stringify(faults)],
+  );
+}

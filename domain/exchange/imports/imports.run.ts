@@ -1,15 +1,19 @@
-import { EstateError } from '../../../platform/errors.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { EstateError, type FieldError } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
+import { openContent } from '../../kernel/files/files.store.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { applyAtomically } from './imports.apply-atomic.ts';
-import { applyBatches } from './imports.apply-batches.ts';
-import { finishImport } from './imports.finish.ts';
+import { applyBatch, applyBatches, isClash } from './imports.apply-batches.ts';
+import { endWithReport, finishImport } from './imports.finish.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
-import { readFile } from './imports.read.ts';
 import { requireImportRights } from './imports.rights.ts';
-import { countRows, removeStaged } from './imports.staging.ts';
-import { type ImportProgress, shares } from './imports.types.ts';
+import { readSource } from './imports.source.ts';
+import { createStager } from './imports.stage.ts';
+import { countRows, removeStaged, storeOutcomes, storeRows } from './imports.staging.ts';
+import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
 
 /**
  * Executes an import in stages, each of which can resume: the file is read into staging tables, planned as a whole,
@@ -74,4 +78,133 @@ async function plan(
   );
   job.ctx.batch.rowCount = planned.rows + planned.failed;
   return next(planned.batches);
+}
+
+const MAX_ATTEMPTS = 5;
+
+/** A row of an atomic import has failed after the plan was made; all of it is rolled back. */
+class AtomicRefusal extends Error {
+  readonly outcomes: RowOutcome[];
+  constructor(outcomes: RowOutcome[]) {
+    super('a row of an atomic import has failed');
+    this.outcomes = outcomes;
+  }
+}
+
+/**
+ * Carries out the whole plan, the report and the job's end in one transaction: all rows or none, however the worker
+ * ends. Does nothing when a row has failed already.
+ * @returns undefined when nothing was written.
+ */
+async function applyAtomically(
+  job: RunningJob<ImportPayload>,
+  services: Services,
+  { batches }: Extract<ImportProgress, { stage: 'apply' }>,
+): Promise<JobResult | undefined> {
+  const { db } = services;
+  const failed = await db('import_outcomes').where({ job_id: job.id, outcome: 'failed' }).first('line');
+  if (failed) return undefined;
+  try {
+    return await attempt(job, services, batches);
+  } catch (error) {
+    if (!(error instanceof AtomicRefusal)) throw error;
+    await inTransaction(db, async (sql) => {
+      await storeOutcomes(sql, job.id, error.outcomes);
+      await job.checkpoint({ sql }, { checkpoint: { stage: 'report' } satisfies ImportProgress });
+    });
+    return undefined;
+  }
+}
+
+async function attempt(
+  job: RunningJob<ImportPayload>,
+  services: Services,
+  batches: number,
+): Promise<JobResult> {
+  const { ctx, payload, signal } = job;
+  let searchTaken = false;
+  for (let count = 1; ; count += 1) {
+    try {
+      return await command(ctx, async (work) => {
+        await job.hold(work);
+        const events = await bufferEvents(work, ctx);
+        const failed: RowOutcome[] = [];
+        for (let batch = 0; batch < batches; batch += 1) {
+          signal.throwIfAborted();
+          const applying = {
+            work: events.work,
+            ctx,
+            jobId: job.id,
+            dryRun: false,
+            known: new Map<number, FieldError>(),
+            searchTaken,
+          };
+          const outcomes = await applyBatch(payload.kind, applying, batch);
+          failed.push(...outcomes.filter(({ outcome }) => outcome === 'failed'));
+          await storeOutcomes(work.sql, job.id, outcomes);
+          await events.flush();
+          job.progress(
+            shares.read + shares.plan + ((batch + 1) / batches) * shares.apply,
+            'Importing at once',
+          );
+        }
+        if (failed.length > 0) throw new AtomicRefusal(failed);
+        const result = await endWithReport(work.sql, job, services);
+        await events.record();
+        return result;
+      });
+    } catch (error) {
+      if (error instanceof BatchConflict) {
+        throw new AtomicRefusal(
+          [...error.faults].map(([line, fault]) => ({ line, outcome: 'failed', errors: [fault] })),
+        );
+      }
+      if (!isClash(error) || count === MAX_ATTEMPTS) throw error;
+      searchTaken = true;
+    }
+  }
+}
+
+/** Reads the uploaded file into the staging table; rows that an earlier run has stored are left out. */
+async function readFile(
+  job: RunningJob<ImportPayload>,
+  { db, blobs }: Services,
+  from: { line: number },
+  readRows: number,
+): Promise<ImportProgress> {
+  const { payload, ctx, signal } = job;
+  const file = await db('files').where({ id: payload.file_id }).first('size');
+  const content = await openContent(blobs, payload.file_id);
+  let bytes = 0;
+  async function* metered() {
+    for await (const chunk of content) {
+      bytes += chunk.length;
+      yield chunk as Buffer;
+    }
+  }
+  const stage = await createStager(ctx, db, payload.kind);
+  let total = job.counts.total ?? 0;
+  let pending: Promise<void> = Promise.resolve();
+  for await (const rows of readSource(metered(), ctx.metamodel, payload.kind, payload, readRows)) {
+    signal.throwIfAborted();
+    const fresh = rows.filter(({ line }) => line > from.line);
+    if (fresh.length === 0) continue;
+    const staged = await stage(db, fresh);
+    total += fresh.length;
+    const step = {
+      progress: Math.min(1, bytes / Math.max(1, Number(file?.size))) * shares.read,
+      message: `Reading: ${total} rows`,
+      counts: { total },
+      checkpoint: { stage: 'read', line: fresh.at(-1)!.line } satisfies ImportProgress,
+    };
+    await pending;
+    // the next rows are read while these are written
+    pending = inTransaction(db, async (sql) => {
+      await storeRows(sql, job.id, payload.kind, staged);
+      await job.checkpoint({ sql }, step);
+    });
+    pending.catch(() => undefined);
+  }
+  await pending;
+  return { stage: 'plan' };
 }

@@ -1,9 +1,10 @@
 import path from 'node:path/posix';
+import type { Readable } from 'node:stream';
+import { SaxesParser } from 'saxes';
+import yauzl, { type Entry } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
+import { StoredRanges } from '../../kernel/files/files.store.ts';
 import { MAX_CELL, MAX_COLUMNS, type SheetRows } from './source.types.ts';
-import { type Archive, openArchive } from './xlsx.archive.ts';
-import { dayOf, showsDay } from './xlsx.days.ts';
-import { readPart, walkPart } from './xlsx.xml.ts';
 
 /** Characters of all texts that cells share. */
 const MAX_SHARED = 64 * 1024 * 1024;
@@ -202,4 +203,133 @@ function cellText(workbook: Workbook, type: string, style: number, value: string
   if (!Number.isFinite(number)) return '';
   if (workbook.days[style]) return dayOf(number, workbook.from1904) ?? String(number);
   return String(number);
+}
+
+const MAX_PARTS = 10_000;
+/** What all parts together may unpack to: 512 MiB. */
+const MAX_UNPACKED = 512 * 1024 * 1024;
+
+/** The parts of an archive, read where they stand: nothing is unpacked to memory or disk. */
+interface Archive {
+  has(name: string): boolean;
+  /** @throws Error when the part unpacks to more than the archive says, or is broken. */
+  open(name: string): Promise<Readable>;
+  close(): void;
+}
+
+/**
+ * Opens a stored archive. What it says of its parts is counted before any is unpacked, and none may unpack to more.
+ * @throws Error saying why it is refused.
+ */
+async function openArchive(blobs: BlobStore, id: string, size: number): Promise<Archive> {
+  const zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, id), size, {
+    autoClose: false,
+  });
+  const parts = new Map<string, Entry>();
+  let unpacked = 0;
+  try {
+    if (zip.entryCount > MAX_PARTS) throw new Error(`it has more than ${MAX_PARTS} parts`);
+    for await (const entry of zip.eachEntry()) {
+      unpacked += entry.uncompressedSize;
+      if (unpacked > MAX_UNPACKED) throw new Error('it unpacks to more than 512 MiB');
+      if (entry.isEncrypted()) throw new Error('it is encrypted');
+      if (parts.has(entry.fileName)) throw new Error('it holds a part twice');
+      if (/vbaProject/i.test(entry.fileName)) throw new Error('it holds macros');
+      parts.set(entry.fileName, entry);
+    }
+  } catch (error) {
+    zip.close();
+    throw error;
+  }
+  return {
+    has: (name) => parts.has(name),
+    async open(name) {
+      const entry = parts.get(name);
+      if (!entry) throw new Error(`it lacks the part ${name.slice(0, 100)}`);
+      return await zip.openReadStreamPromise(entry);
+    },
+    close: () => zip.close(),
+  };
+}
+
+/*
+ * Days in spreadsheets are numbers whose format shows them as such (ECMA-376, 18.8.30 and 18.17.4.1).
+ */
+
+const DAY_MS = 86_400_000;
+/** The built-in formats of days and times. */
+const builtIn = (id: number): boolean =>
+  (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
+
+/** Whether a number format shows a day or a time; `code` is that of a format of the workbook's own. */
+export function showsDay(id: number, code: string | undefined): boolean {
+  if (code === undefined) return builtIn(id);
+  // quoted and escaped characters, colours and conditions say nothing
+  const bare = code.replace(/"[^"]*"|\\.|\[[^\]]*\]|[_*]./g, '');
+  return /[dmyhs]/i.test(bare) && !/general/i.test(bare);
+}
+
+/**
+ * The day of a serial number as `YYYY-MM-DD`, with the time behind it where there is one; undefined beyond the year 9999.
+ * @param from1904 whether the workbook counts from 1904.
+ */
+export function dayOf(serial: number, from1904: boolean): string | undefined {
+  // 1900 counts as a leap year, so that only days from March on are right
+  const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30);
+  const moment = new Date(epoch + Math.round(serial * 86_400) * 1000);
+  if (!(serial >= 0) || Number.isNaN(moment.getTime()) || moment.getUTCFullYear() > 9999) return undefined;
+  const text = moment.toISOString();
+  return moment.getTime() % DAY_MS === 0 ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
+}
+
+const MAX_DEPTH = 64;
+
+/** What is made of the elements of a part as they go by. Names are local ones: parts hold one vocabulary each. */
+interface XmlVisitor {
+  open(name: string, attributes: (name: string) => string | undefined): void;
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+/**
+ * Reads a part as XML in pieces of some 64 KiB, and yields after each so that what the visitor has gathered can be handed
+ * on. Document types, and so entities, are refused.
+ * @throws Error saying what is wrong with it.
+ */
+async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<void> {
+  const parser = new SaxesParser({ xmlns: true });
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let depth = 0;
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('doctype', () => {
+    throw new Error('it declares a document type');
+  });
+  parser.on('opentag', ({ local, attributes }) => {
+    depth += 1;
+    if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);
+    visitor.open(local, (name) => {
+      // prefixes are the writer's own: an attribute with one is found by its local name
+      const found = attributes[name] ?? Object.values(attributes).find((one) => one.local === name);
+      return found?.value;
+    });
+  });
+  parser.on('text', (text) => visitor.text?.(text));
+  parser.on('cdata', (text) => visitor.text?.(text));
+  parser.on('closetag', ({ local }) => {
+    depth -= 1;
+    visitor.close?.(local);
+  });
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    parser.write(decoder.decode(chunk, { stream: true }));
+    yield;
+  }
+  parser.write(decoder.decode()).close();
+  yield;
+}
+
+/** Reads a whole part. */
+async function readPart(stream: Readable, visitor: XmlVisitor): Promise<void> {
+  for await (const _ of walkPart(stream, visitor));
 }

@@ -1,9 +1,14 @@
+import { costsOfCard } from '../../../domain/inventory/cards/cards.costs.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { reportCards } from '../../kernel/report.cards.ts';
-import { attributeSql, type Grouping, readFacts, TYPE } from './insights.facts.ts';
-import { type Insight, insightsOf, type PortfolioFacts } from './insights.words.ts';
+import { activeCards, reportCards } from '../../kernel/report.cards.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
+import { literal } from '../../kernel/report.sql.ts';
+import { type GroupFacts, type Insight, insightsOf, type PortfolioFacts } from './insights.words.ts';
 
 /** The selected applications and groupings. */
 export interface InsightsAsked {
@@ -69,3 +74,207 @@ function groupingOf(ctx: Ctx, member: string, key: string): Grouping {
     'is neither an attribute of few values of applications, subtype, approval_status nor a card type',
   );
 }
+
+/** What the insights are about. */
+const TYPE = 'Application';
+/** Applications of one capability that are worth a look. */
+const CROWDED = 3;
+/** The most groups and values. */
+const MOST_GROUPS = 50;
+
+/** By what the applications are grouped: a column, an attribute or the cards of a type that they are related to. */
+type Grouping =
+  | { kind: 'value'; label: string; sql: string; labels: ReadonlyMap<string, string> }
+  | { kind: 'related'; label: string; type: string };
+
+interface FactsAsked {
+  /** The applications, over the alias `c`. */
+  cards: Fragment;
+  /** A day, `YYYY-MM-DD`. */
+  today: string;
+  groupBy: Grouping | null;
+  colorBy: Grouping | null;
+}
+
+type Counts = Omit<
+  PortfolioFacts,
+  | 'onEndedParts'
+  | 'endedParts'
+  | 'crowdedCapabilities'
+  | 'mostCrowded'
+  | 'withoutCapability'
+  | 'groups'
+  | 'colors'
+  | 'withoutSupplier'
+>;
+
+/** Reads the facts. @param sql a transaction that sees one snapshot throughout. */
+async function readFacts(ctx: Ctx, sql: Sql, asked: FactsAsked): Promise<PortfolioFacts> {
+  const counts = await readCounts(ctx, sql, asked);
+  return {
+    ...counts,
+    ...(await readParts(ctx, sql, asked)),
+    ...(await readCapabilities(ctx, sql, asked)),
+    withoutSupplier: counts.total - (await withRelated(ctx, sql, asked, 'Provider')),
+    groups: asked.groupBy && (await readGroups(ctx, sql, asked, asked.groupBy)),
+    colors: asked.colorBy && (await readColors(ctx, sql, asked, asked.colorBy)),
+  };
+}
+
+const date = (of: string, key: string) => `nullif(${of} ->> '${key}', '')::date`;
+const bad = `c.attributes ->> 'technicalSuitability' in ('unreasonable', 'inappropriate')`;
+
+async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Promise<Counts> {
+  const seesCosts = may(ctx.caller, 'costs.view');
+  const rows = await queryRows<{ facts: Counts & { costs: NonNullable<PortfolioFacts['costs']> } }>(
+    sql,
+    `with app as materialized (
+       select c.id, c.data_quality, c.lifecycle is null or c.lifecycle = '{}' as undated,
+         coalesce(${date('c.lifecycle', 'endOfLife')} <= d.today, false) as ended,
+         coalesce(${date('c.lifecycle', 'endOfLife')} > d.today
+           and ${date('c.lifecycle', 'endOfLife')} <= d.today + 365, false) as ending,
+         coalesce(${date('c.lifecycle', 'phaseOut')} <= d.today, false) as leaving_now,
+         ${date('c.lifecycle', 'endOfLife')} is not null as has_end,
+         coalesce(c.attributes ->> 'businessCriticality' in ('missionCritical', 'businessCritical'), false) as critical,
+         coalesce(${bad}, false) as bad,
+         coalesce(c.attributes ->> 'functionalSuitability' in ('insufficient', 'unreasonable'), false) as unfit,
+         c.attributes ->> 'timeModel' as time, ${seesCosts ? costsOfCard(ctx.metamodel, [TYPE]) : '0::numeric'} as cost,
+         exists (select from stakeholders s where s.card_id = c.id) as owned
+       from cards c, (select ?::date as today) d where c.type = ? and ${cards.sql}
+     ), dear as (
+       select cost from app where cost > 0 order by cost desc, id limit (select ceil(count(*) / 10.0)::int from app)
+     )
+     select json_build_object(
+       'total', count(*), 'ended', count(*) filter (where ended), 'ending', count(*) filter (where ending),
+       'leavingCritical', count(*) filter (where critical and (ended or ending or leaving_now)),
+       'withoutLifecycle', count(*) filter (where undated), 'critical', count(*) filter (where critical),
+       'technicallyBad', count(*) filter (where bad), 'functionallyBad', count(*) filter (where unfit),
+       'badCritical', count(*) filter (where bad and critical),
+       'time', json_build_object('tolerate', count(*) filter (where time = 'tolerate'),
+         'invest', count(*) filter (where time = 'invest'), 'migrate', count(*) filter (where time = 'migrate'),
+         'eliminate', count(*) filter (where time = 'eliminate')),
+       'leavingWithoutDate', count(*) filter (where time in ('migrate', 'eliminate') and not has_end),
+       'withoutStakeholder', count(*) filter (where not owned),
+       'quality', coalesce(round(avg(data_quality)), 0),
+       'costs', json_build_object('total', round(coalesce(sum(cost), 0), 2),
+         'topTenth', round(coalesce((select sum(cost) from dear), 0), 2),
+         'leaving', round(coalesce(sum(cost) filter (where ended or time in ('migrate', 'eliminate')), 0), 2),
+         'priced', count(*) filter (where cost > 0))) as facts
+     from app`,
+    [today, TYPE, ...cards.bindings],
+  );
+  const { facts } = rows[0]!;
+  return { ...facts, costs: seesCosts ? facts.costs : null };
+}
+
+/** Pairs of an application asked about, `card_id`, and a visible active card of a type, `other_id`. */
+function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
+  const pairs = relatedPairs(ctx, TYPE, type);
+  const seen = activeCards(ctx);
+  return {
+    sql: `select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e
+      where e.card_id in (select c.id from cards c where c.type = ? and ${cards.sql})
+        and e.other_id in (select c.id from cards c where c.type = ? and ${seen.sql})`,
+    bindings: [...pairs.bindings, TYPE, ...cards.bindings, type, ...seen.bindings],
+  };
+}
+
+async function withRelated(ctx: Ctx, sql: Sql, asked: FactsAsked, type: string): Promise<number> {
+  if (!ctx.metamodel.visibleTypes.includes(type)) return 0;
+  const related = relatedTo(ctx, asked, type);
+  const rows = await queryRows<{ apps: number }>(
+    sql,
+    `select count(distinct card_id)::int as apps from (${related.sql}) e`,
+    related.bindings,
+  );
+  return rows[0]!.apps;
+}
+
+async function readParts(ctx: Ctx, sql: Sql, asked: FactsAsked) {
+  if (!ctx.metamodel.visibleTypes.includes('ITComponent')) return { onEndedParts: 0, endedParts: 0 };
+  const related = relatedTo(ctx, asked, 'ITComponent');
+  const rows = await queryRows<Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>>(
+    sql,
+    `select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
+     from (${related.sql}) e join cards o on o.id = e.other_id
+       left join eol_cycles y on y.product = o.attributes ->> '${EOL_PRODUCT}' and y.cycle = o.attributes ->> '${EOL_CYCLE}'
+     where coalesce(y.eol_from <= ?::date, y.is_eol, false)
+       or coalesce(${date('o.lifecycle', 'endOfLife')} <= ?::date, false)`,
+    [...related.bindings, asked.today, asked.today],
+  );
+  return rows[0]!;
+}
+
+async function readCapabilities(ctx: Ctx, sql: Sql, asked: FactsAsked) {
+  const type = 'BusinessCapability';
+  if (!ctx.metamodel.visibleTypes.includes(type)) {
+    return { crowdedCapabilities: 0, mostCrowded: null, withoutCapability: 0 };
+  }
+  const related = relatedTo(ctx, asked, type);
+  const rows = await queryRows<{ crowded: number; most: PortfolioFacts['mostCrowded']; without: number }>(
+    sql,
+    `with pairs as materialized (${related.sql}),
+     counted as (select other_id, count(*)::int as apps from pairs group by other_id having count(*) >= ${CROWDED})
+     select (select count(*)::int from counted) as crowded,
+       (select json_build_object('name', c.name, 'apps', n.apps) from counted n join cards c on c.id = n.other_id
+        order by n.apps desc, c.name, c.id limit 1) as most,
+       (select count(*)::int from cards c where c.type = ? and ${asked.cards.sql}
+         and c.id not in (select card_id from pairs)) as without`,
+    [...related.bindings, TYPE, ...asked.cards.bindings],
+  );
+  const { crowded, most, without } = rows[0]!;
+  return { crowdedCapabilities: crowded, mostCrowded: most, withoutCapability: without };
+}
+
+/** The value by which an application is grouped, over the alias `c`; several rows where it is in several groups. */
+function grouped(ctx: Ctx, asked: FactsAsked, grouping: Grouping): Fragment {
+  const { cards } = asked;
+  if (grouping.kind === 'value') {
+    return {
+      sql: `select c.id as card_id, nullif(${grouping.sql}, '') as name, null::uuid as other_id
+        from cards c where c.type = ? and ${cards.sql}`,
+      bindings: [TYPE, ...cards.bindings],
+    };
+  }
+  const related = relatedTo(ctx, asked, grouping.type);
+  return {
+    sql: `select a.card_id, o.name, o.id as other_id from (select c.id as card_id from cards c where c.type = ? and ${cards.sql}) a
+      left join (${related.sql}) e on e.card_id = a.card_id left join cards o on o.id = e.other_id`,
+    bindings: [TYPE, ...cards.bindings, ...related.bindings],
+  };
+}
+
+async function readGroups(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping) {
+  const rows = await readGrouped(ctx, sql, asked, grouping);
+  const labels = grouping.kind === 'value' ? grouping.labels : new Map<string, string>();
+  const all = rows
+    .filter(({ name }) => name !== null)
+    .slice(0, MOST_GROUPS)
+    .map((row): GroupFacts => ({ ...row, name: labels.get(row.name!) ?? row.name! }));
+  const without = rows.find(({ name }) => name === null)?.apps ?? 0;
+  return { label: grouping.label, all, without };
+}
+
+async function readColors(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping) {
+  const { label, all, without } = await readGroups(ctx, sql, asked, grouping);
+  return { label, values: all.map(({ name, apps }) => ({ name, apps })), without };
+}
+
+type GroupRow = Omit<GroupFacts, 'name'> & { name: string | null };
+
+async function readGrouped(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping): Promise<GroupRow[]> {
+  const groups = grouped(ctx, asked, grouping);
+  const cost = may(ctx.caller, 'costs.view') ? costsOfCard(ctx.metamodel, [TYPE]) : 'null::numeric';
+  const rows = await queryRows<GroupRow>(
+    sql,
+    `select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${bad}))::int as "technicallyBad",
+       round(sum(${cost}), 2) as cost
+     from (${groups.sql}) g join cards c on c.id = g.card_id
+     group by g.name, g.other_id order by apps desc, g.name, g.other_id`,
+    groups.bindings,
+  );
+  return rows;
+}
+
+/** SQL of a value among the attributes. */
+const attributeSql = (key: string): string => `c.attributes ->> ${literal(key)}`;

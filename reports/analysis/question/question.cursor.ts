@@ -1,5 +1,4 @@
 import { createLru } from '../../../platform/lru.ts';
-import { readSpan, type Span } from './question.dates.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { normalised, type Word } from './question.words.ts';
 
@@ -96,4 +95,120 @@ function partsOf(phrase: string): string[] {
   const parts = phrase.split(' ').map((word) => (/^\p{L}/u.test(word) ? normalised(word) : word));
   split.set(phrase, parts);
   return parts;
+}
+
+/** A span of days: `from` is the first, `until` the day after the last, both YYYY-MM-DD. */
+interface Span {
+  from: string;
+  until: string;
+}
+
+const { months, ordinals } = grammar;
+const offsets: Readonly<Record<string, number>> = grammar.relativeTimes;
+const units = ['day', 'week', 'month', 'quarter', 'year'] as const;
+type Unit = (typeof units)[number];
+
+const day = (year: number, month: number, date: number): string =>
+  new Date(Date.UTC(year, month, date)).toISOString().slice(0, 10);
+
+const span = (year: number, month: number, count: number): Span => ({
+  from: day(year, month, 1),
+  until: day(year, month + count, 1),
+});
+
+/** The day some units later; negative counts lead back. */
+function moved(today: string, unit: Unit, count: number): string {
+  const [year, month, date] = today.split('-').map(Number) as [number, number, number];
+  if (unit === 'day' || unit === 'week')
+    return day(year, month - 1, date + count * (unit === 'week' ? 7 : 1));
+  const total = count * (unit === 'year' ? 12 : unit === 'quarter' ? 3 : 1);
+  // the last day of a shorter month, not the first of the next
+  const last = new Date(Date.UTC(year, month + total, 0)).getUTCDate();
+  return day(year, month - 1 + total, Math.min(date, last));
+}
+
+const nextDay = (of: string): string => moved(of, 'day', 1);
+
+/** The week, month, quarter or year around today, or so many further on. */
+function around(today: string, unit: Unit, offset: number): Span {
+  const [year, month] = today.split('-').map(Number) as [number, number];
+  if (unit === 'year') return span(year + offset, 0, 12);
+  if (unit === 'quarter') return span(year, 3 * (Math.floor((month - 1) / 3) + offset), 3);
+  if (unit === 'month') return span(year, month - 1 + offset, 1);
+  if (unit === 'day') return { from: moved(today, 'day', offset), until: moved(today, 'day', offset + 1) };
+  const weekday = (new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7;
+  const monday = moved(today, 'day', 7 * offset - weekday);
+  return { from: monday, until: moved(monday, 'day', 7) };
+}
+
+/** A year that a figure may stand for. */
+const yearOf = (word: Word | undefined): number | undefined =>
+  word?.kind === 'number' && /^(19|20|21)\d\d$/.test(word.text) ? Number(word.text) : undefined;
+
+/**
+ * The span of time that begins at a word, such as `2027`, `end of 2026`, `March 2027`, `Q1 2027`, `next year`, `the next
+ * 12 months`, `today`, `2027-06-30`; with how many words it takes.
+ */
+function readSpan(
+  words: readonly Word[],
+  at: number,
+  today: string,
+): { span: Span; length: number } | undefined {
+  const word = words[at];
+  if (!word) return undefined;
+  const norm = word.norm;
+  const found = (of: Span, length: number) => ({ span: of, length });
+  if (norm === 'the') {
+    const after = readSpan(words, at + 1, today);
+    return after && found(after.span, after.length + 1);
+  }
+  if (word.kind === 'day') {
+    // days that no calendar holds are none
+    if (Number.isNaN(Date.parse(norm)) || new Date(norm).toISOString().slice(0, 10) !== norm)
+      return undefined;
+    return found({ from: norm, until: nextDay(norm) }, 1);
+  }
+  const year = yearOf(word);
+  if (year !== undefined) return found(span(year, 0, 12), 1);
+  if (norm === 'today' || norm === 'now') return found({ from: today, until: nextDay(today) }, 1);
+  if ((norm === 'end' || norm === 'beginning' || norm === 'start') && words[at + 1]?.norm === 'of') {
+    const of = readSpan(words, at + 2, today);
+    if (!of) return undefined;
+    const { from, until } = of.span;
+    const edge = norm === 'end' ? moved(until, 'day', -1) : from;
+    return found({ from: edge, until: nextDay(edge) }, of.length + 2);
+  }
+  const quarter = /^q[1-4]$/.test(norm) ? Number(norm[1]) : ordinals.indexOf(norm) + 1;
+  if (quarter > 0) return readQuarter(words, at, quarter, today);
+  const month = months.findIndex((name) => name === norm || (norm.length === 3 && name.startsWith(norm)));
+  const monthYear = yearOf(words[at + 1]);
+  if (month >= 0 && monthYear !== undefined) return found(span(monthYear, month, 1), 2);
+  return readRelative(words, at, today);
+}
+
+function readQuarter(words: readonly Word[], at: number, quarter: number, today: string) {
+  let next = at + 1;
+  if (words[at]!.norm.length > 2) {
+    if (words[next]?.norm !== 'quarter') return undefined;
+    next += 1;
+  }
+  if (words[next]?.norm === 'of') next += 1;
+  const given = yearOf(words[next]);
+  const year = given ?? Number(today.slice(0, 4));
+  return { span: span(year, 3 * (quarter - 1), 3), length: next - at + (given === undefined ? 0 : 1) };
+}
+
+function readRelative(words: readonly Word[], at: number, today: string) {
+  const offset = offsets[words[at]!.norm];
+  if (offset === undefined) return undefined;
+  const second = words[at + 1];
+  const unitAt = (word: Word | undefined) => units.find((unit) => unit === word?.norm);
+  const unit = unitAt(second);
+  if (unit) return { span: around(today, unit, offset), length: 2 };
+  const many = unitAt(words[at + 2]);
+  const count = second?.kind === 'number' ? Number(second.norm) : Number.NaN;
+  if (!many || offset === 0 || !Number.isInteger(count) || count < 1 || count > 1_000) return undefined;
+  const edge = moved(today, many, offset * count);
+  const between = offset > 0 ? { from: today, until: nextDay(edge) } : { from: edge, until: nextDay(today) };
+  return { span: between, length: 3 };
 }

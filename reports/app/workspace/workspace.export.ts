@@ -1,20 +1,47 @@
-import type { Writable } from 'node:stream';
+import { createHash } from 'node:crypto';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
 import { type WorkspaceExport, workspaceExportJob } from '../../../domain/app/workspace/workspace.jobs.ts';
-import { readShapes, schemaVersion } from '../../../domain/app/workspace/workspace.schema.ts';
-import { contentTables } from '../../../domain/app/workspace/workspace.tables.ts';
+import {
+  type ArchivePart,
+  blobName,
+  FORMAT,
+  FORMAT_VERSION,
+  MANIFEST,
+  type Manifest,
+  rowsName,
+} from '../../../domain/app/workspace/workspace.manifest.ts';
+import { archiveId, exchangeIds } from '../../../domain/app/workspace/workspace.people.ts';
+import {
+  readShapes,
+  schemaVersion,
+  type TableShape,
+} from '../../../domain/app/workspace/workspace.schema.ts';
+import { selectRows } from '../../../domain/app/workspace/workspace.select.ts';
+import { portableSettings } from '../../../domain/app/workspace/workspace.settings.ts';
+import {
+  contentTable,
+  contentTables,
+  leftOut,
+  PEOPLE,
+  SETTINGS,
+} from '../../../domain/app/workspace/workspace.tables.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { recordFile, storeWritten } from '../../../domain/kernel/files/files.store.ts';
+import { openContent, recordFile, storeWritten } from '../../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
+import { readSetting, storedKey } from '../../../domain/kernel/settings/settings.read.ts';
+import { appVersion } from '../../../domain/kernel/version.ts';
+import type { BlobStore } from '../../../platform/blobs.ts';
 import { inTransaction } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import type { StartedStream } from '../../exchange/extraction/exports.stream.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
-import { type ArchiveFacts, writeArchive } from './workspace.archive.write.ts';
 
 const ZIP = 'application/zip';
 
@@ -126,4 +153,155 @@ export async function runWorkspaceExport(
       return done;
     });
   });
+}
+
+/** What is written, besides the rows themselves. */
+interface ArchiveFacts {
+  shapes: ReadonlyMap<string, TableShape>;
+  schema: string;
+  position: string;
+  sourceUrl: string | null;
+  includeArchived: boolean;
+}
+
+interface Person {
+  id: string;
+  email: string;
+  display_name: string;
+}
+
+/** The rows of the settings that go along. */
+const SETTINGS_QUERY = `select row_to_json(x)::text from (
+    select substr(t.key, ${storedKey('' as never).length + 1}) as key, t.value from settings t
+    where t.key = any(?::text[]) order by t.key collate "C") x`;
+
+/**
+ * Writes a workspace into `out` as a zip, part by part, in the memory of some pieces of a part: rows as lines of JSON, what
+ * stored files hold as it is, and at the end the manifest, which alone tells of this run. People stand under ids that are made of
+ * their addresses, and only those are named whom something in the archive names.
+ * @throws the signal's reason when aborted.
+ */
+async function writeArchive(
+  snapshot: Snapshot,
+  blobs: BlobStore,
+  facts: ArchiveFacts,
+  out: Writable,
+  signal?: AbortSignal,
+): Promise<Manifest> {
+  const moment = new Date();
+  const zip = new ZipFile();
+  const sent = pipeline(zip.outputStream, out, { signal });
+  // met below, or by whoever waits for the last part
+  sent.catch(() => undefined);
+  const failed = new Promise<never>((_resolve, reject) => {
+    zip.on('error', reject);
+    sent.catch(reject);
+  });
+  failed.catch(() => undefined);
+  const files: ArchivePart[] = [];
+  const people = await snapshot.query<Person>('select id, email, display_name from users');
+  const ids = new Map(people.map(({ id, email }) => [id, archiveId(email)]));
+  const named = new Set<string>();
+
+  const add = async (name: string, chunks: AsyncIterable<Buffer>): Promise<ArchivePart> => {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    async function* measured() {
+      for await (const chunk of chunks) {
+        signal?.throwIfAborted();
+        hash.update(chunk);
+        bytes += chunk.length;
+        yield chunk;
+      }
+    }
+    const through = new PassThrough();
+    zip.addReadStream(through, name, { mtime: moment });
+    await Promise.race([pipeline(measured(), through), failed]);
+    const part = { name, bytes, sha256: hash.digest('hex') };
+    files.push(part);
+    return part;
+  };
+  const addRows = async (
+    kind: string,
+    columns: string[],
+    lines: AsyncIterable<{ bytes: Buffer; rows: number }>,
+    each?: (text: string) => void,
+  ): Promise<void> => {
+    let rows = 0;
+    async function* exchanged() {
+      for await (const chunk of lines) {
+        rows += chunk.rows;
+        // an address may be made of the id that it had before it was erased: people are told as they are
+        const text =
+          kind === PEOPLE || contentTable.get(kind)?.namesNobody
+            ? chunk.bytes.toString('utf8')
+            : exchangeIds(chunk.bytes.toString('utf8'), ids, (id) => named.add(id));
+        each?.(text);
+        yield Buffer.from(text);
+      }
+    }
+    Object.assign(await add(rowsName(kind), exchanged()), { kind, rows, columns });
+  };
+
+  try {
+    const stored: string[] = [];
+    for (const table of contentTables) {
+      const shape = facts.shapes.get(table.table)!;
+      const lines = snapshot.json(selectRows(table, shape, facts.includeArchived), []);
+      const note = (text: string) => {
+        for (const line of text.split('\n')) if (line) stored.push((JSON.parse(line) as { id: string }).id);
+      };
+      await addRows(table.table, shape.columns, lines, table.table === 'files' ? note : undefined);
+    }
+    await addRows(
+      SETTINGS,
+      ['key', 'value'],
+      snapshot.json(SETTINGS_QUERY, [portableSettings.map(storedKey)]),
+    );
+    await addRows(PEOPLE, ['id', 'email', 'display_name'], linesOf(people, ids, named));
+    for (const id of stored) {
+      const content = await contentOf(blobs, id);
+      if (content) await add(blobName(id), content);
+    }
+    const manifest: Manifest = {
+      format: FORMAT,
+      format_version: FORMAT_VERSION,
+      service_version: appVersion,
+      schema_version: facts.schema,
+      position: facts.position,
+      created_at: moment.toISOString(),
+      source_url: facts.sourceUrl,
+      include_archived: facts.includeArchived,
+      files,
+      left_out: Object.entries(leftOut).map(([table, why]) => ({ table, ...why })),
+    };
+    zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`), MANIFEST, { mtime: moment });
+    zip.end();
+    await Promise.race([sent, failed]);
+    return manifest;
+  } catch (error) {
+    (zip.outputStream as Readable).destroy(error as Error);
+    out.destroy(error as Error);
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Those of the people whom something names, in the order of the ids that they have in archives. */
+async function* linesOf(people: Person[], ids: ReadonlyMap<string, string>, named: ReadonlySet<string>) {
+  const rows = people
+    .filter(({ id }) => named.has(id))
+    .map(({ id, email, display_name }) => ({ id: ids.get(id)!, email: email.toLowerCase(), display_name }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const row of rows) yield { bytes: Buffer.from(`${JSON.stringify(row)}\n`), rows: 1 };
+}
+
+/** What a stored file holds; undefined where that is gone. */
+async function contentOf(blobs: BlobStore, id: string): Promise<Readable | undefined> {
+  try {
+    return await openContent(blobs, id);
+  } catch (error) {
+    if (error instanceof EstateError && error.code === 'not_found') return undefined;
+    throw error;
+  }
 }

@@ -2,10 +2,11 @@ import Type, { type Static } from 'typebox';
 import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue, type Sql } from '../../../platform/database.ts';
 import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
-import { adminDashboardChart } from './admin-dashboard.chart.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const counts = <K extends string>(...names: K[]) =>
@@ -255,5 +256,60 @@ function table<R, K extends string & keyof R>(name: string, members: K[], rows: 
     name,
     columns: members.map((member) => column(member, typeOfColumn(member))),
     rows: rows.map((row) => members.map((member) => row[member] as string | number | null)),
+  };
+}
+
+interface Shown {
+  kpis: Record<string, number>;
+  stakeholder_coverage: { type: string; with_stakeholders: number; missing: number }[];
+  approval_pipeline: { type: string; draft: number; approved: number; rejected: number; broken: number }[];
+}
+
+const labels: Record<string, string> = {
+  total_users: 'Users',
+  active_users_30d: 'Active in 30 days',
+  pending_sso_invitations: 'Not yet logged in by SSO',
+  cards_without_stakeholders: 'Cards without stakeholders',
+  broken_total: 'Broken approvals',
+  stuck_approvals: 'Drafts left lying',
+  overdue_todos_total: 'Overdue todos',
+  unassigned_todo_count: 'Unassigned todos',
+};
+
+/** The key figures, who looks after cards, and how far approvals are. */
+function adminDashboardChart(answer: Shown, context: ChartContext): Chart {
+  const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count' } as const;
+  return {
+    kind: 'panels',
+    title: 'Administration',
+    panels: [
+      {
+        kind: 'figures',
+        title: 'What is left lying',
+        items: Object.entries(labels).map(([key, name]) => ({
+          name,
+          value: answer.kpis[key]!,
+          unit: 'count',
+        })),
+      },
+      {
+        ...bars,
+        title: 'Cards with and without stakeholders',
+        series: ['With', 'Without'],
+        items: answer.stakeholder_coverage.map((row) => ({
+          name: typeLabel(context, row.type),
+          values: [row.with_stakeholders, row.missing],
+        })),
+      },
+      {
+        ...bars,
+        title: 'Approvals',
+        series: ['Draft', 'Approved', 'Rejected', 'Broken'],
+        items: answer.approval_pipeline.map((row) => ({
+          name: typeLabel(context, row.type),
+          values: [row.draft, row.approved, row.rejected, row.broken],
+        })),
+      },
+    ],
   };
 }

@@ -3,12 +3,12 @@ import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compil
 import { closed, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
-import { stakeholderDirectoryChart } from './stakeholder-directory.chart.ts';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -199,3 +199,35 @@ const cardsTable = (answer: Answer): ReportTable => ({
     user.cards.map(({ id, name }) => [type, role, user.user_id, user.display_name, id, name]),
   ),
 });
+
+/** How many people a picture shows. */
+const SHOWN = 50;
+
+interface Shown {
+  card_types: {
+    roles: { users: { user_id: string; display_name: string; card_count: number }[] }[];
+  }[];
+}
+
+/** Who holds the most roles on cards. */
+function stakeholderDirectoryChart({ card_types }: Shown): Chart {
+  const people = new Map<string, { name: string; roles: number }>();
+  for (const { user_id, display_name, card_count } of card_types
+    .flatMap(({ roles }) => roles)
+    .flatMap(({ users }) => users)) {
+    const person = people.get(user_id) ?? { name: display_name, roles: 0 };
+    person.roles += card_count;
+    people.set(user_id, person);
+  }
+  const most = [...people.values()].sort((a, b) => b.roles - a.roles).slice(0, SHOWN);
+  return {
+    kind: 'bars',
+    title: 'Stakeholders',
+    ...(people.size > SHOWN ? { note: `The ${SHOWN} of ${people.size} people with the most roles` } : {}),
+    itemAxis: 'Person',
+    valueAxis: 'Roles on cards',
+    unit: 'count',
+    series: ['Roles'],
+    items: most.map(({ name, roles }) => ({ name, values: [roles] })),
+  };
+}

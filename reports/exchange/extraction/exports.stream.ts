@@ -1,13 +1,20 @@
 import type { Writable } from 'node:stream';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { visibleAttributes } from '../../../domain/inventory/cards/cards.projection.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { invalidField } from '../../../platform/errors.ts';
 import { hasSpare, type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { pump } from '../../kernel/formats/pump.ts';
-import { type JsonQuery, jsonChunks, planJson } from './extraction.json.ts';
+import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import { exportName, mediaTypes } from './extraction.manifest.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
+import { visibleRelationAttributes } from './extraction.relations.ts';
 import { prepareExtraction } from './extraction.write.ts';
 
 export interface CsvQuery {
@@ -128,4 +135,147 @@ async function stream(
       else reject(error);
     });
   });
+}
+
+const BATCH = 1_000;
+const MAX_TYPES = 20;
+/** The role whose holder is shown as a card's owner. */
+const OWNER_ROLE = 'responsible';
+/** The type whose related cards are shown as providers. */
+const PROVIDER_TYPE = 'Provider';
+
+interface JsonQuery {
+  /** Comma-separated card types. */
+  types: string;
+  filter: string;
+  include_relations: boolean;
+  include_stakeholders: boolean;
+}
+
+/** A checked request. */
+interface JsonPlan {
+  selection: CardSelection;
+  query: JsonQuery;
+}
+
+/**
+ * Checks a request for cards as one JSON document.
+ * @throws EstateError `validation_failed` naming the parameter, `forbidden` for what the caller may not see.
+ */
+async function planJson(ctx: Ctx, query: JsonQuery): Promise<JsonPlan> {
+  if (query.include_relations) requirePermission(ctx.caller, 'relations.view');
+  if (query.include_stakeholders) requirePermission(ctx.caller, 'stakeholders.view');
+  const types = [...new Set(query.types.split(',').map((type) => type.trim()))].filter(Boolean);
+  if (types.length === 0 || types.length > MAX_TYPES) {
+    throw invalidField('types', 'count', `names 1 to ${MAX_TYPES} card types, separated by commas`);
+  }
+  const unknown = types.find((type) => !ctx.metamodel.visibleTypes.includes(type));
+  if (unknown !== undefined)
+    throw invalidField('types', 'unknown_type', `there is no visible type "${unknown}"`);
+  const filter = await prepareFilter(ctx, query.filter);
+  return { selection: { types, conditions: filter ? [filter] : [] }, query };
+}
+
+/** The cards of a plan as the text of one JSON array, piece by piece, oldest first. */
+async function* jsonChunks(snapshot: Snapshot, ctx: Ctx, plan: JsonPlan): AsyncGenerator<string> {
+  const where = selectedCards(ctx, plan.selection);
+  const item = itemOf(ctx, plan.query);
+  const batches = snapshot.batches(
+    `select ${item.sql}::text from cards c where ${where.sql} order by c.id`,
+    [...item.bindings, ...where.bindings],
+    BATCH,
+  );
+  yield '[';
+  let first = true;
+  for await (const rows of batches) {
+    yield `${first ? '' : ','}${rows.map(([text]) => text as string).join(',')}`;
+    first = false;
+  }
+  yield ']';
+}
+
+/** One card as JSON; people and relations as far as the caller may see them. */
+function itemOf(ctx: Ctx, query: JsonQuery): Fragment {
+  const attributes = visibleAttributes(ctx);
+  const people = may(ctx.caller, 'stakeholders.view');
+  const owner = (column: string): string =>
+    people
+      ? `(select u.${column} from stakeholders s join users u on u.id = s.user_id
+          where s.card_id = c.id and s.role = '${OWNER_ROLE}' order by lower(u.display_name), u.id limit 1)`
+      : 'null';
+  const members: [string, Fragment | string][] = [
+    ...['id', 'type', 'subtype', 'name', 'description', 'lifecycle'].map((name): [string, string] => [
+      name,
+      `c.${name}`,
+    ]),
+    ['attributes', attributes],
+    ['status', 'c.status'],
+    ['data_quality', 'c.data_quality'],
+    ['updated_at', 'utc(c.updated_at)'],
+    [
+      'tags',
+      `(select coalesce(json_agg(json_build_object('name', t.name, 'color', t.color, 'group_name', g.name)
+          order by lower(g.name), lower(t.name), t.id), '[]')
+        from card_tags k join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
+        where k.card_id = c.id)`,
+    ],
+    ['owner', owner('display_name')],
+    ['owner_email', owner('email')],
+    ['provider_names', may(ctx.caller, 'relations.view') ? providers(ctx) : `'[]'::json`],
+  ];
+  if (query.include_relations) members.push(['relations', relations(ctx)]);
+  if (query.include_stakeholders) {
+    members.push([
+      'stakeholders',
+      `(select coalesce(json_agg(json_build_object('user_id', s.user_id, 'display_name', u.display_name,
+          'email', u.email, 'role', s.role) order by s.role, lower(u.display_name), s.id), '[]')
+        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id)`,
+    ]);
+  }
+  const parts = members.map(([name, member]) =>
+    typeof member === 'string' ? { name, sql: member, bindings: [] } : { name, ...member },
+  );
+  return {
+    sql: `json_build_object(${parts.map(({ name, sql }) => `'${name}', ${sql}`).join(', ')})`,
+    bindings: parts.flatMap(({ bindings }) => bindings),
+  };
+}
+
+/** The relations of the card `k` to cards that the caller sees, as rows with the other card `c`. */
+function peers(ctx: Ctx, members: string, bindings: unknown[], more: string): Fragment {
+  const visible = visibleCards(ctx);
+  return {
+    sql: `(select coalesce(json_agg(item order by sort, id), '[]') from (
+        select ${members} as item, c.name_key as sort, r.id
+        from (select id from cards where id = k.id) own
+        join lateral (
+          select r.*, r.target_id as peer_id, 'outgoing' as direction from relations r where r.source_id = own.id
+          union all
+          select r.*, r.source_id, 'incoming' from relations r where r.target_id = own.id) r on true
+        join cards c on c.id = r.peer_id
+        where r.type = any(?::text[]) and c.status = 'ACTIVE' and (${visible.sql}) ${more}) found)`,
+    bindings: [...bindings, ctx.metamodel.visibleRelationTypes, ...visible.bindings],
+  };
+}
+
+/** Lets a fragment speak of the card `c` outside as `k`, and of another card as `c` inside. */
+function ofOuter({ sql, bindings }: Fragment): Fragment {
+  return { sql: `(select x.v from (select c.id) k, lateral (select ${sql} as v) x)`, bindings };
+}
+
+function providers(ctx: Ctx): Fragment {
+  return ofOuter(peers(ctx, 'c.name', [], `and c.type = '${PROVIDER_TYPE}'`));
+}
+
+function relations(ctx: Ctx): Fragment {
+  const attributes = visibleRelationAttributes(ctx);
+  return ofOuter(
+    peers(
+      ctx,
+      `json_build_object('id', r.id, 'type', r.type, 'direction', r.direction, 'peer_id', c.id, 'peer_type', c.type,
+         'peer_name', c.name, 'attributes', ${attributes.sql}, 'description', r.description)`,
+      attributes.bindings,
+      '',
+    ),
+  );
 }

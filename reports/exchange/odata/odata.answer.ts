@@ -1,17 +1,17 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { EstateError } from '../../../platform/errors.ts';
+import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
-import type { EntitySet, ODataModel } from './model/model.types.ts';
+import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
 import { readChangesOf } from './odata.delta.ts';
 import { readEntity, readProperty } from './odata.entity.ts';
 import { invalidQuery, notOffered } from './odata.errors.ts';
 import { countEntities, LARGEST_PAGE, PAGE, type PageQuestion, readPage, type Via } from './odata.page.ts';
-import { resolveTarget, type Target } from './odata.target.ts';
 import { boundOf, readDeltaToken, readSkipToken } from './odata.tokens.ts';
-import { isTrackable } from './odata.tracking.ts';
 import type { Wire } from './odata.wire.ts';
 import { readOptions, type SentOptions } from './query/query.options.ts';
-import type { NestedOptions } from './query/query.types.ts';
+import type { Expr, NestedOptions } from './query/query.types.ts';
 
 /** What a client asks of the service. */
 export interface ODataRequest {
@@ -166,4 +166,121 @@ function address(root: string, path: string, options: SentOptions): string {
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `${root}/${path}?${query.join('&')}`;
+}
+
+/**
+ * Whether changes can be tracked: the feed must tell of everything that an answer depends on, which it does of the
+ * entities' own properties.
+ */
+function isTrackable(ctx: Ctx, set: EntitySet, options: NestedOptions): boolean {
+  if (!may(ctx.caller, 'inventory.view')) return false;
+  if (options.expand.length > 0 || options.top !== undefined || options.skip > 0) return false;
+  return options.filter === undefined || ownOnly(options.filter, set);
+}
+
+/** Whether an expression reads nothing but the entity's own properties. */
+function ownOnly(expr: Expr, set: EntitySet): boolean {
+  switch (expr.kind) {
+    case 'literal':
+      return true;
+    case 'path':
+    case 'count':
+      return !expr.steps.some(({ name }) => set.navigations.has(name));
+    case 'not':
+    case 'negative':
+    case 'cast':
+      return ownOnly(expr.operand, set);
+    case 'binary':
+      return ownOnly(expr.left, set) && ownOnly(expr.right, set);
+    case 'in':
+      return [expr.left, ...expr.items].every((part) => ownOnly(part, set));
+    case 'call':
+      return expr.name !== 'now' && expr.args.every((part) => ownOnly(part, set));
+    case 'lambda':
+      return (
+        !expr.steps.some(({ name }) => set.navigations.has(name)) &&
+        (expr.predicate === undefined || ownOnly(expr.predicate, set))
+      );
+  }
+}
+
+/** What an address leads to. */
+type Target = { set: EntitySet } & (
+  | { kind: 'set' }
+  | { kind: 'count' }
+  | { kind: 'entity'; key: string }
+  | { kind: 'property' | 'value'; key: string; property: ODataProperty }
+  | { kind: 'related' | 'related-references'; key: string; navigation: Navigation }
+  | { kind: 'related-count'; key: string; navigation: Navigation }
+);
+
+const KEY =
+  /^([A-Za-z_]\w*)\(\s*(?:id\s*=\s*)?(?:([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})|(@[A-Za-z_]\w*))\s*\)$/i;
+
+/**
+ * Resolves the parts of an address behind the service's root (OData URL conventions, 4).
+ * @throws EstateError `not_found`, `odata_invalid_query` for a malformed key, `odata_not_implemented`, `forbidden`.
+ */
+function resolveTarget(
+  model: ODataModel,
+  [first, second, third]: (string | undefined)[],
+  aliases: ReadonlyMap<string, string>,
+): Target {
+  const name = first!.split('(')[0]!;
+  if (name.startsWith('$')) throw notOffered(name, 'is not offered');
+  const set = model.sets.get(name);
+  if (!set) {
+    if (model.forbidden.has(name)) throw forbidden('relations.view');
+    throw notFound('entity set', name);
+  }
+  if (!first!.includes('(')) return ofSet(set, second, third);
+  const key = keyOf(first!, aliases);
+  if (second === undefined) return { kind: 'entity', set, key };
+  return ofEntity(set, key, second, third);
+}
+
+function keyOf(part: string, aliases: ReadonlyMap<string, string>): string {
+  const [, , id, alias] = KEY.exec(part) ?? [];
+  const key = (
+    id ??
+    (alias
+      ? aliases
+          .get(alias)
+          ?.trim()
+          .replace(/^'(.*)'$/, '$1')
+      : undefined)
+  )?.toLowerCase();
+  if (key === undefined || !isUuid(key)) throw invalidQuery('key', `"${part}" has no GUID as its key`);
+  return key;
+}
+
+function ofSet(set: EntitySet, second: string | undefined, third: string | undefined): Target {
+  if (second === undefined) return { kind: 'set', set };
+  if (second.toLowerCase() === '$count' && third === undefined) return { kind: 'count', set };
+  if (second.startsWith('$')) throw notOffered(second, 'is not offered');
+  throw notFound('resource', `${set.name}/${second}`);
+}
+
+function ofEntity(set: EntitySet, key: string, second: string, third: string | undefined): Target {
+  const property = set.properties.get(second);
+  if (property) {
+    if (third === undefined) return { kind: 'property', set, key, property };
+    if (third.toLowerCase() === '$value' && !property.collection)
+      return { kind: 'value', set, key, property };
+    throw notFound('resource', `${second}/${third}`);
+  }
+  const navigation = set.navigations.get(second);
+  if (navigation) {
+    const suffix = third?.toLowerCase();
+    if (third === undefined) return { kind: 'related', set, key, navigation };
+    if (suffix === '$count' && navigation.collection) return { kind: 'related-count', set, key, navigation };
+    if (suffix === '$ref') return { kind: 'related-references', set, key, navigation };
+    throw notOffered(
+      `${second}/${third}`,
+      'longer paths are not offered: read the related entity by its own address',
+    );
+  }
+  if (set.hiddenCosts.has(second)) throw forbidden('costs.view');
+  if (second.startsWith('$') || second.includes('.')) throw notOffered(second, 'is not offered');
+  throw notFound('resource', `${set.name}/${second}`);
 }

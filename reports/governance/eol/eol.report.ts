@@ -6,10 +6,11 @@ import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compi
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { Choice, closed, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
+import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
-import { eolChart } from './eol.chart.ts';
 
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
 const App = Type.Object({ id: Uuid, name: Type.String() }, closed);
@@ -260,3 +261,30 @@ const summaryTable = ({ summary }: Answer): ReportTable => ({
   columns: [column('figure', 'key'), column('value', 'number')],
   rows: Object.entries(summary),
 });
+
+const statuses = ['eol', 'approaching', 'supported', 'unknown'];
+
+/** Bars of the cards of each product, parted by status; those whose lifecycle decides are named by their type. */
+function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Chart {
+  const rows = new Map<string, number[]>();
+  for (const { type, eol_product, eol_label, status, source } of items) {
+    const label = metamodel.cardTypes.get(type)?.label ?? type;
+    const name = source === 'manual' || !eol_product ? `${label} by lifecycle` : (eol_label ?? eol_product);
+    const values = rows.get(name) ?? statuses.map(() => 0);
+    values[statuses.indexOf(status)]! += 1;
+    rows.set(name, values);
+  }
+  const urgency = ([ended, soon]: number[]) => ended! + soon!;
+  return {
+    kind: 'bars',
+    title: 'End of life by product',
+    note: `${summary.eol} ended with ${summary.impacted_apps} applications, ${summary.approaching} approaching with ${summary.approaching_impacted_apps}`,
+    itemAxis: 'Product',
+    valueAxis: 'Cards',
+    unit: 'count',
+    series: ['Ended', 'Approaching', 'Supported', 'Unknown'],
+    items: [...rows]
+      .map(([name, values]) => ({ name, values }))
+      .sort((a, b) => urgency(b.values) - urgency(a.values) || (a.name < b.name ? -1 : 1)),
+  };
+}

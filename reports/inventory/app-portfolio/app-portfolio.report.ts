@@ -6,6 +6,8 @@ import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
+import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -13,9 +15,8 @@ import { numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { writePicked } from '../../kernel/report.picked.ts';
 import { cardsByName, relatedCard, relatedTable, tagGroupsOf } from '../../kernel/report.related.ts';
-import { lifecycleColumns } from '../../kernel/report.sql.ts';
+import { type Lifecycle, lifecycleColumns } from '../../kernel/report.sql.ts';
 import { defineReport, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
-import { appPortfolioChart } from './app-portfolio.chart.ts';
 import { ItemWriter } from './app-portfolio.items.ts';
 import {
   itemRows,
@@ -230,3 +231,37 @@ const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>
     },
   ];
 };
+
+interface Item {
+  lifecycle: Lifecycle;
+  organizations: { id: string; name: string }[];
+}
+
+const NONE = 'No organization';
+
+/** A bar for each organization with the cards that are related to it, parted by the phase that they are in. */
+function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
+  const phases = [...phaseLabels, 'Not begun', 'No lifecycle'];
+  const bars = new Map<string, { name: string; values: number[] }>();
+  for (const { lifecycle, organizations } of items) {
+    const phase = phases.indexOf(phaseOn(lifecycle, context.today));
+    for (const { id, name } of organizations.length > 0 ? organizations : [{ id: NONE, name: NONE }]) {
+      const bar = bars.get(id) ?? { name, values: phases.map(() => 0) };
+      bar.values[phase]! += 1;
+      bars.set(id, bar);
+    }
+  }
+  const used = phases.map((_, phase) => [...bars.values()].some(({ values }) => values[phase]! > 0));
+  const size = ({ values }: { values: number[] }) => values.reduce((sum, value) => sum + value, 0);
+  return {
+    kind: 'bars',
+    title: `${typeLabel(context, type)}: by organization and phase`,
+    itemAxis: 'Organization',
+    valueAxis: 'Cards',
+    unit: 'count',
+    series: phases.filter((_, phase) => used[phase]),
+    items: [...bars.values()]
+      .sort((a, b) => size(b) - size(a))
+      .map(({ name, values }) => ({ name, values: values.filter((_, phase) => used[phase]) })),
+  };
+}

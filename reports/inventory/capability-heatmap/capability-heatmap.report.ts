@@ -4,23 +4,26 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import type { Sql } from '../../../platform/database.ts';
+import { areasOf } from '../../kernel/charts/charts.areas.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart, ChartUnit } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { ID, IdNumbers } from '../../kernel/report.ids.ts';
 import { type JsonValue, jsonRows } from '../../kernel/report.json-rows.ts';
 import { meanwhile } from '../../kernel/report.lines.ts';
-import { listsOf, numberedCards, pairsOfWays, readEnds } from '../../kernel/report.links.ts';
-import { numberedLines } from '../../kernel/report.numbered.ts';
+import { type Lists, listsOf, numberedCards, pairsOfWays, readEnds } from '../../kernel/report.links.ts';
+import { type NumberedLines, numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { writePicked } from '../../kernel/report.picked.ts';
 import { cardsByName, readText, relatedCard, tagGroupsOf, waysFrom } from '../../kernel/report.related.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
-import { capabilityHeatmapChart } from './capability-heatmap.chart.ts';
 import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
-import { countRisks, readRiskLinks } from './capability-heatmap.risks.ts';
 
 const Named = { id: Uuid, name: Type.String() };
 const App = {
@@ -248,3 +251,85 @@ export const capabilityHeatmapReport = defineReport({
   ],
   chart: ({ items }, { metric }, context) => capabilityHeatmapChart(items, metric, context),
 });
+
+type Metric = 'app_count' | 'total_cost' | 'risk_count';
+
+interface Item {
+  id: string;
+  name: string;
+  parent_id: string | null;
+  app_count: number;
+  total_cost?: number;
+  risk_count?: number;
+}
+
+const meanings: Record<Metric, { name: string; unit: ChartUnit }> = {
+  app_count: { name: 'Applications', unit: 'count' },
+  total_cost: { name: 'Cost of applications', unit: 'currency' },
+  risk_count: { name: 'Risks', unit: 'count' },
+};
+
+/** A tile for each capability in the area of the topmost above it, shaded by the metric. */
+function capabilityHeatmapChart(items: Item[], metric: Metric, context: ChartContext): Chart {
+  const areas = areasOf(items);
+  const { name, unit } = meanings[metric];
+  return {
+    kind: 'treemap',
+    title: `${typeLabel(context, 'BusinessCapability')} by ${name.toLowerCase()}`,
+    note: 'Each tile is a capability, in the area of the topmost above it',
+    valueAxis: 'capabilities',
+    unit: 'count',
+    even: true,
+    shadeAxis: name,
+    shadeUnit: unit,
+    items: items.map((item) => ({
+      name: item.name,
+      value: 1,
+      group: areas.of(item),
+      shade: item[metric] ?? 0,
+    })),
+    groups: areas.groups,
+  };
+}
+
+const PAIR = 2 * ID.bytes;
+
+/** The links of risks that are not closed, as bytes: the id of each card, and of its risk right behind it. */
+async function readRiskLinks(sql: Sql): Promise<Buffer> {
+  const { rows } = await sql.raw(
+    `select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
+     from risk_cards k join risks r on r.id = k.risk_id where r.status <> 'closed'`,
+  );
+  return rows[0].pairs ?? Buffer.alloc(0);
+}
+
+/** How many risks concern each capability, or an application that supports it; each counts once. */
+function countRisks(
+  pairs: Buffer,
+  capabilities: NumberedLines,
+  apps: NumberedLines,
+  { starts, items }: Lists,
+): Int32Array {
+  const risks = new IdNumbers(pairs.length / PAIR);
+  const owned = [{ pairs, owner: 0, other: ID.bytes }];
+  const numbered = (bytes: Buffer, at: number) => risks.add(bytes, at);
+  const ofCapabilities = listsOf(capabilities.numbers, risks, owned, numbered);
+  const ofApps = listsOf(apps.numbers, risks, owned, numbered);
+  const counts = new Int32Array(capabilities.numbers.count);
+  // the capability that has counted each last, from 1
+  const seen = new Int32Array(risks.count);
+  const count = (lists: Lists, owner: number, capability: number) => {
+    for (let n = lists.starts[owner]!; n < lists.starts[owner + 1]!; n += 1) {
+      const risk = lists.items[n]!;
+      if (seen[risk] === capability + 1) continue;
+      seen[risk] = capability + 1;
+      counts[capability]! += 1;
+    }
+  };
+  for (let capability = 0; capability < counts.length; capability += 1) {
+    count(ofCapabilities, capability, capability);
+    for (let n = starts[capability]!; n < starts[capability + 1]!; n += 1)
+      count(ofApps, items[n]!, capability);
+  }
+  return counts;
+}

@@ -3,10 +3,19 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import { unseenCard } from '../../../domain/inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
+import {
+  type ChartContext,
+  distinctLabels,
+  fieldLabel,
+  typeLabel,
+} from '../../kernel/charts/charts.labels.ts';
+import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
 import {
@@ -14,11 +23,13 @@ import {
   jsonText,
   lifecycleCells,
   lifecycleColumns,
+  literal,
   numberIn,
 } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
-import { costTreemapChart } from './cost-treemap.chart.ts';
-import { addedCosts, groupOfField, groupsByType, REST } from './cost-treemap.sql.ts';
+
+/** The name of the group of those that belong to none. */
+const REST = 'Ungrouped';
 
 const GroupId = Nullable(
   Type.String({
@@ -244,3 +255,94 @@ export const costTreemapReport = defineReport({
   ],
   chart: (answer, params, context) => costTreemapChart(answer, params, context),
 });
+
+/** An area for the costs of each card, within that of its group. */
+export const costTreemapChart = (
+  {
+    items,
+    groups,
+  }: {
+    items: { name: string; cost: number; group?: string; group_id?: string | null }[];
+    groups: { id: string | null; name: string; parent_name?: string | null }[] | null;
+  },
+  { type, cost_field }: { type: string; cost_field: string },
+  context: ChartContext,
+): Chart => ({
+  ...groupsOf(groups),
+  kind: 'treemap',
+  title: `Cost: ${typeLabel(context, type)}`,
+  valueAxis: fieldLabel(context, type, cost_field),
+  unit: 'currency',
+  // what is earned has no area
+  items: items
+    .filter(({ cost }) => cost > 0)
+    .map(({ name, cost, group, group_id }) => ({
+      name,
+      value: cost,
+      ...(group === undefined ? {} : { group: group_id ?? group }),
+    })),
+});
+
+function groupsOf(
+  groups: { id: string | null; name: string; parent_name?: string | null }[] | null,
+): Pick<TreemapChart, 'groups'> {
+  if (!groups) return {};
+  const labels = distinctLabels(groups, ({ parent_name }) => (parent_name ? [parent_name] : []));
+  return { groups: groups.map(({ id, name }, at) => ({ key: id ?? name, name: labels[at]! })) };
+}
+
+/**
+ * The groups by card, as a common table `grouped (card_id, group_id, name)`: the related card of the other type; of
+ * several the first by name, so that the groups add up to the total.
+ */
+function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment): Fragment {
+  const pairs = relatedPairs(ctx, type, other);
+  return {
+    sql: `grouped as (
+      select distinct on (e.card_id) e.card_id, c.id as group_id, c.name
+      from (${pairs.sql}) e join cards c on c.id = e.other_id
+      where c.type = ? and ${visible.sql}
+      order by e.card_id, c.name_key, c.id)`,
+    bindings: [...pairs.bindings, other, ...visible.bindings],
+  };
+}
+
+/** The label of a select field's option, over the alias `c`; options of one label have their keys in brackets. */
+export function groupOfField(type: CardType, key: string): Fragment {
+  const options = [...type.fields.get(key)!.optionLabels].map(([option, name]) => ({ option, name }));
+  const names = distinctLabels([...options, { option: undefined, name: REST }], ({ option }) =>
+    option === undefined ? [] : [option],
+  );
+  const labels = Object.fromEntries(options.map(({ option }, at) => [option, names[at]!]));
+  return {
+    sql: `?::jsonb ->> (c.attributes ->> ${literal(key)})`,
+    bindings: [JSON.stringify(labels)],
+  };
+}
+
+/**
+ * The costs of related cards by card, as a common table `added (card_id, cost)`. A related card counts once for each
+ * card that it is related to.
+ */
+function addedCosts(
+  ctx: Ctx,
+  type: string,
+  others: readonly string[],
+  costField: string,
+  visible: Fragment,
+): Fragment {
+  const pairs = others.map((other) => relatedPairs(ctx, type, other));
+  const all = pairs.map((pair) => pair.sql).join(' union all ');
+  // cards of different types are different in any case
+  const once = pairs.find((pair) => pair.once)?.once ?? '';
+  return {
+    // a cost is read once for each card, and not for each of its relations
+    sql: `added as (
+      select e.card_id, sum(o.cost) as cost
+      from (select ${once} card_id, other_id from (${all}) every) e
+      join (select c.id, ${numberIn('v.attributes', costField)} as cost
+            from cards c ${attributesOnce} where c.type = any(?::text[]) and ${visible.sql} offset 0) o on o.id = e.other_id
+      group by e.card_id)`,
+    bindings: [...pairs.flatMap((pair) => pair.bindings), [...others], ...visible.bindings],
+  };
+}

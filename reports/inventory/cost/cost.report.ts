@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Uuid } from '../../../domain/kernel/shapes.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column, moneyColumn } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { costChart } from './cost.chart.ts';
 
 const Answer = reportAnswer('CostReport', {
   items: Type.Array(Type.Object({ id: Uuid, name: Type.String(), cost: Type.Number() }, closed)),
@@ -59,4 +60,15 @@ export const costReport = defineReport({
     },
   ],
   chart: ({ items }, { type }, context) => costChart(items, type, context),
+});
+
+/** A bar for the costs of each card, the highest first. */
+const costChart = (items: { name: string; cost: number }[], type: string, context: ChartContext): Chart => ({
+  kind: 'bars',
+  title: `Cost: ${typeLabel(context, type)}`,
+  itemAxis: typeLabel(context, type),
+  valueAxis: 'Sum of all costs',
+  unit: 'currency',
+  series: ['Cost'],
+  items: items.map(({ name, cost }) => ({ name, values: [cost] })),
 });

@@ -2,10 +2,11 @@ import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
-import { dataQualityChart } from './data-quality.chart.ts';
 
 const Answer = reportAnswer('DataQualityReport', {
   overall_data_quality: Type.Number({ minimum: 0, maximum: 100 }),
@@ -155,4 +156,24 @@ const totalsTable = (answer: Answer): ReportTable => ({
   rows: (['overall_data_quality', 'total_items', 'with_lifecycle', 'orphaned', 'stale'] as const).map(
     (figure) => [figure, answer[figure]],
   ),
+});
+
+/** Bars of the cards of each type, parted by how complete they are. */
+const dataQualityChart = (
+  { by_type, overall_data_quality, total_items }: Answer,
+  context: ChartContext,
+): Chart => ({
+  kind: 'bars',
+  title: 'Data quality by type',
+  note: `${overall_data_quality} % on average over ${total_items} cards`,
+  itemAxis: 'Type',
+  valueAxis: 'Cards',
+  unit: 'count',
+  series: ['Complete', 'Partial', 'Minimal'],
+  items: by_type
+    .toSorted((a, b) => b.total - a.total)
+    .map(({ type, complete, partial, minimal }) => ({
+      name: typeLabel(context, type),
+      values: [complete, partial, minimal],
+    })),
 });

@@ -2,13 +2,21 @@ import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  type ChartContext,
+  fieldAxis,
+  fieldLabel,
+  fieldUnit,
+  optionLabel,
+  placeOnAxis,
+} from '../../kernel/charts/charts.labels.ts';
+import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { jsonLine, lifecycleCells, lifecycleColumns, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { portfolioChart } from './portfolio.chart.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null where it is empty' }),
@@ -101,3 +109,47 @@ export const portfolioReport = defineReport({
   ],
   chart: ({ items }, params, context) => portfolioChart(items, params, context),
 });
+
+interface Params {
+  type: string;
+  x_axis: string;
+  y_axis: string;
+  size_field: string;
+  color_field: string;
+}
+
+interface Item {
+  name: string;
+  x: unknown;
+  y: unknown;
+  size: number | null;
+  color: unknown;
+}
+
+/** A circle for each card that has a place on both axes; the largest first, so that small ones lie above. */
+function portfolioChart(items: Item[], params: Params, context: ChartContext): Chart {
+  const { type } = params;
+  const placed = items.flatMap((item): BubblesChart['items'] => {
+    const x = placeOnAxis(context, type, params.x_axis, item.x);
+    const y = placeOnAxis(context, type, params.y_axis, item.y);
+    if (x === undefined || y === undefined) return [];
+    const group =
+      typeof item.color === 'string' ? optionLabel(context, type, params.color_field, item.color) : 'Not set';
+    return [{ name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) }];
+  });
+  return {
+    kind: 'bubbles',
+    title: `Portfolio: ${context.metamodel.cardTypes.get(type)?.label ?? type}`,
+    ...(placed.length < items.length
+      ? { note: `Not drawn: ${items.length - placed.length} that lack a value on an axis` }
+      : {}),
+    x: fieldAxis(context, type, params.x_axis),
+    y: fieldAxis(context, type, params.y_axis),
+    size: {
+      name: fieldLabel(context, type, params.size_field),
+      unit: fieldUnit(context, type, params.size_field),
+    },
+    groupAxis: fieldLabel(context, type, params.color_field),
+    items: placed.sort((a, b) => (b.size ?? 0) - (a.size ?? 0)),
+  };
+}

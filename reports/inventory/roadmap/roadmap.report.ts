@@ -1,14 +1,16 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { jsonLine, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { roadmapChart } from './roadmap.chart.ts';
 
 const Answer = reportAnswer('RoadmapReport', {
   items: Type.Array(
@@ -86,3 +88,24 @@ export const roadmapReport = defineReport({
   ],
   chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
 });
+
+/** A row of phases for each card, those that begin first above. */
+function roadmapChart(
+  items: { name: string; lifecycle: Lifecycle }[],
+  type: string | undefined,
+  context: ChartContext,
+): Chart {
+  const rows = items.map(({ name, lifecycle }) => ({
+    name,
+    dates: lifecyclePhases.map((phase) => lifecycle?.[phase] ?? null),
+  }));
+  const begin = ({ dates }: (typeof rows)[number]) => dates.find((date) => date !== null) ?? '';
+  return {
+    kind: 'roadmap',
+    title: type === undefined ? 'Roadmap' : `Roadmap: ${typeLabel(context, type)}`,
+    itemAxis: type === undefined ? 'Card' : typeLabel(context, type),
+    phases: phaseLabels,
+    today: context.today,
+    items: rows.sort((a, b) => (begin(a) < begin(b) ? -1 : begin(a) > begin(b) ? 1 : 0)),
+  };
+}

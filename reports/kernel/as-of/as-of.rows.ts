@@ -12,7 +12,8 @@ import {
   PARTS,
 } from './as-of.events.ts';
 import { gather } from './as-of.gather.ts';
-import { fieldsRead, type Reads } from './as-of.reads.ts';
+import { collectOldValues, oldValuesOf } from './as-of.old-values.ts';
+import { columnsRead, fieldsRead, isRead, type Reads, readsStamps } from './as-of.reads.ts';
 import { asOfTables, type TouchedTable } from './as-of.tables.ts';
 
 /** The number of `card_tags`; the others have their place in the list. */
@@ -126,4 +127,34 @@ function touchedTables(reads: Reads | undefined): string {
          where existed and number <> all('{${listed.join(',')}}'::smallint[])
        ) listed group by number
      ) f using (number)`;
+}
+
+/** Gathers what was written after a position of the tables that are read. */
+export async function collectTouched(
+  sql: Knex.Transaction,
+  position: number,
+  scope: AsOfScope = {},
+): Promise<TouchedTable[]> {
+  const { reads } = scope;
+  const touched: TouchedTable[] = [];
+  const others: Reads | undefined = reads && { ...reads };
+  for (const past of asOfTables) {
+    const kept = oldValuesOf(past, reads);
+    if (!kept) continue;
+    touched.push(await collectOldValues(sql, past, kept, position, scope));
+    others![kept.table] = undefined;
+  }
+  if ([...asOfTables, 'card_tags' as const].some((table) => isRead(table, others))) {
+    touched.push(...(await collectRows(sql, position, { ...scope, reads: others })));
+  }
+  for (const [number, table] of asOfTables.entries()) {
+    if (
+      !isRead(table, reads) ||
+      !readsStamps(columnsRead(table, reads)) ||
+      touched.some((one) => one.number === number)
+    )
+      continue;
+    touched.push({ table, number, gone: false, made: false, fields: new Set() });
+  }
+  return touched;
 }

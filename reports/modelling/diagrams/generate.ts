@@ -1,11 +1,14 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { invalidField } from '../../../platform/errors.ts';
+import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
+import { invalidField, notFound } from '../../../platform/errors.ts';
+import { xmlAttribute } from '../../../platform/xml.ts';
+import { activeCards, reportCards } from '../../kernel/report.cards.ts';
+import { relatedPairs } from '../../kernel/report.ends.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { drawnXml, type RenderContext } from './generate.drawing.ts';
 import { layered } from './generate.layers.ts';
-import { readAround, readGroups } from './generate.read.ts';
-import { shelved } from './generate.shelves.ts';
+import { type CardGroup, shelved } from './generate.shelves.ts';
+import type { Box, DrawnCard, DrawnRelation, Layout } from './generate.types.ts';
 
 export interface GenerateRequest {
   view: 'dependencies' | 'landscape';
@@ -101,4 +104,172 @@ function renderContextOf({ metamodel }: Ctx, title: string): RenderContext {
     typeLabel: (key) => type(key)?.label ?? key,
     relationLabel: (key) => metamodel.relationTypes.get(key)?.label ?? key,
   };
+}
+
+/** How cards and relations look and are called. */
+interface RenderContext {
+  title: string;
+  /** The colour of a card type, as `#rrggbb`. */
+  color(type: string): string;
+  typeLabel(type: string): string;
+  relationLabel(type: string): string;
+}
+
+const FRAME =
+  'swimlane;html=1;startSize=32;rounded=1;arcSize=4;fontSize=13;fillColor=#eceff1;strokeColor=#90a4ae;';
+const TITLE = 'text;html=1;align=left;verticalAlign=middle;fontSize=20;fontStyle=1;';
+const EDGE =
+  'edgeStyle=orthogonalEdgeStyle;rounded=1;html=1;endArrow=block;endFill=1;strokeColor=#607d8b;fontSize=10;labelBackgroundColor=#ffffff;';
+
+/** What is laid out as XML of draw.io, each card with its id, so that it is followed. */
+export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext): string {
+  const right = Math.max(600, ...[...groups, ...cards].map(({ x, width }) => x + width));
+  const title = `<mxCell id="title" value="${attribute(look.title)}" style="${TITLE}" vertex="1" parent="1">${geometry({ x: 40, y: 20, width: right - 40, height: 40 })}</mxCell>`;
+  const frames = groups.map((group, at) => {
+    const cell = (id: string) =>
+      `<mxCell${id} style="${FRAME}" vertex="1" parent="1">${geometry(group)}</mxCell>`;
+    const id = `group-${at}`;
+    if (group.card === null) {
+      return cell(` id="${id}" value="${attribute(group.label)}"`);
+    }
+    return object(id, group.card, look, cell(''));
+  });
+  const boxes = cards.map((placed, at) => {
+    const parent = placed.within === undefined ? '1' : `group-${placed.within}`;
+    return object(
+      `card-${at}`,
+      placed.card,
+      look,
+      `<mxCell style="${styleOf(look.color(placed.card.type))}" vertex="1" parent="${parent}">${geometry(placed)}</mxCell>`,
+    );
+  });
+  const lines = edges.map(
+    ({ from, to, relation }, at) =>
+      `<mxCell id="edge-${at}" value="${attribute(look.relationLabel(relation.type))}" style="${EDGE}" edge="1" parent="1" source="card-${from}" target="card-${to}"><mxGeometry relative="1" as="geometry"/></mxCell>`,
+  );
+  const root = ['<mxCell id="0"/>', '<mxCell id="1" parent="0"/>', title, ...frames, ...boxes, ...lines];
+  return `<mxGraphModel grid="1" gridSize="10" page="0">\n<root>\n${root.join('\n')}\n</root>\n</mxGraphModel>`;
+}
+
+const attribute = (label: string): string => xmlAttribute(htmlText(label));
+
+function object(id: string, card: DrawnCard, look: RenderContext, cell: string): string {
+  const kind = xmlAttribute(card.type);
+  const tooltip = xmlAttribute(look.typeLabel(card.type));
+  return `<UserObject id="${id}" label="${attribute(card.name)}" cardId="${card.id}" cardType="${kind}" tooltip="${tooltip}" link="/cards/${card.id}">${cell}</UserObject>`;
+}
+
+const geometry = ({ x, y, width, height }: Box): string =>
+  `<mxGeometry x="${x}" y="${y}" width="${width}" height="${height}" as="geometry"/>`;
+
+function styleOf(color: string): string {
+  return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${inkOn(color)};spacing=6;`;
+}
+
+/** Black or white, whichever is read better on the colour (WCAG 2.2, relative luminance). */
+export function inkOn(color: string): '#000000' | '#ffffff' {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return (luminance + 0.05) ** 2 > 0.05 * 1.05 ? '#000000' : '#ffffff';
+}
+
+interface Around {
+  card_id: string;
+  depth: number;
+  direction: 'both' | 'outgoing' | 'incoming';
+  /** Keys of relation types. */
+  relations: string[];
+  filter?: string;
+  most: number;
+}
+
+interface FoundGraph {
+  /** The one in the middle first, the nearest before others. */
+  cards: DrawnCard[];
+  relations: DrawnRelation[];
+  truncated: boolean;
+}
+
+/** The cards around one, hop by hop, until there are enough. @throws EstateError `not_found`, and as the filter's. */
+async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
+  const active = activeCards(ctx);
+  const { rows: middle } = await ctx.db.raw(
+    `select c.id, c.name, c.type from cards c where c.id = ?::uuid and ${active.sql}`,
+    [asked.card_id, ...active.bindings],
+  );
+  if (!middle[0]) throw notFound('card', asked.card_id);
+  const near = await reportCards(ctx, asked.filter);
+  const cards: DrawnCard[] = [middle[0]];
+  let front = [middle[0].id as string];
+  let truncated = false;
+  const out =
+    'select r.target_id as id from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])';
+  const into =
+    'select r.source_id as id from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[])';
+  const ways = { both: [out, into], outgoing: [out], incoming: [into] }[asked.direction];
+  for (let hop = 0; hop < asked.depth && front.length > 0 && !truncated; hop += 1) {
+    const room = asked.most - cards.length;
+    const { rows } = await ctx.db.raw(
+      `select c.id, c.name, c.type from (${ways.join(' union ')}) near join cards c on c.id = near.id
+       where c.id <> all(?::uuid[]) and ${near.sql} order by c.name_key, c.id limit ?`,
+      [
+        ...ways.flatMap(() => [front, asked.relations]),
+        cards.map(({ id }) => id),
+        ...near.bindings,
+        room + 1,
+      ],
+    );
+    truncated = rows.length > room;
+    const reached = rows.slice(0, room) as DrawnCard[];
+    cards.push(...reached);
+    front = reached.map(({ id }) => id);
+  }
+  const ids = cards.map(({ id }) => id);
+  const { rows: relations } = await ctx.db.raw(
+    `select r.source_id as source, r.target_id as target, r.type from relations r
+     where r.source_id = any(?::uuid[]) and r.target_id = any(?::uuid[]) and r.type = any(?::text[])
+     order by r.source_id, r.target_id, r.type`,
+    [ids, ids, asked.relations],
+  );
+  return { cards, relations, truncated };
+}
+
+interface Grouped {
+  type: string;
+  group_by: string;
+  filter?: string;
+  most: number;
+  /** What the frame of the cards that are related to none is called. */
+  rest: string;
+}
+
+/** The cards of a type under those of another, by name; a card that is related to several stands under each. */
+async function readGroups(
+  ctx: Ctx,
+  { type, group_by, filter, most, rest }: Grouped,
+): Promise<{ groups: CardGroup[]; truncated: boolean }> {
+  const cards = await reportCards(ctx, filter);
+  const active = activeCards(ctx);
+  const pairs = relatedPairs(ctx, type, group_by);
+  const { rows } = await ctx.db.raw(
+    `with n as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ? and ${cards.sql}),
+     g as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ? and ${active.sql}),
+     p as (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e join g on g.id = e.other_id)
+     select json_build_object('id', n.id, 'name', n.name, 'type', n.type) as card,
+       case when g.id is not null then json_build_object('id', g.id, 'name', g.name, 'type', g.type) end as "group"
+     from n left join p on p.card_id = n.id left join g on g.id = p.other_id
+     order by g.id is null, g.name_key, g.id, n.name_key, n.id limit ?`,
+    [type, ...cards.bindings, group_by, ...active.bindings, ...pairs.bindings, most + 1],
+  );
+  const groups = new Map<string, CardGroup>();
+  for (const { card, group } of rows.slice(0, most) as { card: DrawnCard; group: DrawnCard | null }[]) {
+    const key = group?.id ?? '';
+    const known = groups.get(key) ?? { card: group, label: group?.name ?? rest, cards: [] };
+    groups.set(key, known);
+    known.cards.push(card);
+  }
+  return { groups: [...groups.values()], truncated: rows.length > most };
 }

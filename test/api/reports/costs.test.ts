@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { costTreemapChart } from '../../../reports/inventory/cost-treemap/cost-treemap.chart.ts';
-import { groupOfField } from '../../../reports/inventory/cost-treemap/cost-treemap.sql.ts';
+import {
+  costTreemapChart,
+  groupOfField,
+} from '../../../reports/inventory/cost-treemap/cost-treemap.report.ts';
 import type { TreemapChart } from '../../../reports/kernel/charts/charts.types.ts';
 import { reachPosition } from '../../../reports/kernel/report.position.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';

@@ -3,13 +3,35 @@ import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../../domain/kernel/settings/settings.state.ts';
 import { snapshotPosition } from '../../../exchange/extraction/extraction.plan.ts';
+import { formatCount, formatDate, formatValue } from '../../../kernel/charts/charts.text.ts';
+import { spanAfter } from '../../../kernel/charts/charts.time.ts';
+import type {
+  BarsChart,
+  Chart,
+  ChartUnit,
+  ChartWorkspace,
+  FiguresChart,
+  LinesChart,
+  SingleChart,
+} from '../../../kernel/charts/charts.types.ts';
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
 import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
-import { queryChart } from './picture.chart.ts';
+import { valuePlace } from '../query.titles.ts';
 import { readPictureCells } from './picture.read.ts';
-import { shapeOf } from './picture.shape.ts';
+import { isAdditive, type PictureShape, shapeOf } from './picture.shape.ts';
+import {
+  firstOf,
+  headOf,
+  nameOf,
+  noteOf,
+  numberOf,
+  type QueryPicture,
+  titleOf,
+  titleOfMeasure,
+  unitOf,
+} from './picture.words.ts';
 
 /** A query's answer as a picture. */
 export interface DrawnQuery {
@@ -60,3 +82,236 @@ export async function drawQuery(
   );
   return { svg, position, groups: read.groups };
 }
+
+/** The picture of a query's answer. */
+export function queryChart(picture: QueryPicture): Chart {
+  const { shape } = picture;
+  if (shape.kind === 'figures') return figuresOf(picture);
+  const panels = byUnit(picture).map(({ unit, measures }) =>
+    shape.kind === 'bars' ? barsOf(picture, unit, measures) : linesOf(picture, unit, measures),
+  );
+  const [only, ...others] = panels as [SingleChart, ...SingleChart[]];
+  return others.length === 0 ? only : { kind: 'panels', title: headOf(picture, shape.measures), panels };
+}
+
+/** Measures of one unit share a picture: lengths of others do not compare. */
+function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[] {
+  const units: { unit: ChartUnit; measures: number[] }[] = [];
+  for (const n of picture.shape.measures) {
+    const unit = unitOf(picture, n);
+    const known = units.find((one) => one.unit === unit);
+    if (known) known.measures.push(n);
+    else units.push({ unit, measures: [n] });
+  }
+  return units;
+}
+
+/** The measures as they are: of all cards, or of the first groups where no length could show them. */
+function figuresOf(picture: QueryPicture): FiguresChart {
+  const { cells, shape, groups, workspace } = picture;
+  const kept = cells.filter(({ row }) => row !== null);
+  return {
+    kind: 'figures',
+    title: headOf(picture, shape.measures),
+    ...noteOf(picture, [firstOf(kept.length, groups)]),
+    items: kept.flatMap(({ names, values }) =>
+      shape.measures.map((n, at) => {
+        const group = nameOf(picture, shape.axis, names);
+        const title = titleOfMeasure(picture, n);
+        const value = values[at]!;
+        return {
+          name: group === '' ? title : shape.measures.length > 1 ? `${group}: ${title}` : group,
+          value: numberOf(value),
+          unit: unitOf(picture, n),
+          ...(typeof value === 'string' ? { text: dateOf(value, workspace) } : {}),
+        };
+      }),
+    ),
+  };
+}
+
+/** A day or moment as the workspace writes days; a text that is none as it is. */
+function dateOf(value: string, workspace: ChartWorkspace): string {
+  const time = Date.parse(value);
+  return Number.isNaN(time) ? value : formatDate(time, workspace);
+}
+
+/** Rows of bars: measures beside each other, groups as parts of a whole where they add up. */
+function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): BarsChart {
+  const { query, shape } = picture;
+  const parted = shape.series.length > 0;
+  const additive = measures.map((n) => isAdditive(query.measures[n]!));
+  const series = parted ? seriesOfGroups(picture) : seriesOfMeasures(picture, measures);
+  const names = new Map(
+    picture.cells.flatMap(({ row, names }) => (row === null ? [] : [[row, names] as const])),
+  );
+  const kept = [...names.keys()].sort((a, b) => a - b);
+  const others = picture.rows - kept.length;
+  const together = others > 0 && additive.includes(true);
+  const valuesOf = (row: number | null) => series.names.map((_, at) => series.rows.get(row)?.[at] ?? null);
+  const rest = valuesOf(null).map((value, at) => (additive[parted ? 0 : at] ? value : null));
+  return {
+    kind: 'bars',
+    title: headOf(picture, measures),
+    ...noteOf(picture, [
+      together ? takenTogether(picture, kept.length) : firstOf(kept.length, picture.rows),
+      series.note,
+    ]),
+    itemAxis: titleOf(picture, shape.axis),
+    valueAxis: (parted ? measures.slice(0, 1) : measures).map((n) => titleOfMeasure(picture, n)).join(', '),
+    unit,
+    series: series.names,
+    beside: parted ? !additive[0] : true,
+    rest: series.rest,
+    items: [
+      ...kept.map((row) => ({ name: nameOf(picture, shape.axis, names.get(row)!), values: valuesOf(row) })),
+      ...(together ? [{ name: othersOf(others), values: rest }] : []),
+    ],
+  };
+}
+
+const takenTogether = ({ shape, rows }: QueryPicture, drawn: number): string =>
+  `The ${shape.order === 'asked' ? 'first' : 'greatest'} ${formatCount(drawn)} of ${formatCount(rows)}, the others together`;
+
+const DAY_MS = 86_400_000;
+
+/** Lines over time. Where no group was, a count is zero and an average unknown. */
+function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): LinesChart {
+  const { query, shape, cells, workspace } = picture;
+  const { step } = shape;
+  const [axis] = shape.axis;
+  const series = shape.series.length > 0 ? seriesOfGroups(picture) : seriesOfMeasures(picture, measures);
+  const moments = new Map<number, number>();
+  let undated: number | null = null;
+  let drawn = 0;
+  for (const { row, names, values } of cells) {
+    if (row === null) continue;
+    const time = momentOf(names[axis!]);
+    if (Number.isNaN(time)) undated = (undated ?? 0) + (numberOf(values[0]) ?? 0);
+    else moments.set(time, row);
+  }
+  drawn = moments.size;
+  const times = withNeighbours(
+    [...moments.keys()].sort((a, b) => a - b),
+    step,
+  );
+  const nothing = measures.map((n) => {
+    const { fn } = query.measures[n]!;
+    // groups that were left out by `having` may have been there
+    return query.having.length === 0 && (isAdditive(query.measures[n]!) || fn === 'distinct') ? 0 : null;
+  });
+  const [first] = measures;
+  const known = undated !== null && first === shape.measures[0] && isAdditive(query.measures[first!]!);
+  const all = picture.rows - (undated === null ? 0 : 1);
+  return {
+    kind: 'lines',
+    title: headOf(picture, measures),
+    ...noteOf(picture, [
+      drawn < all ? `The latest ${formatCount(drawn)} of ${formatCount(all)} moments` : undefined,
+      undated === null
+        ? undefined
+        : `Not drawn: without a date${known ? ` (${formatValue(undated, unit, workspace)})` : ''}`,
+      series.note,
+    ]),
+    valueAxis: measures.map((n) => titleOfMeasure(picture, n)).join(', '),
+    unit,
+    timeAxis: titleOf(picture, shape.axis),
+    ...(step && step !== 'day' ? { step } : {}),
+    rest: series.rest,
+    times: times.map((time) => new Date(time).toISOString()),
+    series: series.names.map((name, at) => ({
+      name,
+      values: times.map((time) => {
+        const row = moments.get(time);
+        const value = row === undefined ? undefined : series.rows.get(row)?.[at];
+        return value === undefined ? nothing[shape.series.length > 0 ? 0 : at]! : value;
+      }),
+    })),
+  };
+}
+
+/** `2026`, `2026-Q3`, `2026-07`, a day or a moment, in milliseconds since 1970; NaN for what is none of them. */
+function momentOf(value: unknown): number {
+  if (typeof value !== 'string') return Number.NaN;
+  const quarter = /^(\d{4})-Q([1-4])$/.exec(value);
+  if (!quarter) return Date.parse(value);
+  return Date.parse(`${quarter[1]}-${String(Number(quarter[2]) * 3 - 2).padStart(2, '0')}-01`);
+}
+
+/** Where spans lie between two that have groups, the first and the last of them: what lies between is as they are. */
+function withNeighbours(times: number[], step: PictureShape['step']): number[] {
+  if (!step) return times;
+  const beside = (time: number, count: number) =>
+    step === 'day' ? time + count * DAY_MS : spanAfter(time, step, count);
+  return times.flatMap((time, at) => {
+    const before = times[at - 1];
+    if (before === undefined) return [time];
+    const [from, to] = [beside(before, 1), beside(time, -1)];
+    if (from >= time) return [time];
+    return from < to ? [from, to, time] : [from, time];
+  });
+}
+
+/** The parts of a bar or the lines of a picture, and what each is worth in a row. */
+interface PictureSeries {
+  names: string[];
+  /** Whether the last is what others hold together. */
+  rest: boolean;
+  /** What is to be said of those that are left out. */
+  note: string | undefined;
+  /** By number of the row, null for the others; what there is no group for is not in it. */
+  rows: Map<number | null, (number | null | undefined)[]>;
+}
+
+/** Each measure a series. */
+function seriesOfMeasures(picture: QueryPicture, measures: number[]): PictureSeries {
+  const { cells, shape } = picture;
+  const places = measures.map((n) => shape.measures.indexOf(n));
+  return {
+    names: measures.map((n) => titleOfMeasure(picture, n)),
+    rest: false,
+    note: undefined,
+    rows: new Map(cells.map(({ row, values }) => [row, places.map((at) => numberOf(values[at]))])),
+  };
+}
+
+/** Each group of the dimensions for series a series, in the order of the metamodel; the rest together, if that adds up. */
+function seriesOfGroups(picture: QueryPicture): PictureSeries {
+  const { cells, shape, metamodel, plan, query } = picture;
+  const names = new Map(
+    cells.flatMap(({ series, names }) => (series === null ? [] : [[series, names] as const])),
+  );
+  const place = (series: number) =>
+    shape.series.map((n) => valuePlace(metamodel, plan.columns[n]!, names.get(series)![n]));
+  const kept = [...names.keys()].sort((a, b) => {
+    const [of, other] = [place(a), place(b)];
+    const differs = of.findIndex((value, at) => value !== other[at]);
+    return differs < 0 ? a - b : of[differs]! - other[differs]!;
+  });
+  const others = picture.series - kept.length;
+  const rest = others > 0 && isAdditive(query.measures[shape.measures[0]!]!);
+  const shown: (number | null)[] = rest ? [...kept, null] : kept;
+  const rows: PictureSeries['rows'] = new Map();
+  for (const { row, series, values } of cells) {
+    const at = shown.indexOf(series);
+    if (at < 0) continue;
+    const known = rows.get(row) ?? shown.map(() => undefined);
+    known[at] = numberOf(values[0]);
+    rows.set(row, known);
+  }
+  return {
+    names: [
+      ...kept.map((series) => nameOf(picture, shape.series, names.get(series)!)),
+      ...(rest ? [othersOf(others)] : []),
+    ],
+    rest,
+    note:
+      rest || others === 0
+        ? undefined
+        : `${titleOf(picture, shape.series)}: ${firstOf(kept.length, picture.series)}`,
+    rows,
+  };
+}
+
+/** What groups are called that are taken together. */
+const othersOf = (count: number): string => `${formatCount(count)} ${count === 1 ? 'other' : 'others'}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportQuery } from '../../../../domain/exchange/exports/report-query.job.ts';
 import { command } from '../../../../domain/kernel/command.ts';
-import { queryChart } from '../../../../reports/analysis/query/picture/picture.chart.ts';
+import { queryChart } from '../../../../reports/analysis/query/picture/picture.draw.ts';
 import { readPictureCells } from '../../../../reports/analysis/query/picture/picture.read.ts';
 import { shapeOf } from '../../../../reports/analysis/query/picture/picture.shape.ts';
 import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';

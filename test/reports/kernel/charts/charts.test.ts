@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { landscapeChart } from '../../../../reports/inventory/landscape/landscape.chart.ts';
+import { landscapeChart } from '../../../../reports/inventory/landscape/landscape.report.ts';
+import { scaleOf } from '../../../../reports/kernel/charts/charts.bubbles.ts';
 import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
 import { placeNames } from '../../../../reports/kernel/charts/charts.names.ts';
-import { scaleOf } from '../../../../reports/kernel/charts/charts.scale.ts';
-import { divideArea } from '../../../../reports/kernel/charts/charts.squares.ts';
 import {
   formatDate,
   formatValue,
@@ -22,6 +21,7 @@ import {
   PAPER,
   SHADES,
 } from '../../../../reports/kernel/charts/charts.theme.ts';
+import { divideArea } from '../../../../reports/kernel/charts/charts.treemap.ts';
 import type { Chart, TreemapChart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { seededMetamodel } from '../../../domain/inventory/cards/seeded-metamodel.ts';
 import { circlesOf, meeting, readPicture } from './boxes.ts';

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { piecesOf } from '../../../../reports/kernel/documents/document.pieces.ts';
+import { piecesOf } from '../../../../reports/kernel/documents/document.pdf.ts';
 import type { Inline, PrintDocument } from '../../../../reports/kernel/documents/document.types.ts';
 import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
 

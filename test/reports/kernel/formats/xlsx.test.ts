@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import type { Cell, Column, Table } from '../../../../reports/kernel/formats/formats.types.ts';
-import { columnName, rowXml } from '../../../../reports/kernel/formats/xlsx.cells.ts';
-import { writeXlsx, type XlsxOptions } from '../../../../reports/kernel/formats/xlsx.ts';
+import { columnName, rowXml, writeXlsx, type XlsxOptions } from '../../../../reports/kernel/formats/xlsx.ts';
 import { endlessTable, Kept, Stuck, tableOf, textColumns } from './tables.ts';
 
 async function written(tables: Table[], options: XlsxOptions = {}): Promise<ExcelJS.Workbook> {

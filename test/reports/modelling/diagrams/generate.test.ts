@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.work.ts';
-import { drawnXml, inkOn } from '../../../../reports/modelling/diagrams/generate.drawing.ts';
 import { layered } from '../../../../reports/modelling/diagrams/generate.layers.ts';
 import { shelved } from '../../../../reports/modelling/diagrams/generate.shelves.ts';
+import { drawnXml, inkOn } from '../../../../reports/modelling/diagrams/generate.ts';
 import type { Box, DrawnCard, Layout } from '../../../../reports/modelling/diagrams/generate.types.ts';
 import { drawingFaults } from '../../../support/drawio.ts';
 
