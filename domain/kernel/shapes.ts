@@ -1,8 +1,20 @@
-import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from 'typebox';
+import Type, {
+  type Static,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  type TUnsafe,
+} from 'typebox';
 
 /* What schemas are made of: of columns, requests, answers and archives. */
 
 export const closed = { additionalProperties: false } as const;
+/** An object that has no members but these. */
+export const object = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
+  Type.Object(members, { ...options, ...closed });
+/** An array of such objects. */
+export const arrayOf = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
+  Type.Array(object(members), options);
 /** Optional text is null, never missing, in answers. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */

@@ -30,17 +30,28 @@ export async function reportCards(ctx: Ctx, filter: string | undefined): Promise
 }
 
 /**
- * The attributes over the alias `c`, without costs unless the caller holds `costs.view`: a stakeholder role makes no
+ * SQL of attributes without the cost fields of each type, unless the caller holds `costs.view`. A stakeholder role makes no
  * difference, since the answer is shared by many callers.
- * @param types the types that the cards have; absent: any.
+ * @param alias of the cards or relations. @param types those that the rows may have.
  */
+export function withoutCosts(
+  ctx: Ctx,
+  alias: string,
+  types: Iterable<{ key: string; costKeys: readonly string[] }>,
+): string {
+  const attributes = `${alias}.attributes`;
+  if (may(ctx.caller, 'costs.view')) return attributes;
+  const branches = [...types]
+    .filter(({ costKeys }) => costKeys.length > 0)
+    .map(
+      ({ key, costKeys }) =>
+        `when ${literal(key)} then ${attributes} - array[${costKeys.map(literal).join(', ')}]`,
+    );
+  return branches.length > 0 ? `case ${alias}.type ${branches.join(' ')} else ${attributes} end` : attributes;
+}
+
+/** The attributes of cards over the alias `c`, see `withoutCosts`. @param types keys of their types; absent: any. */
 export function reportAttributes(ctx: Ctx, types?: readonly string[]): string {
-  if (may(ctx.caller, 'costs.view')) return 'c.attributes';
-  const branches = (types ?? [...ctx.metamodel.cardTypes.keys()]).flatMap((key) => {
-    const costs = ctx.metamodel.cardTypes.get(key)?.costKeys ?? [];
-    return costs.length > 0
-      ? [`when ${literal(key)} then c.attributes - array[${costs.map(literal).join(', ')}]`]
-      : [];
-  });
-  return branches.length > 0 ? `case c.type ${branches.join(' ')} else c.attributes end` : 'c.attributes';
+  const all = [...ctx.metamodel.cardTypes.values()];
+  return withoutCosts(ctx, 'c', types ? all.filter(({ key }) => types.includes(key)) : all);
 }

@@ -13,6 +13,44 @@ export const column = (header: string, type: ColumnType = 'text'): Column => ({ 
 /** A column of money, in the workspace's currency. */
 export const moneyColumn = (header: string): Column => ({ header, type: 'number', money: true });
 
+type ColumnKind = ColumnType | 'money';
+
+/** The columns of a table by the members of its rows, which name them. */
+type ColumnKinds<R, C> = {
+  [K in keyof C]: K extends keyof R ? (R[K] extends Cell ? ColumnKind : never) : never;
+};
+
+/** A table with the given members of its rows as columns, in their order. */
+export function reportTable<R, C extends ColumnKinds<R, C>>(
+  name: string,
+  kinds: C,
+  rows: Iterable<R>,
+): ReportTable {
+  const columns = Object.entries<ColumnKind>(kinds).map(([header, kind]) =>
+    kind === 'money' ? moneyColumn(header) : column(header, kind),
+  );
+  const cellsOf = (row: R) => columns.map(({ header }) => row[header as keyof R] as Cell);
+  return { name, columns, rows: Iterator.from(rows).map(cellsOf) };
+}
+
+/** A table of figures by name. */
+export const figuresTable = (name: string, figures: Record<string, number>): ReportTable =>
+  reportTable(
+    name,
+    { figure: 'key', value: 'number' },
+    Object.entries(figures).map(([figure, value]) => ({ figure, value })),
+  );
+
+/** A table of figures by group and name. */
+export const groupedFiguresTable = (groups: Record<string, Record<string, number | null>>): ReportTable =>
+  reportTable(
+    'figures',
+    { group: 'key', figure: 'key', value: 'number' },
+    Object.entries(groups).flatMap(([group, figures]) =>
+      Object.entries(figures).map(([figure, value]) => ({ group, figure, value })),
+    ),
+  );
+
 /**
  * The table of that name; the first without one.
  * @throws EstateError 422 naming the tables that there are.

@@ -1,20 +1,35 @@
+import Type from 'typebox';
+import { Lifecycle as CardLifecycle } from '../../domain/inventory/cards/cards.model.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
-import { may } from '../../domain/kernel/permissions/policy.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { queryValue, type Sql } from '../../platform/database.ts';
+import { withoutCosts } from './report.cards.ts';
 import { jsonRows } from './report.json-rows.ts';
-import { literal } from './report.sql.ts';
 
-/** A relation's attributes over the alias `r`, without costs unless the caller holds `costs.view`. */
-export function relationAttributes(ctx: Ctx): string {
-  if (may(ctx.caller, 'costs.view')) return 'r.attributes';
-  const branches = [...ctx.metamodel.relationTypes.values()].flatMap(({ key, costKeys }) =>
-    costKeys.length > 0
-      ? [`when ${literal(key)} then r.attributes - array[${costKeys.map(literal).join(', ')}]`]
-      : [],
-  );
-  return branches.length > 0 ? `case r.type ${branches.join(' ')} else r.attributes end` : 'r.attributes';
-}
+/** A card by its id and name. */
+export const Named = { id: Uuid, name: Type.String() };
+/** An application as it stands in answers. */
+export const App = {
+  ...Named,
+  subtype: Nullable(Type.String()),
+  attributes: OpenObject,
+  lifecycle: Nullable(CardLifecycle),
+  org_ids: Type.Array(Uuid),
+  tag_ids: Type.Array(Uuid),
+};
+/** Related cards by their type. */
+export const CardsByType = Type.Record(Type.String(), arrayOf({ ...Named, type: Type.String() }));
+/** The tag groups of a type, see `tagGroupsOf`. */
+export const TagGroups = arrayOf({
+  ...Named,
+  mode: Type.String(),
+  tags: arrayOf({ ...Named, color: Nullable(Type.String()) }),
+});
+
+/** The attributes of relations over the alias `r`, see `withoutCosts`. */
+export const relationAttributes = (ctx: Ctx): string =>
+  withoutCosts(ctx, 'r', ctx.metamodel.relationTypes.values());
 
 /** Relations of one type that lead from cards to others: which of their columns holds the card, which the other. */
 export interface Way {

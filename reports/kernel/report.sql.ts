@@ -1,7 +1,5 @@
-import type { LifecyclePhase } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import type { Column } from './formats/formats.types.ts';
-import { column } from './report.formats.ts';
+import { type LifecyclePhase, lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
+import type { Cell } from './formats/formats.types.ts';
 
 /** A text of ours or of the metamodel as an SQL literal in which no place for a value is found. */
 export const literal = (text: string): string =>
@@ -54,9 +52,12 @@ export const attributesOnce = 'cross join lateral (select c.attributes offset 0)
 
 export type Lifecycle = Partial<Record<LifecyclePhase, string>> | null;
 
-/** The phases of a lifecycle as columns of a table. */
-export const lifecycleColumns: Column[] = lifecyclePhases.map((phase) => column(phase, 'date'));
+/** The columns of a lifecycle's phases, as `reportTable` takes them. */
+export const lifecycleKinds = Object.fromEntries(lifecyclePhases.map((phase) => [phase, 'date'])) as Record<
+  LifecyclePhase,
+  'date'
+>;
 
-/** The cells of {@link lifecycleColumns}. */
-export const lifecycleCells = (lifecycle: Lifecycle): (string | undefined)[] =>
-  lifecyclePhases.map((phase) => lifecycle?.[phase]);
+/** A card with the phases of its lifecycle as members of their own. */
+export const withPhases = <T extends { lifecycle: Lifecycle }>(card: T): T & Record<LifecyclePhase, Cell> =>
+  ({ ...card, ...card.lifecycle }) as T & Record<LifecyclePhase, Cell>;

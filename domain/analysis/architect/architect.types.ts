@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Choice, closed, Nullable, OpenObject, type StaticOf } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, Nullable, OpenObject, object, type StaticOf } from '../../kernel/shapes.ts';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -7,104 +7,86 @@ const Reasons = Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 50 });
 const Severity = Choice(['high', 'medium', 'low']);
 export type Severity = Static<typeof Severity>;
 
-const CardName = Type.Object({ id: Text, name: Text, type: Text }, closed);
+const CardName = object({ id: Text, name: Text, type: Text });
 /** A card as answers name it. */
 export type CardName = Static<typeof CardName>;
 
 /** A question to the planner. `choice` takes one of the options, `multi` any number, `text` words. */
-export const QuestionSchema = Type.Object(
-  {
-    id: Type.String({ description: 'The key of its answer' }),
-    question: Text,
-    type: Choice(['text', 'choice', 'multi']),
-    options: Type.Optional(Type.Array(Type.Object({ value: Text, label: Text }, closed))),
-    reason: Type.String({ description: 'What the inventory says' }),
-  },
-  closed,
-);
+export const QuestionSchema = object({
+  id: Type.String({ description: 'The key of its answer' }),
+  question: Text,
+  type: Choice(['text', 'choice', 'multi']),
+  options: Type.Optional(arrayOf({ value: Text, label: Text })),
+  reason: Type.String({ description: 'What the inventory says' }),
+});
 export type Question = Static<typeof QuestionSchema>;
 
 /** A shortcoming of the current architecture. */
-export const GapSchema = Type.Object(
-  {
-    id: Type.String({ description: 'The same for the same shortcoming in every phase' }),
-    kind: Choice([
-      'capability_without_application',
-      'end_of_life',
-      'component_end_of_life',
-      'low_fit',
-      'planned_exit',
-      'overlap',
-    ]),
-    severity: Severity,
-    title: Text,
-    card: CardName,
-    related: Type.Array(CardName),
-    reasons: Type.Array(Text),
-    recommendation: Text,
-  },
-  closed,
-);
+export const GapSchema = object({
+  id: Type.String({ description: 'The same for the same shortcoming in every phase' }),
+  kind: Choice([
+    'capability_without_application',
+    'end_of_life',
+    'component_end_of_life',
+    'low_fit',
+    'planned_exit',
+    'overlap',
+  ]),
+  severity: Severity,
+  title: Text,
+  card: CardName,
+  related: Type.Array(CardName),
+  reasons: Type.Array(Text),
+  recommendation: Text,
+});
 export type Gap = Static<typeof GapSchema>;
 export type GapKind = Gap['kind'];
 
 export const optionIds = ['keep', 'consolidate', 'buy', 'build'] as const;
 export type OptionId = (typeof optionIds)[number];
 
-const Spend = Type.Object(
-  {
-    applications: Count,
-    annual_cost: Nullable(Type.Number({ description: 'Null where you see no costs, or none is known' })),
-    without_cost: Type.Integer({ minimum: 0, description: 'Applications of which no cost is known' }),
-  },
-  closed,
-);
+const Spend = object({
+  applications: Count,
+  annual_cost: Nullable(Type.Number({ description: 'Null where you see no costs, or none is known' })),
+  without_cost: Type.Integer({ minimum: 0, description: 'Applications of which no cost is known' }),
+});
 /** The annual costs of some applications, as far as the caller sees them. */
 export type Spend = Static<typeof Spend>;
 
 /** One way to a target architecture, with its effects. */
-export const OptionSchema = Type.Object(
-  {
-    id: Choice(optionIds),
-    title: Text,
-    description: Text,
-    recommended: Type.Boolean(),
-    facts: Type.Object(
-      {
-        new_cards: Count,
-        changed_cards: Count,
-        retired_cards: Count,
-        new_relations: Count,
-        closed_gaps: Count,
-        open_gaps: Count,
-        affected_organizations: Count,
-        retired: Spend,
-        changed: Spend,
-      },
-      closed,
-    ),
-    effort: Severity,
-    reasons: Type.Array(Text),
-    risks: Type.Array(Type.Object({ severity: Severity, text: Text }, closed)),
-  },
-  closed,
-);
+export const OptionSchema = object({
+  id: Choice(optionIds),
+  title: Text,
+  description: Text,
+  recommended: Type.Boolean(),
+  facts: object({
+    new_cards: Count,
+    changed_cards: Count,
+    retired_cards: Count,
+    new_relations: Count,
+    closed_gaps: Count,
+    open_gaps: Count,
+    affected_organizations: Count,
+    retired: Spend,
+    changed: Spend,
+  }),
+  effort: Severity,
+  reasons: Type.Array(Text),
+  risks: arrayOf({ severity: Severity, text: Text }),
+});
 export type Option = Static<typeof OptionSchema>;
 
 /** A relation of a card that an architecture changes or retires. */
-export const DependencySchema = Type.Object(
-  {
-    card: CardName,
-    change: Choice(['changed', 'retired']),
-    peer: CardName,
-    relation_type: Text,
-    label: Type.String({ description: 'The relation as it reads from the card' }),
-    direction: Choice(['outgoing', 'incoming']),
-    severity: Severity,
-    reason: Text,
-  },
-  closed,
-);
+export const DependencySchema = object({
+  card: CardName,
+  change: Choice(['changed', 'retired']),
+  peer: CardName,
+  relation_type: Text,
+  label: Type.String({ description: 'The relation as it reads from the card' }),
+  direction: Choice(['outgoing', 'incoming']),
+  severity: Severity,
+  reason: Text,
+});
 export type Dependency = Static<typeof DependencySchema>;
 
 /** The members of a card that a target architecture creates, changes or retires. */
@@ -136,8 +118,8 @@ export const relationMembers = {
 export type ProposedRelation = StaticOf<typeof relationMembers>;
 
 export const architectureMembers = {
-  cards: Type.Array(Type.Object(cardMembers, closed)),
-  relations: Type.Array(Type.Object(relationMembers, closed)),
+  cards: arrayOf(cardMembers),
+  relations: arrayOf(relationMembers),
   left_out: Type.Integer({ minimum: 0, description: 'Cards and relations beyond the limits' }),
 };
 export type Architecture = StaticOf<typeof architectureMembers>;

@@ -16,7 +16,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { updateRow } from '../../kernel/resources/rows.ts';
-import { closed, Uuid } from '../../kernel/shapes.ts';
+import { object, Uuid } from '../../kernel/shapes.ts';
 import { answersOf } from '../architect/architect.answers.ts';
 import type { SessionInput } from '../architect/architect.input.ts';
 import { optionTitle } from '../architect/architect.options.ts';
@@ -27,7 +27,7 @@ import { Assessment, assessmentEvent } from './assessments.model.ts';
 import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
 
 /** The result of a commit. */
-export const CommittedSchema = Type.Object(
+export const CommittedSchema = object(
   {
     initiative_id: Uuid,
     card_ids: Type.Array(Uuid, { description: 'In the order of `selectedCardIds`' }),
@@ -37,7 +37,7 @@ export const CommittedSchema = Type.Object(
     adr_id: Type.String({ ...Uuid, description: 'The draft as a decision record, linked to the cards' }),
     decision_draft: Type.String({ description: 'Markdown; stored with the session' }),
   },
-  { $id: 'CommittedAssessment', ...closed },
+  { $id: 'CommittedAssessment' },
 );
 type Committed = Static<typeof CommittedSchema>;
 

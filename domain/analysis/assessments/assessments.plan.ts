@@ -2,36 +2,33 @@ import Type, { type Static } from 'typebox';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { checkLine, MAX_NAME } from '../../inventory/cards/rules/text.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../kernel/shapes.ts';
+import { DateOnly, Nullable, object, Uuid } from '../../kernel/shapes.ts';
 import type { ProposedCard, ProposedRelation } from '../architect/architect.types.ts';
 
 const ProposedId = Type.String({ minLength: 1, maxLength: 100 });
 /** The request to commit a session. */
-export const CommitBody = Type.Object(
-  {
-    assessmentId: Uuid,
-    initiativeName: Type.String({ minLength: 1, maxLength: 500 }),
-    startDate: DateOnly,
-    endDate: DateOnly,
-    selectedCardIds: Type.Array(ProposedId, {
-      maxItems: 300,
-      description: 'Ids of cards in the `architecture` of the session',
-    }),
-    selectedRelationIndices: Type.Array(Type.Integer({ minimum: 0, maximum: 999 }), {
-      maxItems: 1000,
-      description: 'Indexes of relations in it, from 0',
-    }),
-    objectiveIds: Type.Optional(Nullable(Type.Array(Uuid, { maxItems: 50 }))),
-    renamedCards: Type.Optional(
-      Nullable(
-        Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 500 }), {
-          description: 'Other names for chosen new cards, by their ids',
-        }),
-      ),
+export const CommitBody = object({
+  assessmentId: Uuid,
+  initiativeName: Type.String({ minLength: 1, maxLength: 500 }),
+  startDate: DateOnly,
+  endDate: DateOnly,
+  selectedCardIds: Type.Array(ProposedId, {
+    maxItems: 300,
+    description: 'Ids of cards in the `architecture` of the session',
+  }),
+  selectedRelationIndices: Type.Array(Type.Integer({ minimum: 0, maximum: 999 }), {
+    maxItems: 1000,
+    description: 'Indexes of relations in it, from 0',
+  }),
+  objectiveIds: Type.Optional(Nullable(Type.Array(Uuid, { maxItems: 50 }))),
+  renamedCards: Type.Optional(
+    Nullable(
+      Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 500 }), {
+        description: 'Other names for chosen new cards, by their ids',
+      }),
     ),
-  },
-  closed,
-);
+  ),
+});
 export type CommitInput = Static<typeof CommitBody>;
 
 /** A card as a session keeps it: a client may have left out what is not needed. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { closed, Nullable } from '../../kernel/shapes.ts';
+import { arrayOf, Nullable, object } from '../../kernel/shapes.ts';
 
 /** From this score on a pair is a match. */
 const MATCH = 0.5;
@@ -9,36 +9,31 @@ const MATCH = 0.5;
 const Count = Type.Integer({ minimum: 0 });
 const Share = Nullable(Type.Number({ minimum: 0, maximum: 1 }));
 /** The agreement of results with decisions; null without decisions. */
-const Agreement = Type.Object({ precision: Share, recall: Share }, closed);
+const Agreement = object({ precision: Share, recall: Share });
 
 /** The quality of the search by the decisions, by card type. */
-export const DuplicateQualitySchema = Type.Object(
+export const DuplicateQualitySchema = object(
   {
-    items: Type.Array(
-      Type.Object(
-        {
-          card_type: Type.String(),
-          confirmed: Count,
-          dismissed: Count,
-          investigating: Count,
-          before_decision: {
-            ...Agreement,
-            description: 'By the scores of pairs before their decision',
-          },
-          now: {
-            ...Agreement,
-            description: 'By the scores of the last run, which has learned from decisions',
-          },
-          model: Nullable(Type.String({ description: 'The version of the model that was applied last' })),
-          learn_advised: Type.Boolean({
-            description: 'The cards differ much from those that the model was learned from: run with `learn`',
-          }),
-        },
-        closed,
-      ),
-    ),
+    items: arrayOf({
+      card_type: Type.String(),
+      confirmed: Count,
+      dismissed: Count,
+      investigating: Count,
+      before_decision: {
+        ...Agreement,
+        description: 'By the scores of pairs before their decision',
+      },
+      now: {
+        ...Agreement,
+        description: 'By the scores of the last run, which has learned from decisions',
+      },
+      model: Nullable(Type.String({ description: 'The version of the model that was applied last' })),
+      learn_advised: Type.Boolean({
+        description: 'The cards differ much from those that the model was learned from: run with `learn`',
+      }),
+    }),
   },
-  { $id: 'DuplicateQuality', ...closed },
+  { $id: 'DuplicateQuality' },
 );
 
 /** Precision and recall on decided pairs, by card type. @throws EstateError `forbidden`. */

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { levels, modernizationStatuses, modernizationTypes } from './modernizations.types.ts';
 
 const Score = Type.Number({ minimum: 0, maximum: 100 });
@@ -26,11 +26,8 @@ export class Modernization extends rowModel(
     effort: Choice(levels, 'By the number of cards that depend on it, and by its criticality'),
     score: Score,
     score_without_costs: Score,
-    reasons: Type.Array(
-      Type.Object(
-        { factor: Type.String({ examples: ['lifecycle'] }), points: Score, reason: Type.String() },
-        { additionalProperties: false },
-      ),
+    reasons: arrayOf(
+      { factor: Type.String({ examples: ['lifecycle'] }), points: Score, reason: Type.String() },
       { description: 'The parts of the score, the largest first; the part of costs only with costs.view' },
     ),
     dependants: Type.Integer({ minimum: 0, description: 'The number of cards that depend on it' }),

@@ -5,7 +5,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { isEnabled } from '../../kernel/settings/modules.ts';
 import { loadSettings } from '../../kernel/settings/settings.state.ts';
-import { closed, Nullable, Uuid } from '../../kernel/shapes.ts';
+import { arrayOf, Nullable, object, Uuid } from '../../kernel/shapes.ts';
 import { missingForAi } from '../ai/ai.provider.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
 import { visibleClusters } from '../duplicates/duplicates.visible.ts';
@@ -17,7 +17,7 @@ const MOST_ISSUES = 10;
 const Count = Type.Integer({ minimum: 0 });
 
 /** Quality and costs of the cards that the caller sees. */
-export const OverviewSchema = Type.Object(
+export const OverviewSchema = object(
   {
     total_cards: Count,
     cards_by_type: Type.Record(Type.String(), Count),
@@ -32,15 +32,12 @@ export const OverviewSchema = Type.Object(
       description: 'Those that nobody has confirmed or dismissed',
     }),
     modernization_count: Count,
-    top_issues: Type.Array(
-      Type.Object(
-        { id: Uuid, name: Type.String(), type: Type.String(), data_quality: Type.Number() },
-        closed,
-      ),
+    top_issues: arrayOf(
+      { id: Uuid, name: Type.String(), type: Type.String(), data_quality: Type.Number() },
       { description: 'The cards with the least data quality' },
     ),
   },
-  { $id: 'AnalysisOverview', ...closed },
+  { $id: 'AnalysisOverview' },
 );
 
 /** Reads the overview. @throws EstateError `forbidden`. */

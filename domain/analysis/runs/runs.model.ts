@@ -1,23 +1,20 @@
 import Type from 'typebox';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, OpenObject, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { analysisTypes, runStatuses } from './runs.types.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
-const ModelPart = Type.Object(
-  {
-    part: Type.String({ description: 'What the language model did' }),
-    provider: Type.String(),
-    model: Type.String(),
-    prompt: Type.String({ description: 'The prompt with its version', examples: ['vendor-category@2'] }),
-    calls: Count,
-    input_tokens: Count,
-    output_tokens: Count,
-  },
-  { additionalProperties: false },
-);
+const ModelPart = object({
+  part: Type.String({ description: 'What the language model did' }),
+  provider: Type.String(),
+  model: Type.String(),
+  prompt: Type.String({ description: 'The prompt with its version', examples: ['vendor-category@2'] }),
+  calls: Count,
+  input_tokens: Count,
+  output_tokens: Count,
+});
 
 export class AnalysisRun extends rowModel(
   'analysis_runs',

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { object } from '../../kernel/shapes.ts';
 
 /** The kinds of analyses; of each, at most one run is in progress. */
 export const analysisTypes = [
@@ -36,7 +37,4 @@ export interface AnalysisOutcome {
 }
 
 /** The payload of every job that executes an analysis. */
-export const analysisPayload = Type.Object(
-  { run_id: Type.String({ format: 'uuid' }) },
-  { additionalProperties: false },
-);
+export const analysisPayload = object({ run_id: Type.String({ format: 'uuid' }) });

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Choice, closed, Nullable } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, Nullable, object } from '../../kernel/shapes.ts';
 
 /** What one group of suppliers supplies in one category. */
 export interface GroupFigures {
@@ -30,7 +30,7 @@ const Hhi = Type.Integer({
   description: 'Index of Herfindahl and Hirschman: the sum of squared shares in percent',
 });
 
-export const VendorConcentrationSchema = Type.Object(
+export const VendorConcentrationSchema = object(
   {
     groups: Type.Integer({ minimum: 0, description: 'Groups of suppliers' }),
     total_cost: Cost,
@@ -38,44 +38,36 @@ export const VendorConcentrationSchema = Type.Object(
     hhi_applications: Hhi,
     concentration: Risk,
     spend_share_top: Nullable(
-      Type.Object(
+      object(
         { top_1: Share, top_3: Share, top_5: Share },
-        { description: 'Shares of the largest group, the three and the five largest', ...closed },
+        { description: 'Shares of the largest group, the three and the five largest' },
       ),
     ),
     critical_app_count: Type.Integer({ minimum: 0, description: 'Critical applications with a supplier' }),
-    by_category: Type.Array(
-      Type.Object(
-        {
-          category: Type.String(),
-          groups: Count,
-          hhi_applications: Hhi,
-          hhi_spend: Nullable(Hhi),
-          concentration: Risk,
-        },
-        closed,
-      ),
-    ),
-    top: Type.Array(
-      Type.Object(
-        {
-          group_name: Type.String(),
-          app_count: Count,
-          itc_count: Count,
-          critical_app_count: Count,
-          sole_critical_app_count: Count,
-          sole_critical_share: Share,
-          total_cost: Cost,
-          spend_share: Nullable(Share),
-          risk: Risk,
-          reasons: Type.Array(Type.String()),
-        },
-        closed,
-      ),
+    by_category: arrayOf({
+      category: Type.String(),
+      groups: Count,
+      hhi_applications: Hhi,
+      hhi_spend: Nullable(Hhi),
+      concentration: Risk,
+    }),
+    top: arrayOf(
+      {
+        group_name: Type.String(),
+        app_count: Count,
+        itc_count: Count,
+        critical_app_count: Count,
+        sole_critical_app_count: Count,
+        sole_critical_share: Share,
+        total_cost: Cost,
+        spend_share: Nullable(Share),
+        risk: Risk,
+        reasons: Type.Array(Type.String()),
+      },
       { maxItems: 10, description: 'The groups with the highest costs, or the most critical applications' },
     ),
   },
-  { $id: 'VendorConcentration', ...closed },
+  { $id: 'VendorConcentration' },
 );
 export type ConcentrationFigures = Static<typeof VendorConcentrationSchema>;
 type GroupRisk = ConcentrationFigures['top'][number];

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { object } from '../../kernel/shapes.ts';
 
 /** How a model is imported. Shared by the request and the job. */
 export const archimateOptions = {
@@ -17,10 +18,7 @@ export const archimateOptions = {
   }),
 };
 
-const ImportPayload = Type.Object(
-  { ...archimateOptions, file_id: Type.String({ format: 'uuid' }) },
-  { additionalProperties: false },
-);
+const ImportPayload = object({ ...archimateOptions, file_id: Type.String({ format: 'uuid' }) });
 export type ArchimateImport = Static<typeof ImportPayload>;
 
 /** Reads a model of the ArchiMate exchange format, in one transaction; an interrupted run begins anew. */
@@ -33,18 +31,15 @@ export const archimateImportJob = defineJob({
 });
 
 /** What a model holds. Shared by the request and the job. */
-export const ArchimateExport = Type.Object(
-  {
-    types: Type.Array(Type.String({ maxLength: 100 }), {
-      default: [],
-      maxItems: 500,
-      description: 'Card types; none: all',
-    }),
-    filter: Type.String({ default: '', maxLength: 4000, description: 'Which cards, in the filter language' }),
-    views: Type.Boolean({ default: true, description: 'Whether the diagrams that you see are in it' }),
-  },
-  { additionalProperties: false },
-);
+export const ArchimateExport = object({
+  types: Type.Array(Type.String({ maxLength: 100 }), {
+    default: [],
+    maxItems: 500,
+    description: 'Card types; none: all',
+  }),
+  filter: Type.String({ default: '', maxLength: 4000, description: 'Which cards, in the filter language' }),
+  views: Type.Boolean({ default: true, description: 'Whether the diagrams that you see are in it' }),
+});
 export type ArchimateExport = Static<typeof ArchimateExport>;
 
 /** Writes the inventory as a model of the ArchiMate exchange format; an interrupted run begins anew. */

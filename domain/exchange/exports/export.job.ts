@@ -1,56 +1,54 @@
 import Type, { type Static } from 'typebox';
 import { POSITION_PATTERN } from '../../kernel/events/events.types.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { object } from '../../kernel/shapes.ts';
 
 /** What is exported, and how. Shared by the request and the job. */
-export const ExportRequest = Type.Object(
-  {
-    format: Type.Union([
-      Type.Literal('csv'),
-      Type.Literal('xlsx'),
-      Type.Literal('ndjson'),
-      Type.Literal('parquet'),
-    ]),
-    kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
-    types: Type.Array(Type.String({ maxLength: 100 }), {
-      default: [],
-      maxItems: 500,
-      description: 'Card types, or relation types for relations; none: all',
+export const ExportRequest = object({
+  format: Type.Union([
+    Type.Literal('csv'),
+    Type.Literal('xlsx'),
+    Type.Literal('ndjson'),
+    Type.Literal('parquet'),
+  ]),
+  kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
+  types: Type.Array(Type.String({ maxLength: 100 }), {
+    default: [],
+    maxItems: 500,
+    description: 'Card types, or relation types for relations; none: all',
+  }),
+  filter: Type.String({
+    default: '',
+    maxLength: 4000,
+    description: 'Which cards, in the filter language; relations need both ends among them',
+  }),
+  columns: Type.Array(Type.String({ maxLength: 120 }), {
+    default: [],
+    maxItems: 500,
+    description: 'Chosen columns in order; none: all of the profile',
+  }),
+  include: Type.Array(Type.Union([Type.Literal('relations'), Type.Literal('hierarchy')]), {
+    default: [],
+    uniqueItems: true,
+    description: 'Further sheets, for xlsx',
+  }),
+  profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], {
+    default: 'report',
+    description: '`roundtrip` holds exactly what the import reads again',
+  }),
+  neutralise: Type.Boolean({
+    default: true,
+    description: 'Guard CSV texts against being calculated by a spreadsheet',
+  }),
+  after: Type.Optional(
+    Type.String({
+      pattern: POSITION_PATTERN,
+      examples: ['48213'],
+      description:
+        'A feed position, such as that of the export before: only what may have changed since, and what is gone',
     }),
-    filter: Type.String({
-      default: '',
-      maxLength: 4000,
-      description: 'Which cards, in the filter language; relations need both ends among them',
-    }),
-    columns: Type.Array(Type.String({ maxLength: 120 }), {
-      default: [],
-      maxItems: 500,
-      description: 'Chosen columns in order; none: all of the profile',
-    }),
-    include: Type.Array(Type.Union([Type.Literal('relations'), Type.Literal('hierarchy')]), {
-      default: [],
-      uniqueItems: true,
-      description: 'Further sheets, for xlsx',
-    }),
-    profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], {
-      default: 'report',
-      description: '`roundtrip` holds exactly what the import reads again',
-    }),
-    neutralise: Type.Boolean({
-      default: true,
-      description: 'Guard CSV texts against being calculated by a spreadsheet',
-    }),
-    after: Type.Optional(
-      Type.String({
-        pattern: POSITION_PATTERN,
-        examples: ['48213'],
-        description:
-          'A feed position, such as that of the export before: only what may have changed since, and what is gone',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 
 export type ExportRequest = Static<typeof ExportRequest>;
 

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchemaOptions } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { object } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const oneOf = <const T extends string[]>(values: [...T], options: TSchemaOptions = {}) =>
@@ -9,8 +10,6 @@ const oneOf = <const T extends string[]>(values: [...T], options: TSchemaOptions
       options,
     ),
   );
-
-const closed = { additionalProperties: false };
 
 const Field = Type.String({
   minLength: 1,
@@ -27,50 +26,38 @@ const As = Type.Optional(
   }),
 );
 
-const Dimension = Type.Object(
-  {
-    field: Field,
-    bucket: Type.Optional(
-      oneOf(['year', 'quarter', 'month', 'day'], {
-        description: 'Groups a date or timestamp, in UTC',
-      }),
-    ),
-    at: Type.Optional(
-      Type.String({ format: 'date', description: 'The day of `phase`, the lifecycle phase; absent: today' }),
-    ),
-    as: As,
-  },
-  closed,
-);
+const Dimension = object({
+  field: Field,
+  bucket: Type.Optional(
+    oneOf(['year', 'quarter', 'month', 'day'], {
+      description: 'Groups a date or timestamp, in UTC',
+    }),
+  ),
+  at: Type.Optional(
+    Type.String({ format: 'date', description: 'The day of `phase`, the lifecycle phase; absent: today' }),
+  ),
+  as: As,
+});
 
-const Measure = Type.Object(
-  {
-    fn: oneOf(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
-    field: Type.Optional(Field),
-    p: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Of `percentile`: 0.5 is the median' }),
-    ),
-    as: As,
-  },
-  closed,
-);
+const Measure = object({
+  fn: oneOf(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
+  field: Type.Optional(Field),
+  p: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Of `percentile`: 0.5 is the median' }),
+  ),
+  as: As,
+});
 
-const Having = Type.Object(
-  {
-    column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a measure' }),
-    op: oneOf(['=', '!=', '<', '<=', '>', '>=']),
-    value: Type.Number(),
-  },
-  closed,
-);
+const Having = object({
+  column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a measure' }),
+  op: oneOf(['=', '!=', '<', '<=', '>', '>=']),
+  value: Type.Number(),
+});
 
-const Sort = Type.Object(
-  {
-    column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a column' }),
-    dir: oneOf(['asc', 'desc'], { default: 'asc' }),
-  },
-  closed,
-);
+const Sort = object({
+  column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a column' }),
+  dir: oneOf(['asc', 'desc'], { default: 'asc' }),
+});
 
 /** What is asked about which cards. Shared by the request and the job. */
 export const reportQueryMembers = {
@@ -89,13 +76,13 @@ export const reportQueryMembers = {
   sort: Type.Array(Sort, { default: [], maxItems: 28, description: 'Ties are broken by the dimensions' }),
 };
 
-const ReportQuery = Type.Object(reportQueryMembers, closed);
+const ReportQuery = object(reportQueryMembers);
 
 export type ReportQuery = Static<typeof ReportQuery>;
 export type QueryDimension = Static<typeof Dimension>;
 export type QueryMeasure = Static<typeof Measure>;
 
-const Payload = Type.Object({ query: ReportQuery, format: ReportFormat }, closed);
+const Payload = object({ query: ReportQuery, format: ReportFormat });
 
 export type ReportQueryPayload = Static<typeof Payload>;
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { object } from '../../kernel/shapes.ts';
 
 const flag = (description: string, value: boolean) => Type.Boolean({ default: value, description });
 
@@ -28,14 +29,11 @@ export const importOptions = {
   }),
 };
 
-const Payload = Type.Object(
-  {
-    ...importOptions,
-    file_id: Type.String({ format: 'uuid' }),
-    format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
-  },
-  { additionalProperties: false },
-);
+const Payload = object({
+  ...importOptions,
+  file_id: Type.String({ format: 'uuid' }),
+  format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
+});
 
 /** What an import job works on. */
 export type ImportPayload = Static<typeof Payload>;

@@ -1,11 +1,9 @@
 import Type, { type Static } from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { object } from '../../kernel/shapes.ts';
 
-const payload = Type.Object(
-  { migration_id: Type.String({ format: 'uuid' }) },
-  { additionalProperties: false },
-);
+const payload = object({ migration_id: Type.String({ format: 'uuid' }) });
 
 /** Which migration a job works on. */
 export type MigrationPayload = Static<typeof payload>;

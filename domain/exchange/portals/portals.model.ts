@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, closed, Key, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Key, Nullable, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
-export const PortalFilters = Type.Object(
+export const PortalFilters = object(
   {
     subtypes: Type.Optional(Type.Array(Key, { maxItems: 100 })),
     tag_ids: Type.Optional(Type.Array(Uuid, { maxItems: 100, description: 'Cards with one of the tags' })),
@@ -10,7 +10,7 @@ export const PortalFilters = Type.Object(
       Type.String({ maxLength: 4000, description: 'In the filter language; not about costs or people' }),
     ),
   },
-  { ...closed, description: 'Which active cards of the type are shown; absent or empty: all' },
+  { description: 'Which active cards of the type are shown; absent or empty: all' },
 );
 export type PortalFilters = Static<typeof PortalFilters>;
 
@@ -20,7 +20,7 @@ export const PortalFields = Type.Array(Type.String({ minLength: 1, maxLength: 12
     'All that is shown of a card besides its name: `subtype`, `description`, `lifecycle`, `approval_status`, `data_quality`, `tags`, `updated_at`, attributes as `attributes.<key>` or by their key alone, and the names of related cards as `relations.<relation type>`; never costs',
 });
 
-export const PortalConfig = Type.Object(
+export const PortalConfig = object(
   {
     sort_by: Type.Optional(
       Type.String({ maxLength: 120, description: 'The default order: `name`, or by what is shown' }),
@@ -30,7 +30,7 @@ export const PortalConfig = Type.Object(
       Type.Boolean({ description: 'Whether search engines may list the page; not unless this is true' }),
     ),
   },
-  { ...closed, description: 'How cards are shown' },
+  { description: 'How cards are shown' },
 );
 export type PortalConfig = Static<typeof PortalConfig>;
 

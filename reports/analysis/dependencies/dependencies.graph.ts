@@ -1,9 +1,7 @@
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
-import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { reportAttributes } from '../../kernel/report.cards.ts';
-import { literal } from '../../kernel/report.sql.ts';
+import { reportAttributes, withoutCosts } from '../../kernel/report.cards.ts';
 
 export interface GraphParams {
   center_id?: string;
@@ -115,7 +113,7 @@ export function graphOf(
       || ',"path":' || coalesce(to_json(w.path)::text, '[]') || '}'`,
     edge: `'{"source":"' || e.source_id || '","target":"' || e.target_id || '",' || t.head
       || ',"description":' || coalesce(to_json(e.description)::text, 'null')
-      || ',"attributes":' || (${edgeAttributes(ctx)})::text || '}'`,
+      || ',"attributes":' || (${withoutCosts(ctx, 'e', ctx.metamodel.relationTypes.values())})::text || '}'`,
   };
 }
 
@@ -131,14 +129,3 @@ const waysOfAll = (visible: Fragment): Fragment => sql`
 /** The common table `w (id, path)` of the names on the ways to and including the cards below which others stand. */
 const waysOf = ({ ways }: Around): Fragment => sql`
     w as (select * from unnest(${ways.below}::uuid[], ${ways.paths}::json[]) as w (id, path))`;
-
-/** The attributes of a relation, without costs unless the caller may see them. */
-function edgeAttributes(ctx: Ctx): string {
-  if (may(ctx.caller, 'costs.view')) return 'e.attributes';
-  const branches = [...ctx.metamodel.relationTypes.values()].flatMap(({ key, costKeys }) =>
-    costKeys.length > 0
-      ? [`when ${literal(key)} then e.attributes - array[${costKeys.map(literal).join(', ')}]`]
-      : [],
-  );
-  return branches.length > 0 ? `case e.type ${branches.join(' ')} else e.attributes end` : 'e.attributes';
-}

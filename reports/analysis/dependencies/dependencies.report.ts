@@ -1,8 +1,8 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { counted } from '../../../platform/counted.ts';
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
@@ -18,35 +18,27 @@ import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.t
 
 /** The answer of the report on dependencies. */
 export const GraphAnswer = reportAnswer('DependenciesReport', {
-  nodes: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        type: Type.String(),
-        lifecycle: Nullable(CardLifecycle),
-        attributes: OpenObject,
-        parent_id: Nullable(Uuid),
-        path: Type.Array(Type.String(), { description: 'Names of the ancestors, root first' }),
-      },
-      closed,
-    ),
-  ),
-  edges: Type.Array(
-    Type.Object(
-      {
-        source: Uuid,
-        target: Uuid,
-        type: Type.String(),
-        label: Type.String(),
-        reverse_label: Nullable(Type.String()),
-        description: Nullable(Type.String()),
-        attributes: OpenObject,
-      },
-      closed,
-    ),
-  ),
+  nodes: arrayOf({
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    lifecycle: Nullable(CardLifecycle),
+    attributes: OpenObject,
+    parent_id: Nullable(Uuid),
+    path: Type.Array(Type.String(), { description: 'Names of the ancestors, root first' }),
+  }),
+  edges: arrayOf({
+    source: Uuid,
+    target: Uuid,
+    type: Type.String(),
+    label: Type.String(),
+    reverse_label: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    attributes: OpenObject,
+  }),
 });
+
+type Answer = Static<typeof GraphAnswer>;
 
 const nodeColumns = [
   column('id', 'key'),
@@ -124,7 +116,7 @@ export const dependenciesReport = defineReport({
     const rows = await queryRows<{ answer: string }>(db, statement.sql, statement.bindings);
     return rows[0]!.answer;
   },
-  chart: (answer, params, context) => dependenciesChart(answer, params, context),
+  chart: dependenciesChart,
   tables: ({ nodes, edges }) => [
     {
       name: 'edges',
@@ -211,32 +203,22 @@ async function* jsonOf(
   yield `],"position":"${position}"}`;
 }
 
-interface Node {
-  id: string;
-  name: string;
-  type: string;
-}
-
-interface Edge {
-  source: string;
-  target: string;
-}
-
 /** What a picture shows of the graph. */
 interface DrawnGraph {
-  nodes: Node[];
-  edges: Edge[];
+  nodes: Pick<Answer['nodes'][number], 'id' | 'name' | 'type'>[];
+  edges: Pick<Answer['edges'][number], 'source' | 'target'>[];
   /** Of all cards, where these are some. */
   total_nodes?: number;
 }
 
 /** Cards of the colour of their type, joined by their relations: those nearest to the one in the middle, or the most related. */
 function dependenciesChart(
-  { nodes, edges, total_nodes }: DrawnGraph,
+  graph: DrawnGraph,
   { center_id, depth, type }: GraphParams,
   context: ChartContext,
 ): Chart {
-  const near = nearest(nodes, edges, center_id);
+  const { edges, total_nodes } = graph;
+  const near = nearest(graph, center_id);
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
   const hops = counted(depth, 'relation');
   const of = type === undefined ? '' : ` of ${typeLabel(context, type)}`;
@@ -257,7 +239,7 @@ function dependenciesChart(
 }
 
 /** The nodes by their distance from one, nearest first, and those with more relations before others. */
-function nearest(nodes: Node[], edges: Edge[], center: string | undefined): Node[] {
+function nearest({ nodes, edges }: DrawnGraph, center: string | undefined): DrawnGraph['nodes'] {
   const peers = new Map<string, string[]>(nodes.map(({ id }) => [id, []]));
   for (const { source, target } of edges) {
     peers.get(source)?.push(target);
@@ -275,7 +257,7 @@ function nearest(nodes: Node[], edges: Edge[], center: string | undefined): Node
     }
   }
   const far = (id: string) => distance.get(id) ?? Infinity;
-  const rank = (a: Node, b: Node) =>
+  const rank = (a: { id: string }, b: { id: string }) =>
     far(a.id) === far(b.id) ? peers.get(b.id)!.length - peers.get(a.id)!.length : far(a.id) - far(b.id);
   return nodes.toSorted((a, b) => rank(a, b) || (a.id < b.id ? -1 : 1));
 }

@@ -1,12 +1,20 @@
 import Type, { type Static } from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import {
+  arrayOf,
+  DateOnly,
+  Nullable,
+  OpenObject,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
+import { queryValue } from '../../../platform/database.ts';
 import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
-import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportInput } from '../../kernel/report.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const counts = <K extends string>(...names: K[]) =>
@@ -14,7 +22,7 @@ const counts = <K extends string>(...names: K[]) =>
 const Text = Type.String();
 
 const Answer = reportAnswer('AdminDashboard', {
-  kpis: Type.Object(
+  kpis: object(
     counts(
       'total_users',
       'active_users_30d',
@@ -25,45 +33,28 @@ const Answer = reportAnswer('AdminDashboard', {
       'pending_sso_invitations',
       'unassigned_todo_count',
     ),
-    closed,
   ),
-  top_contributors: Type.Array(Type.Object({ user_id: Uuid, display_name: Text, count: Count }, closed)),
-  stakeholder_coverage: Type.Array(
-    Type.Object({ type: Text, ...counts('total', 'with_stakeholders', 'missing') }, closed),
-  ),
-  idle_users: Type.Array(
-    Type.Object({ id: Uuid, display_name: Text, email: Text, last_login: Nullable(Timestamp) }, closed),
-  ),
-  approval_pipeline: Type.Array(
-    Type.Object({ type: Text, ...counts('draft', 'approved', 'rejected', 'broken') }, closed),
-  ),
-  recent_activity: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        card_id: Nullable(Uuid),
-        card_name: Nullable(Text),
-        event_type: Text,
-        data: OpenObject,
-        user_display_name: Nullable(Text),
-        created_at: Timestamp,
-      },
-      closed,
-    ),
-  ),
-  oldest_overdue_todos: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        description: Text,
-        due_date: DateOnly,
-        card_id: Nullable(Uuid),
-        card_name: Nullable(Text),
-        assignee_name: Nullable(Text),
-      },
-      closed,
-    ),
-  ),
+  top_contributors: arrayOf({ user_id: Uuid, display_name: Text, count: Count }),
+  stakeholder_coverage: arrayOf({ type: Text, ...counts('total', 'with_stakeholders', 'missing') }),
+  idle_users: arrayOf({ id: Uuid, display_name: Text, email: Text, last_login: Nullable(Timestamp) }),
+  approval_pipeline: arrayOf({ type: Text, ...counts('draft', 'approved', 'rejected', 'broken') }),
+  recent_activity: arrayOf({
+    id: Uuid,
+    card_id: Nullable(Uuid),
+    card_name: Nullable(Text),
+    event_type: Text,
+    data: OpenObject,
+    user_display_name: Nullable(Text),
+    created_at: Timestamp,
+  }),
+  oldest_overdue_todos: arrayOf({
+    id: Uuid,
+    description: Text,
+    due_date: DateOnly,
+    card_id: Nullable(Uuid),
+    card_name: Nullable(Text),
+    assignee_name: Nullable(Text),
+  }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -78,11 +69,6 @@ interface Params {
 
 type Input = ReportInput<Params>;
 
-/** The first row's `answer`. */
-async function one<T>(sql: Sql, text: string, bindings: unknown[]): Promise<T> {
-  return await queryValue(sql, text, bindings);
-}
-
 interface CardFigures {
   kpis: Record<string, number>;
   stakeholder_coverage: Answer['stakeholder_coverage'];
@@ -91,7 +77,7 @@ interface CardFigures {
 
 /** One pass over the cards. */
 const cardFigures = ({ sql, cards, moment }: Input): Promise<CardFigures> =>
-  one(
+  queryValue(
     sql,
     `with counted as (
        select c.type, count(*) as total, count(h.card_id) as held,
@@ -123,7 +109,7 @@ interface PeopleFigures {
 }
 
 const peopleFigures = ({ sql, params, moment }: Input): Promise<PeopleFigures> =>
-  one(
+  queryValue(
     sql,
     `with person as (
        select u.* from users u where u.kind = 'person' and u.is_active
@@ -155,7 +141,7 @@ interface TodoFigures {
 
 /** Todos on the report's cards, and, unless it is filtered, those that are on none. */
 const todoFigures = ({ sql, cards, filtered, params, moment }: Input): Promise<TodoFigures> =>
-  one(
+  queryValue(
     sql,
     `with open as (
        select t.id, t.description, t.due_date, t.assigned_to, c.id as card_id, c.name as card_name,
@@ -215,57 +201,54 @@ export const adminDashboardReport = defineReport({
   },
   chart: (answer, _params, context) => adminDashboardChart(answer, context),
   tables: (answer) => [
-    {
-      name: 'kpis',
-      columns: [column('figure', 'key'), column('value', 'number')],
-      rows: Object.entries(answer.kpis),
-    },
-    table('top_contributors', ['user_id', 'display_name', 'count'], answer.top_contributors),
-    table(
+    figuresTable('kpis', answer.kpis),
+    reportTable(
+      'top_contributors',
+      { user_id: 'key', display_name: 'text', count: 'number' },
+      answer.top_contributors,
+    ),
+    reportTable(
       'stakeholder_coverage',
-      ['type', 'total', 'with_stakeholders', 'missing'],
+      { type: 'key', total: 'number', with_stakeholders: 'number', missing: 'number' },
       answer.stakeholder_coverage,
     ),
-    table('idle_users', ['id', 'display_name', 'email', 'last_login'], answer.idle_users),
-    table('approval_pipeline', ['type', 'draft', 'approved', 'rejected', 'broken'], answer.approval_pipeline),
-    table(
+    reportTable(
+      'idle_users',
+      { id: 'key', display_name: 'text', email: 'text', last_login: 'datetime' },
+      answer.idle_users,
+    ),
+    reportTable(
+      'approval_pipeline',
+      { type: 'key', draft: 'number', approved: 'number', rejected: 'number', broken: 'number' },
+      answer.approval_pipeline,
+    ),
+    reportTable(
       'recent_activity',
-      ['created_at', 'event_type', 'card_id', 'card_name', 'user_display_name'],
+      {
+        created_at: 'datetime',
+        event_type: 'key',
+        card_id: 'key',
+        card_name: 'text',
+        user_display_name: 'text',
+      },
       answer.recent_activity,
     ),
-    table(
+    reportTable(
       'oldest_overdue_todos',
-      ['id', 'description', 'due_date', 'card_id', 'card_name', 'assignee_name'],
+      {
+        id: 'key',
+        description: 'text',
+        due_date: 'date',
+        card_id: 'key',
+        card_name: 'text',
+        assignee_name: 'text',
+      },
       answer.oldest_overdue_todos,
     ),
   ],
 });
 
-const numbers = /^(count|total|with_stakeholders|missing|draft|approved|rejected|broken)$/;
-
-const typeOfColumn = (name: string) => {
-  if (numbers.test(name)) return 'number';
-  if (name === 'due_date') return 'date';
-  if (name === 'last_login' || name === 'created_at') return 'datetime';
-  return name === 'type' || name === 'event_type' || name.endsWith('id') ? 'key' : 'text';
-};
-
-/** A table of members of the rows, under their names. */
-function table<R, K extends string & keyof R>(name: string, members: K[], rows: R[]): ReportTable {
-  return {
-    name,
-    columns: members.map((member) => column(member, typeOfColumn(member))),
-    rows: rows.map((row) => members.map((member) => row[member] as string | number | null)),
-  };
-}
-
-interface Shown {
-  kpis: Record<string, number>;
-  stakeholder_coverage: { type: string; with_stakeholders: number; missing: number }[];
-  approval_pipeline: { type: string; draft: number; approved: number; rejected: number; broken: number }[];
-}
-
-const labels: Record<string, string> = {
+const labels: Partial<Record<keyof Answer['kpis'], string>> = {
   total_users: 'Users',
   active_users_30d: 'Active in 30 days',
   pending_sso_invitations: 'Not yet logged in by SSO',
@@ -277,7 +260,7 @@ const labels: Record<string, string> = {
 };
 
 /** The key figures, who looks after cards, and how far approvals are. */
-function adminDashboardChart(answer: Shown, context: ChartContext): Chart {
+function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
   const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count' } as const;
   return {
     kind: 'panels',
@@ -288,7 +271,7 @@ function adminDashboardChart(answer: Shown, context: ChartContext): Chart {
         title: 'What is left lying',
         items: Object.entries(labels).map(([key, name]) => ({
           name,
-          value: answer.kpis[key]!,
+          value: answer.kpis[key as keyof Answer['kpis']],
           unit: 'count',
         })),
       },

@@ -1,11 +1,23 @@
 import Type from 'typebox';
 import { queryValue } from '../../../platform/database.ts';
-import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { figuresTable } from '../../kernel/report.formats.ts';
 import { defineReport } from '../../kernel/report.ts';
 
-/** The counts of the answer. */
+/** The counts of the answer, with their names in pictures. */
+const labels = {
+  attention_count: 'Need attention',
+  open_todo_count: 'Open todos',
+  overdue_todo_count: 'Overdue todos',
+  pending_survey_count: 'Questions to answer',
+  broken_card_count: 'Broken approvals',
+  stakeholder_card_count: 'Cards with a role',
+  favorite_count: 'Favourites',
+  created_count: 'Cards made',
+};
+type Figure = keyof typeof labels;
+
+const Count = Type.Integer({ minimum: 0 });
 const figures = [
   'favorite_count',
   'stakeholder_card_count',
@@ -15,15 +27,11 @@ const figures = [
   'overdue_todo_count',
   'broken_card_count',
   'created_count',
-] as const;
-
-const Count = Type.Integer({ minimum: 0 });
-const counts = <K extends string>(...names: K[]) =>
-  Object.fromEntries(names.map((name) => [name, Count])) as Record<K, typeof Count>;
-
-const Answer = reportAnswer('MyWorkspace', {
-  ...counts(...figures),
-});
+] as const satisfies Figure[];
+const Answer = reportAnswer(
+  'MyWorkspace',
+  Object.fromEntries(figures.map((name) => [name, Count])) as Record<Figure, typeof Count>,
+);
 
 /** What waits for the caller. */
 export const myWorkspaceReport = defineReport({
@@ -83,36 +91,14 @@ export const myWorkspaceReport = defineReport({
       ],
     );
   },
-  chart: (answer) => myWorkspaceChart(answer),
-  tables: (answer) => [
-    {
-      name: 'figures',
-      columns: [column('figure', 'key'), column('value', 'number')],
-      rows: figures.map((figure) => [figure, answer[figure]]),
-    },
-  ],
-});
-
-/** The figures of one person's workspace in words. */
-function myWorkspaceChart(figures: Record<keyof typeof labels, number>): Chart {
-  return {
+  chart: (answer) => ({
     kind: 'figures',
     title: 'My workspace',
     items: Object.entries(labels).map(([key, name]) => ({
       name,
-      value: figures[key as keyof typeof labels],
+      value: answer[key as Figure],
       unit: 'count',
     })),
-  };
-}
-
-const labels = {
-  attention_count: 'Need attention',
-  open_todo_count: 'Open todos',
-  overdue_todo_count: 'Overdue todos',
-  pending_survey_count: 'Questions to answer',
-  broken_card_count: 'Broken approvals',
-  stakeholder_card_count: 'Cards with a role',
-  favorite_count: 'Favourites',
-  created_count: 'Cards made',
-};
+  }),
+  tables: ({ position: _, ...answer }) => [figuresTable('figures', answer)],
+});

@@ -1,52 +1,41 @@
 import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { closed, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
-const Holder = Type.Object(
-  {
-    user_id: Uuid,
-    display_name: Text,
-    email: Text,
-    cards: Type.Array(Type.Object({ id: Uuid, name: Text }, closed)),
-    card_count: Count,
-  },
-  closed,
-);
-const DirectoryRole = Type.Object(
-  {
-    role_key: Text,
-    role_label: Text,
-    role_color: Text,
-    role_translations: OpenObject,
-    users: Type.Array(Holder),
-  },
-  closed,
-);
+const Holder = object({
+  user_id: Uuid,
+  display_name: Text,
+  email: Text,
+  cards: arrayOf({ id: Uuid, name: Text }),
+  card_count: Count,
+});
+const DirectoryRole = object({
+  role_key: Text,
+  role_label: Text,
+  role_color: Text,
+  role_translations: OpenObject,
+  users: Type.Array(Holder),
+});
 
 const Answer = reportAnswer('StakeholderDirectory', {
-  card_types: Type.Array(
-    Type.Object(
-      {
-        type_key: Text,
-        type_label: Text,
-        type_icon: Text,
-        type_color: Text,
-        roles: Type.Array(DirectoryRole),
-        holders_count: Count,
-      },
-      closed,
-    ),
-  ),
+  card_types: arrayOf({
+    type_key: Text,
+    type_label: Text,
+    type_icon: Text,
+    type_color: Text,
+    roles: Type.Array(DirectoryRole),
+    holders_count: Count,
+  }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -171,50 +160,33 @@ function visibleTypes({
 
 type Holder = Answer['card_types'][number]['roles'][number]['users'][number];
 
-function* holdersOf({ card_types }: Answer): Generator<[string, string, Holder]> {
-  for (const { type_key, roles } of card_types) {
-    for (const { role_key, users } of roles) for (const user of users) yield [type_key, role_key, user];
+function* holdersOf({ card_types }: Answer): Generator<Holder & { type: string; role: string }> {
+  for (const { type_key: type, roles } of card_types) {
+    for (const { role_key: role, users } of roles) for (const user of users) yield { type, role, ...user };
   }
 }
 
-const who = [column('type', 'key'), column('role', 'key'), column('user_id', 'key'), column('display_name')];
+const who = { type: 'key', role: 'key', user_id: 'key', display_name: 'text' } as const;
 
-const holdersTable = (answer: Answer): ReportTable => ({
-  name: 'holders',
-  columns: [...who, column('email'), column('card_count', 'number')],
-  rows: Iterator.from(holdersOf(answer)).map(([type, role, user]) => [
-    type,
-    role,
-    user.user_id,
-    user.display_name,
-    user.email,
-    user.card_count,
-  ]),
-});
+const holdersTable = (answer: Answer): ReportTable =>
+  reportTable('holders', { ...who, email: 'text', card_count: 'number' } as const, holdersOf(answer));
 
-const cardsTable = (answer: Answer): ReportTable => ({
-  name: 'cards',
-  columns: [...who, column('card_id', 'key'), column('card_name')],
-  rows: Iterator.from(holdersOf(answer)).flatMap(([type, role, user]) =>
-    user.cards.map(({ id, name }) => [type, role, user.user_id, user.display_name, id, name]),
-  ),
-});
+const cardsTable = (answer: Answer): ReportTable =>
+  reportTable(
+    'cards',
+    { ...who, card_id: 'key', card_name: 'text' } as const,
+    Iterator.from(holdersOf(answer)).flatMap((holder) =>
+      holder.cards.map(({ id, name }) => ({ ...holder, card_id: id, card_name: name })),
+    ),
+  );
 
 /** How many people a picture shows. */
 const SHOWN = 50;
 
-interface Shown {
-  card_types: {
-    roles: { users: { user_id: string; display_name: string; card_count: number }[] }[];
-  }[];
-}
-
 /** Who holds the most roles on cards. */
-function stakeholderDirectoryChart({ card_types }: Shown): Chart {
+function stakeholderDirectoryChart(answer: Answer): Chart {
   const people = new Map<string, { name: string; roles: number }>();
-  for (const { user_id, display_name, card_count } of card_types
-    .flatMap(({ roles }) => roles)
-    .flatMap(({ users }) => users)) {
+  for (const { user_id, display_name, card_count } of holdersOf(answer)) {
     const person = people.get(user_id) ?? { name: display_name, roles: 0 };
     person.roles += card_count;
     people.set(user_id, person);

@@ -4,60 +4,52 @@ import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { Choice, closed, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Choice, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
-const App = Type.Object({ id: Uuid, name: Type.String() }, closed);
+const App = object({ id: Uuid, name: Type.String() });
 
 const Answer = reportAnswer('EolReport', {
-  items: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        type: Type.String(),
-        subtype: Nullable(Type.String()),
-        eol_product: Nullable(Type.String()),
-        eol_label: Nullable(
-          Type.String({ description: 'What people call the product; null where nothing is known of it' }),
-        ),
-        eol_cycle: Nullable(Type.String()),
-        status: Choice(['eol', 'approaching', 'supported', 'unknown']),
-        source: Type.Union([Type.Literal('manual'), Type.Literal('api')], {
-          description: '`api`: the linked release cycle; `manual`: the lifecycle of the card',
-        }),
-        ends_on: Nullable(DateOnly),
-        days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative when it has passed' })),
-        cycle_data: Nullable(
-          Type.Object({ releaseDate: Nullable(DateOnly), support: dateOrFlag, eol: dateOrFlag }, closed),
-        ),
-        lifecycle: Nullable(Type.Record(Type.String(), Type.String())),
-        affected_apps: Type.Array(App),
-      },
-      closed,
-    ),
+  items: arrayOf(
+    {
+      id: Uuid,
+      name: Type.String(),
+      type: Type.String(),
+      subtype: Nullable(Type.String()),
+      eol_product: Nullable(Type.String()),
+      eol_label: Nullable(
+        Type.String({ description: 'What people call the product; null where nothing is known of it' }),
+      ),
+      eol_cycle: Nullable(Type.String()),
+      status: Choice(['eol', 'approaching', 'supported', 'unknown']),
+      source: Type.Union([Type.Literal('manual'), Type.Literal('api')], {
+        description: '`api`: the linked release cycle; `manual`: the lifecycle of the card',
+      }),
+      ends_on: Nullable(DateOnly),
+      days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative when it has passed' })),
+      cycle_data: Nullable(object({ releaseDate: Nullable(DateOnly), support: dateOrFlag, eol: dateOrFlag })),
+      lifecycle: Nullable(Type.Record(Type.String(), Type.String())),
+      affected_apps: Type.Array(App),
+    },
     { description: 'The first to end first' },
   ),
-  summary: Type.Object(
-    {
-      eol: Type.Integer(),
-      approaching: Type.Integer(),
-      supported: Type.Integer(),
-      unknown: Type.Integer(),
-      impacted_apps: Type.Integer({ description: 'Applications that use something whose end has come' }),
-      approaching_impacted_apps: Type.Integer({
-        description: 'Applications that use something whose end approaches',
-      }),
-      manual: Type.Integer({ description: 'Items whose source is `manual`' }),
-    },
-    closed,
-  ),
+  summary: object({
+    eol: Type.Integer(),
+    approaching: Type.Integer(),
+    supported: Type.Integer(),
+    unknown: Type.Integer(),
+    impacted_apps: Type.Integer({ description: 'Applications that use something whose end has come' }),
+    approaching_impacted_apps: Type.Integer({
+      description: 'Applications that use something whose end approaches',
+    }),
+    manual: Type.Integer({ description: 'Items whose source is `manual`' }),
+  }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -118,7 +110,7 @@ export const eolReport = defineReport({
     ]);
   },
   chart: (answer, _params, context) => eolChart(answer, context),
-  tables: (answer) => [itemsTable(answer), appsTable(answer), summaryTable(answer)],
+  tables: (answer) => [itemsTable(answer), appsTable(answer), figuresTable('summary', answer.summary)],
 });
 
 /** Types whose cards stand for products. */
@@ -209,58 +201,34 @@ const ITEMS = (cards: string, seen: string): string => `
         'manual', count(*) filter (where source = 'manual'))
       from judged))::text as answer`;
 
-const itemsTable = ({ items }: Answer): ReportTable => ({
-  name: 'items',
-  columns: [
-    column('id', 'key'),
-    column('name'),
-    column('type', 'key'),
-    column('subtype', 'key'),
-    column('eol_product'),
-    column('eol_label'),
-    column('eol_cycle'),
-    column('status', 'key'),
-    column('source', 'key'),
-    column('ends_on', 'date'),
-    column('days_left', 'number'),
-    column('affected_apps', 'number'),
-  ],
-  rows: items.map((item) => [
-    item.id,
-    item.name,
-    item.type,
-    item.subtype,
-    item.eol_product,
-    item.eol_label,
-    item.eol_cycle,
-    item.status,
-    item.source,
-    item.ends_on,
-    item.days_left,
-    item.affected_apps.length,
-  ]),
-});
+const itemsTable = ({ items }: Answer): ReportTable =>
+  reportTable(
+    'items',
+    {
+      id: 'key',
+      name: 'text',
+      type: 'key',
+      subtype: 'key',
+      eol_product: 'text',
+      eol_label: 'text',
+      eol_cycle: 'text',
+      status: 'key',
+      source: 'key',
+      ends_on: 'date',
+      days_left: 'number',
+      affected_apps: 'number',
+    },
+    items.map((item) => ({ ...item, affected_apps: item.affected_apps.length })),
+  );
 
-const appsTable = ({ items }: Answer): ReportTable => ({
-  name: 'affected_apps',
-  columns: [
-    column('id', 'key'),
-    column('name'),
-    column('status', 'key'),
-    column('ends_on', 'date'),
-    column('app_id', 'key'),
-    column('app_name'),
-  ],
-  rows: items.flatMap(({ id, name, status, ends_on, affected_apps }) =>
-    affected_apps.map((app) => [id, name, status, ends_on, app.id, app.name]),
-  ),
-});
-
-const summaryTable = ({ summary }: Answer): ReportTable => ({
-  name: 'summary',
-  columns: [column('figure', 'key'), column('value', 'number')],
-  rows: Object.entries(summary),
-});
+const appsTable = ({ items }: Answer): ReportTable =>
+  reportTable(
+    'affected_apps',
+    { id: 'key', name: 'text', status: 'key', ends_on: 'date', app_id: 'key', app_name: 'text' },
+    items.flatMap((item) =>
+      item.affected_apps.map((app) => ({ ...item, app_id: app.id, app_name: app.name })),
+    ),
+  );
 
 const statuses = ['eol', 'approaching', 'supported', 'unknown'];
 

@@ -1,10 +1,9 @@
 import Type, { type TSchema } from 'typebox';
-import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -14,8 +13,17 @@ import { column } from '../../kernel/report.formats.ts';
 import { numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { writePicked } from '../../kernel/report.picked.ts';
-import { cardsByName, relatedCard, relatedTable, tagGroupsOf } from '../../kernel/report.related.ts';
-import { type Lifecycle, lifecycleColumns } from '../../kernel/report.sql.ts';
+import {
+  App,
+  CardsByType,
+  cardsByName,
+  Named,
+  relatedCard,
+  relatedTable,
+  TagGroups,
+  tagGroupsOf,
+} from '../../kernel/report.related.ts';
+import type { Lifecycle } from '../../kernel/report.sql.ts';
 import { defineReport, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
 import { ItemWriter } from './app-portfolio.items.ts';
 import {
@@ -26,81 +34,36 @@ import {
   relationKinds,
 } from './app-portfolio.sql.ts';
 
-const Named = { id: Uuid, name: Type.String() };
-const App = {
-  ...Named,
-  subtype: Nullable(Type.String()),
-  attributes: OpenObject,
-  lifecycle: Nullable(CardLifecycle),
-  org_ids: Type.Array(Uuid),
-  tag_ids: Type.Array(Uuid),
-};
-const CardsByType = Type.Record(
-  Type.String(),
-  Type.Array(Type.Object({ ...Named, type: Type.String() }, closed)),
-);
-const TagGroups = Type.Array(
-  Type.Object(
-    {
-      ...Named,
-      mode: Type.String(),
-      tags: Type.Array(Type.Object({ ...Named, color: Nullable(Type.String()) }, closed)),
-    },
-    closed,
-  ),
-);
-
 const Answer = reportAnswer('AppPortfolioReport', {
-  items: Type.Array(
-    Type.Object(
-      {
-        ...App,
-        relations: Type.Array(
-          Type.Object(
-            {
-              relation_type: Type.String(),
-              related_id: Uuid,
-              related_name: Type.String(),
-              related_type: Type.String(),
-              attributes: OpenObject,
-            },
-            closed,
-          ),
-        ),
-      },
-      closed,
-    ),
-  ),
+  items: arrayOf({
+    ...App,
+    relations: arrayOf({
+      relation_type: Type.String(),
+      related_id: Uuid,
+      related_name: Type.String(),
+      related_type: Type.String(),
+      attributes: OpenObject,
+    }),
+  }),
   fields_schema: Type.Array(SectionSchema),
-  relation_types: Type.Array(
-    Type.Object(
-      {
-        key: Type.String(),
-        label: Type.String(),
-        reverse_label: Nullable(Type.String()),
-        source_type_key: Type.String(),
-        target_type_key: Type.String(),
-        other_type_key: Type.String(),
-        translations: OpenObject,
-        attributes_schema: Type.Array(OpenObject),
-      },
-      closed,
-    ),
-  ),
+  relation_types: arrayOf({
+    key: Type.String(),
+    label: Type.String(),
+    reverse_label: Nullable(Type.String()),
+    source_type_key: Type.String(),
+    target_type_key: Type.String(),
+    other_type_key: Type.String(),
+    translations: OpenObject,
+    attributes_schema: Type.Array(OpenObject),
+  }),
   groupable_types: CardsByType,
-  organizations: Type.Array(Type.Object(Named, closed)),
+  organizations: arrayOf(Named),
   tag_groups: TagGroups,
 });
-/** What pictures are made from. */
-interface PictureAnswer {
-  items: Parameters<typeof appPortfolioChart>[0];
-}
-
 interface Params {
   type: string;
 }
 
-/** What a picture shows of the answer. */
 /** The visible relation types with an end of the type, in the form that the answer has. */
 const relationTypesOf = (ctx: Ctx, type: string) =>
   ctx.metamodel.visibleRelationTypes
@@ -145,7 +108,8 @@ export const appPortfolioReport = defineReport({
     open: (input) => ({ json: jsonOf(input), tables: tablesOf(input) }),
   },
   tables: () => [],
-  chart: (answer, { type }, context) => appPortfolioChart((answer as PictureAnswer).items, type, context),
+  chart: (answer, { type }, context) =>
+    appPortfolioChart((answer as { items: Iterable<Item> }).items, type, context),
 });
 
 /** The answer piece by piece. */
@@ -205,7 +169,12 @@ const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>
   return [
     {
       name: 'items',
-      columns: [column('id', 'key'), column('name'), column('subtype', 'key'), ...lifecycleColumns],
+      columns: [
+        column('id', 'key'),
+        column('name'),
+        column('subtype', 'key'),
+        ...lifecyclePhases.map((phase) => column(phase, 'date')),
+      ],
       cells: ['c.id', 'c.name', 'c.subtype', ...lifecyclePhases.map((phase) => `c.lifecycle ->> '${phase}'`)],
       before: {
         sql: `with app as (select c.* from cards c where ${apps.sql})`,

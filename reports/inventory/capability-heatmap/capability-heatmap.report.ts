@@ -1,17 +1,16 @@
-import Type from 'typebox';
-import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
-import { areasOf } from '../../kernel/charts/charts.areas.ts';
+import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, ChartUnit } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { ID, IdNumbers } from '../../kernel/report.ids.ts';
 import { type JsonValue, jsonRows } from '../../kernel/report.json-rows.ts';
 import { meanwhile } from '../../kernel/report.lines.ts';
@@ -19,58 +18,39 @@ import { type Lists, listsOf, numberedCards, pairsOfWays, readEnds } from '../..
 import { type NumberedLines, numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { writePicked } from '../../kernel/report.picked.ts';
-import { cardsByName, readText, relatedCard, tagGroupsOf, waysFrom } from '../../kernel/report.related.ts';
+import {
+  App,
+  CardsByType,
+  cardsByName,
+  Named,
+  readText,
+  relatedCard,
+  TagGroups,
+  tagGroupsOf,
+  waysFrom,
+} from '../../kernel/report.related.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
 
-const Named = { id: Uuid, name: Type.String() };
-const App = {
-  ...Named,
-  subtype: Nullable(Type.String()),
-  attributes: OpenObject,
-  lifecycle: Nullable(CardLifecycle),
-  org_ids: Type.Array(Uuid),
-  tag_ids: Type.Array(Uuid),
-};
-const CardsByType = Type.Record(
-  Type.String(),
-  Type.Array(Type.Object({ ...Named, type: Type.String() }, closed)),
-);
-const TagGroups = Type.Array(
-  Type.Object(
-    {
-      ...Named,
-      mode: Type.String(),
-      tags: Type.Array(Type.Object({ ...Named, color: Nullable(Type.String()) }, closed)),
-    },
-    closed,
-  ),
-);
-
 const Answer = reportAnswer('CapabilityHeatmapReport', {
-  items: Type.Array(
-    Type.Object(
-      {
-        ...Named,
-        parent_id: Nullable(Uuid),
-        app_count: Type.Integer(),
-        total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
-        risk_count: Type.Optional(Type.Integer({ description: 'Left out without `risks.view`' })),
-        attributes: OpenObject,
-        apps: Type.Array(
-          Type.Object({ ...App, related_by_type: Type.Record(Type.String(), Type.Array(Uuid)) }, closed),
-        ),
-      },
-      closed,
-    ),
-  ),
+  items: arrayOf({
+    ...Named,
+    parent_id: Nullable(Uuid),
+    app_count: Type.Integer(),
+    total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
+    risk_count: Type.Optional(Type.Integer({ description: 'Left out without `risks.view`' })),
+    attributes: OpenObject,
+    apps: arrayOf({ ...App, related_by_type: Type.Record(Type.String(), Type.Array(Uuid)) }),
+  }),
   metric: Type.String(),
   filterable_types: CardsByType,
   fields_schema: Type.Array(SectionSchema),
   tag_groups: TagGroups,
 });
+
+type Answer = Static<typeof Answer>;
 
 const CAPABILITY = 'BusinessCapability';
 const APP = 'Application';
@@ -216,79 +196,49 @@ export const capabilityHeatmapReport = defineReport({
     return body;
   },
   tables: ({ items }) => [
-    {
-      name: 'items',
-      columns: [
-        column('id', 'key'),
-        column('name'),
-        column('parent_id', 'key'),
-        column('app_count', 'number'),
-        ...(items[0]?.total_cost === undefined ? [] : [moneyColumn('total_cost')]),
-        ...(items[0]?.risk_count === undefined ? [] : [column('risk_count', 'number')]),
-      ],
-      rows: items.map((item) => [
-        item.id,
-        item.name,
-        item.parent_id,
-        item.app_count,
-        ...(item.total_cost === undefined ? [] : [item.total_cost]),
-        ...(item.risk_count === undefined ? [] : [item.risk_count]),
-      ]),
-    },
-    {
-      name: 'apps',
-      columns: [
-        column('capability_id', 'key'),
-        column('capability_name'),
-        column('id', 'key'),
-        column('name'),
-        column('subtype', 'key'),
-      ],
-      rows: items.flatMap((item) =>
-        item.apps.map((app) => [item.id, item.name, app.id, app.name, app.subtype]),
+    reportTable(
+      'items',
+      {
+        id: 'key',
+        name: 'text',
+        parent_id: 'key',
+        app_count: 'number',
+        ...(items[0]?.total_cost === undefined ? {} : ({ total_cost: 'money' } as const)),
+        ...(items[0]?.risk_count === undefined ? {} : ({ risk_count: 'number' } as const)),
+      } as const,
+      items,
+    ),
+    reportTable(
+      'apps',
+      { capability_id: 'key', capability_name: 'text', id: 'key', name: 'text', subtype: 'key' },
+      items.flatMap(({ id, name, apps }) =>
+        apps.map((app) => ({ ...app, capability_id: id, capability_name: name })),
       ),
-    },
+    ),
   ],
   chart: ({ items }, { metric }, context) => capabilityHeatmapChart(items, metric, context),
 });
 
-type Metric = 'app_count' | 'total_cost' | 'risk_count';
-
-interface Item {
-  id: string;
-  name: string;
-  parent_id: string | null;
-  app_count: number;
-  total_cost?: number;
-  risk_count?: number;
-}
-
-const meanings: Record<Metric, { name: string; unit: ChartUnit }> = {
+const meanings: Record<Params['metric'], { name: string; unit: ChartUnit }> = {
   app_count: { name: 'Applications', unit: 'count' },
   total_cost: { name: 'Cost of applications', unit: 'currency' },
   risk_count: { name: 'Risks', unit: 'count' },
 };
 
 /** A tile for each capability in the area of the topmost above it, shaded by the metric. */
-function capabilityHeatmapChart(items: Item[], metric: Metric, context: ChartContext): Chart {
-  const areas = areasOf(items);
+function capabilityHeatmapChart(
+  items: Answer['items'],
+  metric: Params['metric'],
+  context: ChartContext,
+): Chart {
   const { name, unit } = meanings[metric];
   return {
-    kind: 'treemap',
+    ...areaTiles(items, (item) => item[metric] ?? 0),
     title: `${typeLabel(context, 'BusinessCapability')} by ${name.toLowerCase()}`,
     note: 'Each tile is a capability, in the area of the topmost above it',
     valueAxis: 'capabilities',
-    unit: 'count',
-    even: true,
     shadeAxis: name,
     shadeUnit: unit,
-    items: items.map((item) => ({
-      name: item.name,
-      value: 1,
-      group: areas.of(item),
-      shade: item[metric] ?? 0,
-    })),
-    groups: areas.groups,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import {
   type ChartContext,
@@ -16,15 +16,15 @@ import {
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
 import {
   attributesOnce,
   jsonText,
-  lifecycleCells,
-  lifecycleColumns,
+  lifecycleKinds,
   literal,
   numberIn,
+  withPhases,
 } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 
@@ -39,35 +39,25 @@ const GroupId = Nullable(
 );
 
 const Answer = reportAnswer('CostTreemapReport', {
-  items: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        cost: Type.Number(),
-        lifecycle: Nullable(CardLifecycle),
-        attributes: OpenObject,
-        group: Type.Optional(Type.String()),
-        group_id: Type.Optional(GroupId),
-      },
-      closed,
-    ),
-  ),
+  items: arrayOf({
+    id: Uuid,
+    name: Type.String(),
+    cost: Type.Number(),
+    lifecycle: Nullable(CardLifecycle),
+    attributes: OpenObject,
+    group: Type.Optional(Type.String()),
+    group_id: Type.Optional(GroupId),
+  }),
   total: Type.Number(),
   groups: Nullable(
-    Type.Array(
-      Type.Object(
-        {
-          id: GroupId,
-          name: Type.String(),
-          parent_name: Type.Optional(
-            Nullable(Type.String({ description: 'The name of the card above the card of the group' })),
-          ),
-          cost: Type.Number(),
-        },
-        closed,
+    arrayOf({
+      id: GroupId,
+      name: Type.String(),
+      parent_name: Type.Optional(
+        Nullable(Type.String({ description: 'The name of the card above the card of the group' })),
       ),
-    ),
+      cost: Type.Number(),
+    }),
   ),
 });
 
@@ -230,28 +220,18 @@ export const costTreemapReport = defineReport({
   },
   long: 'items',
   tables: ({ items, groups }) => [
-    {
-      name: 'items',
-      columns: [
-        column('id', 'key'),
-        column('name'),
-        moneyColumn('cost'),
-        ...(groups ? [column('group'), column('group_id', 'key')] : []),
-        ...lifecycleColumns,
-      ],
-      rows: items.map((card) => [
-        card.id,
-        card.name,
-        card.cost,
-        ...(groups ? [card.group, card.group_id] : []),
-        ...lifecycleCells(card.lifecycle),
-      ]),
-    },
-    {
-      name: 'groups',
-      columns: [column('id', 'key'), column('name'), moneyColumn('cost')],
-      rows: (groups ?? []).map(({ id, name, cost }) => [id, name, cost]),
-    },
+    reportTable(
+      'items',
+      {
+        id: 'key',
+        name: 'text',
+        cost: 'money',
+        ...(groups ? ({ group: 'text', group_id: 'key' } as const) : {}),
+        ...lifecycleKinds,
+      } as const,
+      Iterator.from(items).map(withPhases),
+    ),
+    reportTable('groups', { id: 'key', name: 'text', cost: 'money' }, groups ?? []),
   ],
   chart: (answer, params, context) => costTreemapChart(answer, params, context),
 });

@@ -1,16 +1,16 @@
 import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const Answer = reportAnswer('CostReport', {
-  items: Type.Array(Type.Object({ id: Uuid, name: Type.String(), cost: Type.Number() }, closed)),
+  items: arrayOf({ id: Uuid, name: Type.String(), cost: Type.Number() }),
   total: Type.Number(),
 });
 
@@ -52,13 +52,7 @@ export const costReport = defineReport({
     return ['{"items":[\n', items, `\n],${read.toString('utf8', end + 2)}`];
   },
   long: 'items',
-  tables: ({ items }) => [
-    {
-      name: 'items',
-      columns: [column('id', 'key'), column('name'), moneyColumn('cost')],
-      rows: items.map(({ id, name, cost }) => [id, name, cost]),
-    },
-  ],
+  tables: ({ items }) => [reportTable('items', { id: 'key', name: 'text', cost: 'money' }, items)],
   chart: ({ items }, { type }, context) => costChart(items, type, context),
 });
 

@@ -1,56 +1,53 @@
 import Type, { type Static } from 'typebox';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  DateOnly,
+  Nullable,
+  OpenObject,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figureSchemas, figuresOf } from '../kpis/kpis.figures.ts';
 import { recentEvents } from './dashboard.events.ts';
 
-const Trend = Type.Object(
-  {
-    current: Type.Number(),
-    previous: Nullable(Type.Number()),
-    delta_abs: Nullable(Type.Number()),
-    delta_pct: Nullable(Type.Number()),
-  },
-  closed,
-);
+const Trend = object({
+  current: Type.Number(),
+  previous: Nullable(Type.Number()),
+  delta_abs: Nullable(Type.Number()),
+  delta_pct: Nullable(Type.Number()),
+});
 
 const Answer = reportAnswer('Dashboard', {
   ...figureSchemas,
-  recent_events: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        card_id: Nullable(Uuid),
-        card_name: Nullable(Type.String()),
-        event_type: Type.String(),
-        data: OpenObject,
-        user_display_name: Nullable(Type.String()),
-        created_at: Timestamp,
-      },
-      closed,
-    ),
-  ),
-  trends: Type.Object(
-    {
-      comparison_days: Type.Integer(),
-      snapshot_available: Type.Boolean(),
-      snapshot_date: Nullable(DateOnly),
-      total_cards: Trend,
-      avg_data_quality: Trend,
-      approved_count: Trend,
-      broken_count: Trend,
-    },
-    closed,
-  ),
+  recent_events: arrayOf({
+    id: Uuid,
+    card_id: Nullable(Uuid),
+    card_name: Nullable(Type.String()),
+    event_type: Type.String(),
+    data: OpenObject,
+    user_display_name: Nullable(Type.String()),
+    created_at: Timestamp,
+  }),
+  trends: object({
+    comparison_days: Type.Integer(),
+    snapshot_available: Type.Boolean(),
+    snapshot_date: Nullable(DateOnly),
+    total_cards: Trend,
+    avg_data_quality: Trend,
+    approved_count: Trend,
+    broken_count: Trend,
+  }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -145,46 +142,31 @@ export const dashboardReport = defineReport({
       },
     });
   },
-  tables: (answer) => [figuresTable(answer), eventsTable(answer)],
+  tables: (answer) => {
+    const { total_cards, avg_data_quality, by_type, approval_statuses } = answer;
+    const { data_quality_distribution, lifecycle_distribution } = answer;
+    const landscape = { total_cards, avg_data_quality };
+    const distributions = { data_quality_distribution, lifecycle_distribution };
+    return [
+      groupedFiguresTable({ landscape, by_type, approval_statuses, ...distributions }),
+      eventsTable(answer),
+    ];
+  },
   chart: (answer, _params, context) => dashboardChart(answer, context),
 });
 
-/** Every figure on a line of its own, with the group that it belongs to. */
-const figuresTable = (answer: Answer): ReportTable => ({
-  name: 'figures',
-  columns: [column('group', 'key'), column('figure', 'key'), column('value', 'number')],
-  rows: [
-    ['landscape', 'total_cards', answer.total_cards],
-    ['landscape', 'avg_data_quality', answer.avg_data_quality],
-    ...(
-      ['by_type', 'approval_statuses', 'data_quality_distribution', 'lifecycle_distribution'] as const
-    ).flatMap((group) =>
-      Object.entries(answer[group]).map(([figure, value]): [string, string, number] => [
-        group,
-        figure,
-        value,
-      ]),
-    ),
-  ],
-});
-
-const eventsTable = ({ recent_events }: Answer): ReportTable => ({
-  name: 'recent_events',
-  columns: [
-    column('created_at', 'datetime'),
-    column('event_type', 'key'),
-    column('card_id', 'key'),
-    column('card_name'),
-    column('user_display_name'),
-  ],
-  rows: recent_events.map((event) => [
-    event.created_at,
-    event.event_type,
-    event.card_id,
-    event.card_name,
-    event.user_display_name,
-  ]),
-});
+const eventsTable = ({ recent_events }: Answer): ReportTable =>
+  reportTable(
+    'recent_events',
+    {
+      created_at: 'datetime',
+      event_type: 'key',
+      card_id: 'key',
+      card_name: 'text',
+      user_display_name: 'text',
+    },
+    recent_events,
+  );
 
 const bars = (title: string, itemAxis: string, items: [name: string, count: number][]): BarsChart => ({
   kind: 'bars',

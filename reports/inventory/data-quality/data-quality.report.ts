@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
 const Answer = reportAnswer('DataQualityReport', {
@@ -14,31 +14,21 @@ const Answer = reportAnswer('DataQualityReport', {
   with_lifecycle: Type.Integer(),
   orphaned: Type.Integer(),
   stale: Type.Integer(),
-  by_type: Type.Array(
-    Type.Object(
-      {
-        type: Type.String(),
-        total: Type.Integer(),
-        complete: Type.Integer(),
-        partial: Type.Integer(),
-        minimal: Type.Integer(),
-        avg_data_quality: Type.Number(),
-      },
-      closed,
-    ),
-  ),
-  worst_items: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        type: Type.String(),
-        data_quality: Type.Number(),
-        updated_at: Timestamp,
-      },
-      closed,
-    ),
-  ),
+  by_type: arrayOf({
+    type: Type.String(),
+    total: Type.Integer(),
+    complete: Type.Integer(),
+    partial: Type.Integer(),
+    minimal: Type.Integer(),
+    avg_data_quality: Type.Number(),
+  }),
+  worst_items: arrayOf({
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    data_quality: Type.Number(),
+    updated_at: Timestamp,
+  }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -122,41 +112,31 @@ export const dataQualityReport = defineReport({
   chart: (answer, _params, context) => dataQualityChart(answer, context),
 });
 
-const typesTable = ({ by_type }: Answer): ReportTable => ({
-  name: 'by_type',
-  columns: [
-    column('type', 'key'),
-    ...['total', 'complete', 'partial', 'minimal', 'avg_data_quality'].map((name) => column(name, 'number')),
-  ],
-  rows: by_type.map((row) => [
-    row.type,
-    row.total,
-    row.complete,
-    row.partial,
-    row.minimal,
-    row.avg_data_quality,
-  ]),
-});
+const typesTable = ({ by_type }: Answer): ReportTable =>
+  reportTable(
+    'by_type',
+    {
+      type: 'key',
+      total: 'number',
+      complete: 'number',
+      partial: 'number',
+      minimal: 'number',
+      avg_data_quality: 'number',
+    },
+    by_type,
+  );
 
-const worstTable = ({ worst_items }: Answer): ReportTable => ({
-  name: 'worst_items',
-  columns: [
-    column('id', 'key'),
-    column('name'),
-    column('type', 'key'),
-    column('data_quality', 'number'),
-    column('updated_at', 'datetime'),
-  ],
-  rows: worst_items.map((row) => [row.id, row.name, row.type, row.data_quality, row.updated_at]),
-});
+const worstTable = ({ worst_items }: Answer): ReportTable =>
+  reportTable(
+    'worst_items',
+    { id: 'key', name: 'text', type: 'key', data_quality: 'number', updated_at: 'datetime' },
+    worst_items,
+  );
 
-const totalsTable = (answer: Answer): ReportTable => ({
-  name: 'totals',
-  columns: [column('figure', 'key'), column('value', 'number')],
-  rows: (['overall_data_quality', 'total_items', 'with_lifecycle', 'orphaned', 'stale'] as const).map(
-    (figure) => [figure, answer[figure]],
-  ),
-});
+const totalsTable = (answer: Answer): ReportTable => {
+  const { overall_data_quality, total_items, with_lifecycle, orphaned, stale } = answer;
+  return figuresTable('totals', { overall_data_quality, total_items, with_lifecycle, orphaned, stale });
+};
 
 /** Bars of the cards of each type, parted by how complete they are. */
 const dataQualityChart = (

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, type StaticOf } from '../../../domain/kernel/shapes.ts';
+import { object, type StaticOf } from '../../../domain/kernel/shapes.ts';
 import type { CountedCards } from './kpis.counts.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
@@ -9,21 +9,20 @@ export const figureSchemas = {
   by_type: Counts,
   avg_data_quality: Type.Number(),
   approval_statuses: Counts,
-  data_quality_distribution: Type.Object(
-    { '0-25': Type.Integer(), '25-50': Type.Integer(), '50-75': Type.Integer(), '75-100': Type.Integer() },
-    closed,
-  ),
-  lifecycle_distribution: Type.Object(
-    {
-      plan: Type.Integer(),
-      phaseIn: Type.Integer(),
-      active: Type.Integer(),
-      phaseOut: Type.Integer(),
-      endOfLife: Type.Integer(),
-      none: Type.Integer(),
-    },
-    closed,
-  ),
+  data_quality_distribution: object({
+    '0-25': Type.Integer(),
+    '25-50': Type.Integer(),
+    '50-75': Type.Integer(),
+    '75-100': Type.Integer(),
+  }),
+  lifecycle_distribution: object({
+    plan: Type.Integer(),
+    phaseIn: Type.Integer(),
+    active: Type.Integer(),
+    phaseOut: Type.Integer(),
+    endOfLife: Type.Integer(),
+    none: Type.Integer(),
+  }),
 };
 
 export type Figures = StaticOf<typeof figureSchemas>;

@@ -1,32 +1,27 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, distinctLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
-import { jsonLine, jsonText, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { jsonLine, jsonText, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const Named = { id: Uuid, name: Type.String() };
 const Member = { ...Named, type: Type.String(), attributes: OpenObject };
 
 const Answer = reportAnswer('LandscapeReport', {
-  groups: Type.Array(
-    Type.Object(
-      {
-        ...Named,
-        parent_id: Nullable(Uuid),
-        items: Type.Array(Type.Object({ ...Member, lifecycle: Nullable(CardLifecycle) }, closed)),
-      },
-      closed,
-    ),
-  ),
-  ungrouped: Type.Array(Type.Object(Member, closed)),
+  groups: arrayOf({
+    ...Named,
+    parent_id: Nullable(Uuid),
+    items: arrayOf({ ...Member, lifecycle: Nullable(CardLifecycle) }),
+  }),
+  ungrouped: arrayOf(Member),
 });
 type Answer = Static<typeof Answer>;
 
@@ -94,48 +89,41 @@ export const landscapeReport = defineReport({
     return ['{"groups":[\n', groups, '\n],"ungrouped":[\n', ungrouped, '\n]}'];
   },
   tables: (answer) => [
-    {
-      name: 'items',
-      columns: [
-        column('group_id', 'key'),
-        column('group_name'),
-        column('id', 'key'),
-        column('name'),
-        column('type', 'key'),
-        ...lifecycleColumns,
-      ],
-      rows: rowsOf(answer),
-    },
-    {
-      name: 'groups',
-      columns: [column('id', 'key'), column('name'), column('items', 'number')],
-      rows: answer.groups.map(({ id, name, items }) => [id, name, items.length]),
-    },
+    reportTable(
+      'items',
+      {
+        group_id: 'key',
+        group_name: 'text',
+        id: 'key',
+        name: 'text',
+        type: 'key',
+        ...lifecycleKinds,
+      } as const,
+      rowsOf(answer),
+    ),
+    reportTable(
+      'groups',
+      { id: 'key', name: 'text', items: 'number' },
+      answer.groups.map((group) => ({ ...group, items: group.items.length })),
+    ),
   ],
   chart: ({ groups, ungrouped }, params, context) => landscapeChart(groups, ungrouped, params, context),
 });
 
 function* rowsOf({ groups, ungrouped }: Answer) {
-  for (const group of groups) {
-    for (const item of group.items) {
-      yield [group.id, group.name, item.id, item.name, item.type, ...lifecycleCells(item.lifecycle)];
-    }
+  for (const { id, name, items } of groups) {
+    for (const item of items) yield { ...withPhases(item), group_id: id, group_name: name };
   }
-  for (const item of ungrouped) yield [null, null, item.id, item.name, item.type, ...lifecycleCells(null)];
+  for (const item of ungrouped) {
+    yield { ...withPhases({ ...item, lifecycle: null }), group_id: null, group_name: null };
+  }
 }
 
 const UNGROUPED = { key: '', name: 'Ungrouped' };
 
-interface Group {
-  id: string;
-  name: string;
-  parent_id: string | null;
-  items: { name: string }[];
-}
-
 /** A tile for each card in the area of its group; a group without cards is an empty area. */
 export function landscapeChart(
-  groups: Group[],
+  groups: { id: string; name: string; parent_id: string | null; items: { name: string }[] }[],
   ungrouped: { name: string }[],
   { type, group_by }: { type: string; group_by: string },
   context: ChartContext,

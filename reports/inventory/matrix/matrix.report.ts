@@ -1,21 +1,22 @@
 import Type, { type Static } from 'typebox';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportTable } from '../../kernel/report.ts';
-import { matrixChart } from './matrix.chart.ts';
+import { defineReport } from '../../kernel/report.ts';
 
-const Line = Type.Object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) }, closed);
+const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) });
 
 const Answer = reportAnswer('MatrixReport', {
   rows: Type.Array(Line),
   columns: Type.Array(Line),
-  intersections: Type.Array(Type.Object({ row_id: Uuid, col_id: Uuid }, closed)),
+  intersections: arrayOf({ row_id: Uuid, col_id: Uuid }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -72,24 +73,62 @@ export const matrixReport = defineReport({
     );
   },
   tables: ({ rows, columns, intersections }) => [
-    {
-      name: 'intersections',
-      columns: [column('row_id', 'key'), column('row'), column('col_id', 'key'), column('column')],
-      rows: named(rows, columns, intersections),
-    },
-    linesTable('rows', rows),
-    linesTable('columns', columns),
+    reportTable(
+      'intersections',
+      { row_id: 'key', row: 'text', col_id: 'key', column: 'text' },
+      named(rows, columns, intersections),
+    ),
+    ...Object.entries({ rows, columns }).map(([name, lines]) =>
+      reportTable(name, { id: 'key', name: 'text', parent_id: 'key' }, lines),
+    ),
   ],
-  chart: (answer, params, context) => matrixChart(answer, params, context),
+  chart: matrixChart,
 });
 
 function* named(rows: Line[], columns: Line[], pairs: Answer['intersections']) {
   const names = new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
-  for (const { row_id, col_id } of pairs) yield [row_id, names.get(row_id), col_id, names.get(col_id)];
+  for (const pair of pairs) yield { ...pair, row: names.get(pair.row_id), column: names.get(pair.col_id) };
 }
 
-const linesTable = (name: string, lines: Line[]): ReportTable => ({
-  name,
-  columns: [column('id', 'key'), column('name'), column('parent_id', 'key')],
-  rows: lines.map(({ id, name: text, parent_id }) => [id, text, parent_id]),
-});
+type Named = Pick<Line, 'id' | 'name'>;
+
+/** A cell for each pair that is related; rows and columns with the most relations first. */
+export function matrixChart(
+  answer: { rows: Named[]; columns: Named[]; intersections: { row_id: string; col_id: string }[] },
+  { row_type, col_type }: { row_type: string; col_type: string },
+  context: ChartContext,
+): Chart {
+  const rows = ranked(
+    answer.rows,
+    answer.intersections.map(({ row_id }) => row_id),
+  );
+  const columns = ranked(
+    answer.columns,
+    answer.intersections.map(({ col_id }) => col_id),
+  );
+  const rowAt = new Map(rows.map(({ id }, index) => [id, index]));
+  const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
+  return {
+    kind: 'matrix',
+    title: `${typeLabel(context, row_type)} by ${typeLabel(context, col_type)}`,
+    note: 'A cell is filled where the two are related; those with the most relations come first',
+    rowAxis: typeLabel(context, row_type),
+    columnAxis: typeLabel(context, col_type),
+    valueAxis: 'Related',
+    unit: 'count',
+    rows: rows.map(({ name }) => name),
+    columns: columns.map(({ name }) => name),
+    cells: answer.intersections.map(({ row_id, col_id }): [number, number, number] => [
+      rowAt.get(row_id)!,
+      columnAt.get(col_id)!,
+      1,
+    ]),
+  };
+}
+
+/** Lines by the number of their relations, the most first. */
+function ranked(lines: Named[], ends: string[]): Named[] {
+  const counts = new Map<string, number>();
+  for (const id of ends) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return lines.toSorted((a, b) => (counts.get(b.id) ?? 0) - (counts.get(a.id) ?? 0));
+}

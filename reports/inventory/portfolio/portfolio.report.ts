@@ -1,7 +1,8 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
   type ChartContext,
   fieldAxis,
@@ -15,7 +16,7 @@ import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
-import { jsonLine, lifecycleCells, lifecycleColumns, literal } from '../../kernel/report.sql.ts';
+import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
@@ -23,23 +24,21 @@ const FieldValue = Type.Unsafe<Cell>(
 );
 
 const Answer = reportAnswer('PortfolioReport', {
-  items: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        x: FieldValue,
-        y: FieldValue,
-        size: Nullable(Type.Number()),
-        color: FieldValue,
-        lifecycle: Nullable(CardLifecycle),
-      },
-      closed,
-    ),
-  ),
+  items: arrayOf({
+    id: Uuid,
+    name: Type.String(),
+    x: FieldValue,
+    y: FieldValue,
+    size: Nullable(Type.Number()),
+    color: FieldValue,
+    lifecycle: Nullable(CardLifecycle),
+  }),
   x_axis: Type.String(),
   y_axis: Type.String(),
 });
+
+type Answer = Static<typeof Answer>;
+type Params = Record<'type' | (typeof fields)[number], string>;
 
 const fields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
 
@@ -94,40 +93,19 @@ export const portfolioReport = defineReport({
         column('id', 'key'),
         column('name'),
         ...fields.map((param) => column(params[param], param === 'size_field' ? 'number' : 'text')),
-        ...lifecycleColumns,
+        ...lifecyclePhases.map((phase) => column(phase, 'date')),
       ],
-      rows: items.map((card) => [
-        card.id,
-        card.name,
-        card.x,
-        card.y,
-        card.size,
-        card.color,
-        ...lifecycleCells(card.lifecycle),
+      rows: items.map(({ id, name, x, y, size, color, lifecycle }) => [
+        ...[id, name, x, y, size, color],
+        ...lifecyclePhases.map((phase) => lifecycle?.[phase]),
       ]),
     },
   ],
   chart: ({ items }, params, context) => portfolioChart(items, params, context),
 });
 
-interface Params {
-  type: string;
-  x_axis: string;
-  y_axis: string;
-  size_field: string;
-  color_field: string;
-}
-
-interface Item {
-  name: string;
-  x: unknown;
-  y: unknown;
-  size: number | null;
-  color: unknown;
-}
-
 /** A circle for each card that has a place on both axes; the largest first, so that small ones lie above. */
-function portfolioChart(items: Item[], params: Params, context: ChartContext): Chart {
+function portfolioChart(items: Answer['items'], params: Params, context: ChartContext): Chart {
   const { type } = params;
   const placed = items.flatMap((item): BubblesChart['items'] => {
     const x = placeOnAxis(context, type, params.x_axis, item.x);

@@ -2,30 +2,25 @@ import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { jsonLine, type Lifecycle, lifecycleCells, lifecycleColumns } from '../../kernel/report.sql.ts';
+import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const Answer = reportAnswer('RoadmapReport', {
-  items: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        type: Type.String(),
-        subtype: Nullable(Type.String()),
-        lifecycle: Nullable(CardLifecycle),
-        attributes: OpenObject,
-      },
-      closed,
-    ),
-  ),
+  items: arrayOf({
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    subtype: Nullable(Type.String()),
+    lifecycle: Nullable(CardLifecycle),
+    attributes: OpenObject,
+  }),
 });
 
 /** The lifecycles of cards, for bars along time. */
@@ -68,23 +63,11 @@ export const roadmapReport = defineReport({
   },
   long: 'items',
   tables: ({ items }) => [
-    {
-      name: 'items',
-      columns: [
-        column('id', 'key'),
-        column('name'),
-        column('type', 'key'),
-        column('subtype', 'key'),
-        ...lifecycleColumns,
-      ],
-      rows: items.map((card) => [
-        card.id,
-        card.name,
-        card.type,
-        card.subtype,
-        ...lifecycleCells(card.lifecycle),
-      ]),
-    },
+    reportTable(
+      'items',
+      { id: 'key', name: 'text', type: 'key', subtype: 'key', ...lifecycleKinds } as const,
+      Iterator.from(items).map(withPhases),
+    ),
   ],
   chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
 });

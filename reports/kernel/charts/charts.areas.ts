@@ -1,3 +1,5 @@
+import type { TreemapChart } from './charts.types.ts';
+
 interface InTree {
   id: string;
   name: string;
@@ -5,7 +7,7 @@ interface InTree {
 }
 
 /** For each item of some trees the id of the topmost above it that is there, its own for those on top; and all of these. */
-export function areasOf<T extends InTree>(
+function areasOf<T extends InTree>(
   items: readonly T[],
 ): { of(item: T): string; groups: { key: string; name: string }[] } {
   const byId = new Map(items.map((item) => [item.id, item]));
@@ -17,4 +19,19 @@ export function areasOf<T extends InTree>(
   };
   const groups = items.filter((item) => top(item) === item).map(({ id, name }) => ({ key: id, name }));
   return { of: (item) => top(item).id, groups };
+}
+
+/** A tile for each item in the area of the topmost item above it, shaded by a number. */
+export function areaTiles<T extends InTree>(
+  items: readonly T[],
+  shade: (item: T) => number,
+): Pick<TreemapChart, 'kind' | 'unit' | 'even' | 'items' | 'groups'> {
+  const areas = areasOf(items);
+  return {
+    kind: 'treemap',
+    unit: 'count',
+    even: true,
+    items: items.map((item) => ({ name: item.name, value: 1, group: areas.of(item), shade: shade(item) })),
+    groups: areas.groups,
+  };
 }

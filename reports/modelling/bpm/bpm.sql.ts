@@ -1,9 +1,8 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.queries.ts';
-import { literal } from '../../kernel/report.sql.ts';
+import { withoutCosts } from '../../kernel/report.cards.ts';
 
 /**
  * Pairs `(process_id, other_id, attributes)` of processes and the cards of another type that relations of visible types
@@ -14,14 +13,7 @@ export function relatedTo(ctx: Ctx, other: string): Fragment {
   const between = (source: string, target: string) =>
     types.filter((type) => type.source_type_key === source && type.target_type_key === target);
   const [out, back] = [between(PROCESS, other), between(other, PROCESS)];
-  const priced = may(ctx.caller, 'costs.view')
-    ? []
-    : [...out, ...back].filter(({ costKeys }) => costKeys.length > 0);
-  const cuts = priced.map(
-    ({ key, costKeys }) =>
-      `when ${literal(key)} then r.attributes - array[${costKeys.map(literal).join(', ')}]`,
-  );
-  const attributes = cuts.length > 0 ? `case r.type ${cuts.join(' ')} else r.attributes end` : 'r.attributes';
+  const attributes = withoutCosts(ctx, 'r', [...out, ...back]);
   return {
     sql: `select distinct on (b.process_id, b.other_id) b.process_id, b.other_id, b.attributes from (
         select r.source_id as process_id, r.target_id as other_id, ${attributes} as attributes, r.type, r.id

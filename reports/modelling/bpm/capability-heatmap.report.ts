@@ -1,42 +1,50 @@
-import Type, { type TProperties } from 'typebox';
+import Type from 'typebox';
 import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
+import { queryValue } from '../../../platform/database.ts';
+import { areaTiles } from '../../kernel/charts/charts.areas.ts';
+import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { bpmCapabilityHeatmapChart } from './bpm.charts.ts';
 import { relatedTo } from './bpm.sql.ts';
 
-const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
 const Name = Type.String();
 
 const Answer = reportAnswer('BpmCapabilityHeatmap', {
   metric: Type.String(),
-  items: Type.Array(
-    object({
-      id: Uuid,
-      name: Name,
-      parent_id: Nullable(Uuid),
-      level: Type.String({ description: 'L1 to L5' }),
-      metric_value: Type.Number(),
-      attributes: OpenObject,
-    }),
-  ),
+  items: arrayOf({
+    id: Uuid,
+    name: Name,
+    parent_id: Nullable(Uuid),
+    level: Type.String({ description: 'L1 to L5' }),
+    metric_value: Type.Number(),
+    attributes: OpenObject,
+  }),
 });
 
 const CAPABILITY = 'BusinessCapability';
 
-/** What is counted of the processes of a capability, over the alias `p`. */
+/** What is counted of the processes of a capability, over the alias `p`, and its name in pictures. */
 const metrics = {
-  process_count: 'true',
-  high_risk_count: `p.attributes ->> 'riskLevel' in ('high', 'critical')`,
-  low_maturity_count: `p.attributes ->> 'maturity' in ('initial', 'managed')`,
-  automated_count: `p.attributes ->> 'automationLevel' = 'fullyAutomated'`,
+  process_count: { sql: 'true', name: 'Processes' },
+  high_risk_count: {
+    sql: `p.attributes ->> 'riskLevel' in ('high', 'critical')`,
+    name: 'Processes of high or critical risk',
+  },
+  low_maturity_count: {
+    sql: `p.attributes ->> 'maturity' in ('initial', 'managed')`,
+    name: 'Processes of low maturity',
+  },
+  automated_count: {
+    sql: `p.attributes ->> 'automationLevel' = 'fullyAutomated'`,
+    name: 'Fully automated processes',
+  },
 } as const;
 type Metric = keyof typeof metrics;
 
@@ -73,11 +81,12 @@ export const bpmCapabilityHeatmapReport = defineReport({
   variant: (ctx) => String(may(ctx.caller, 'costs.view')),
   async compute({ sql, ctx, params, cards, visible }) {
     const pairs = relatedTo(ctx, CAPABILITY);
-    const { rows } = await sql.raw(
+    const items = await queryValue<string>(
+      sql,
       `with p as materialized (select c.id, c.attributes from cards c where c.type = ? and ${cards.sql}),
        counted as (
          select b.other_id, count(*) as n from (${pairs.sql}) b join p on p.id = b.process_id
-         where ${metrics[params.metric]} group by b.other_id),
+         where ${metrics[params.metric].sql} group by b.other_id),
        k as (
          select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${literal(LEVEL_FIELD)} as level,
            ${reportAttributes(ctx, [CAPABILITY])} as attributes, coalesce(counted.n, 0) as n
@@ -89,26 +98,21 @@ export const bpmCapabilityHeatmapReport = defineReport({
        )} as items from k`,
       [PROCESS, ...cards.bindings, ...pairs.bindings, CAPABILITY, ...visible.bindings],
     );
-    return `{"metric":${JSON.stringify(params.metric)},"items":${rows[0].items}}`;
+    return `{"metric":${JSON.stringify(params.metric)},"items":${items}}`;
   },
-  chart: ({ items }, { metric }, context) => bpmCapabilityHeatmapChart(items, metric, context),
+  chart: ({ items }, { metric }, context) => ({
+    ...areaTiles(items, ({ metric_value }) => metric_value),
+    title: `${typeLabel(context, CAPABILITY)} by ${metrics[metric].name.toLowerCase()}`,
+    note: 'Each tile is a capability, in the area of the topmost above it',
+    valueAxis: 'capabilities',
+    shadeAxis: metrics[metric].name,
+    shadeUnit: 'count',
+  }),
   tables: ({ items }) => [
-    {
-      name: 'items',
-      columns: [
-        column('id', 'key'),
-        column('name'),
-        column('parent_id', 'key'),
-        column('level', 'key'),
-        column('metric_value', 'number'),
-      ],
-      rows: items.map(({ id, name, parent_id, level, metric_value }) => [
-        id,
-        name,
-        parent_id,
-        level,
-        metric_value,
-      ]),
-    },
+    reportTable(
+      'items',
+      { id: 'key', name: 'text', parent_id: 'key', level: 'key', metric_value: 'number' },
+      items,
+    ),
   ],
 });

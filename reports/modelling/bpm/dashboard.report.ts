@@ -1,12 +1,14 @@
-import Type, { type TProperties } from 'typebox';
-import { closed, Uuid } from '../../../domain/kernel/shapes.ts';
+import Type, { type Static } from 'typebox';
+import { arrayOf, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
+import { countedBars } from '../../kernel/charts/charts.counted.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { bpmDashboardChart } from './bpm.charts.ts';
 import { shownDiagram } from './bpm.sql.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -14,7 +16,6 @@ const Counts = (unknown: boolean) =>
   Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
     description: unknown ? 'By value; `unknown` for processes without one' : 'By value',
   });
-const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
 const Name = Type.String();
 
 const Answer = reportAnswer('BpmDashboard', {
@@ -23,9 +24,7 @@ const Answer = reportAnswer('BpmDashboard', {
   by_maturity: Counts(true),
   by_automation: Counts(true),
   by_risk: Counts(true),
-  top_risk_processes: Type.Array(
-    object({ id: Uuid, name: Name, risk: Type.String(), maturity: Type.String() }),
-  ),
+  top_risk_processes: arrayOf({ id: Uuid, name: Name, risk: Type.String(), maturity: Type.String() }),
   diagram_coverage: object({
     with_diagram: Count,
     total: Count,
@@ -33,6 +32,7 @@ const Answer = reportAnswer('BpmDashboard', {
   }),
 });
 
+type Answer = Static<typeof Answer>;
 type Counts = Record<string, number>;
 
 /** How many processes are named. */
@@ -86,24 +86,48 @@ export const bpmDashboardReport = defineReport({
     );
   },
   chart: (answer, _params, context) => bpmDashboardChart(answer, context),
-  tables: ({ total_processes, top_risk_processes, diagram_coverage, ...by }) => [
-    {
-      name: 'figures',
-      columns: [column('figure'), column('value'), column('count', 'number')],
-      rows: [
-        ['total_processes', null, total_processes],
-        ['with_diagram', null, diagram_coverage.with_diagram],
-        ...Object.entries(by)
-          .filter(([figure]) => figure.startsWith('by_'))
-          .flatMap(([figure, values]) =>
-            Object.entries(values as Counts).map(([value, n]) => [figure, value, n]),
-          ),
-      ],
-    },
-    {
-      name: 'top_risk_processes',
-      columns: [column('id', 'key'), column('name'), column('risk', 'key'), column('maturity', 'key')],
-      rows: top_risk_processes.map(({ id, name, risk, maturity }) => [id, name, risk, maturity]),
-    },
-  ],
+  tables: ({ total_processes, top_risk_processes, diagram_coverage, position: _, ...by }) => {
+    const counted = Object.entries<Counts>(by).flatMap(([figure, values]) =>
+      Object.entries(values).map(([value, count]) => ({ figure, value, count })),
+    );
+    return [
+      reportTable('figures', { figure: 'text', value: 'text', count: 'number' }, [
+        { figure: 'total_processes', value: null, count: total_processes },
+        { figure: 'with_diagram', value: null, count: diagram_coverage.with_diagram },
+        ...counted,
+      ]),
+      reportTable(
+        'top_risk_processes',
+        { id: 'key', name: 'text', risk: 'key', maturity: 'key' },
+        top_risk_processes,
+      ),
+    ];
+  },
 });
+
+/** The key figures of processes, and bars for each of the fields by which they are counted. */
+function bpmDashboardChart(answer: Answer, context: ChartContext): Chart {
+  const fields: [key: string, counts: Counts][] = [
+    ['processType', answer.by_process_type],
+    ['maturity', answer.by_maturity],
+    ['automationLevel', answer.by_automation],
+    ['riskLevel', answer.by_risk],
+  ];
+  const { with_diagram, percentage } = answer.diagram_coverage;
+  return {
+    kind: 'panels',
+    title: 'Processes',
+    panels: [
+      {
+        kind: 'figures',
+        title: typeLabel(context, PROCESS),
+        items: [
+          { name: 'Cards', value: answer.total_processes, unit: 'count' },
+          { name: 'With a diagram', value: with_diagram, unit: 'count' },
+          { name: 'Covered by diagrams', value: percentage, unit: 'percent' },
+        ],
+      },
+      ...fields.map(([key, counts]) => countedBars(context, PROCESS, key, counts)),
+    ],
+  };
+}

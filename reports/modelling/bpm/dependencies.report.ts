@@ -1,24 +1,26 @@
-import Type, { type TProperties } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { processDependenciesChart } from './bpm.charts.ts';
 
-const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 
 const Answer = reportAnswer('ProcessDependencies', {
-  nodes: Type.Array(object({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject })),
-  edges: Type.Array(object({ source: Uuid, target: Uuid, id: Uuid })),
+  nodes: arrayOf({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject }),
+  edges: arrayOf({ source: Uuid, target: Uuid, id: Uuid }),
 });
+
+type Answer = Static<typeof Answer>;
 
 const DEPENDENCY = 'relProcessDependency';
 
@@ -62,15 +64,32 @@ export const processDependenciesReport = defineReport({
   },
   chart: (answer, _params, context) => processDependenciesChart(answer, context),
   tables: ({ nodes, edges }) => [
-    {
-      name: 'edges',
-      columns: [column('id', 'key'), column('source', 'key'), column('target', 'key')],
-      rows: edges.map(({ id, source, target }) => [id, source, target]),
-    },
-    {
-      name: 'nodes',
-      columns: [column('id', 'key'), column('name'), column('subtype', 'key')],
-      rows: nodes.map(({ id, name, subtype }) => [id, name, subtype]),
-    },
+    reportTable('edges', { id: 'key', source: 'key', target: 'key' }, edges),
+    reportTable('nodes', { id: 'key', name: 'text', subtype: 'key' }, nodes),
   ],
 });
+
+/** Processes joined by what depends on what, those with the most dependencies first. */
+function processDependenciesChart(answer: Answer, context: ChartContext): Chart {
+  const subtypes = context.metamodel.cardTypes.get(PROCESS)?.subtypes ?? [];
+  const counts = new Map<string, number>();
+  for (const { source, target } of answer.edges) {
+    for (const id of [source, target]) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  const joined = answer.nodes.filter(({ id }) => counts.has(id));
+  const alone = answer.nodes.length - joined.length;
+  return {
+    kind: 'graph',
+    title: `Dependencies of ${typeLabel(context, PROCESS)}`,
+    note: `Arrows lead to what is depended on${alone > 0 ? ` · Not drawn: ${alone} without dependencies` : ''}`,
+    groupAxis: 'Subtype',
+    nodes: joined
+      .toSorted((a, b) => counts.get(b.id)! - counts.get(a.id)!)
+      .map(({ id, name, subtype }) => ({
+        id,
+        name,
+        group: subtypes.find(({ key }) => key === subtype)?.label ?? subtype ?? 'not set',
+      })),
+    edges: answer.edges,
+  };
+}

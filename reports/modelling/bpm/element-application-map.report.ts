@@ -1,36 +1,32 @@
-import Type, { type TProperties } from 'typebox';
+import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
+import { queryValue } from '../../../platform/database.ts';
+import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { elementApplicationChart } from './bpm.charts.ts';
 import { applicationLinks } from './bpm.sql.ts';
 
-const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
 const Name = Type.String();
 
 const Answer = reportAnswer('ElementApplicationMap', {
-  items: Type.Array(
-    object({
-      application_id: Nullable(Uuid),
-      application_name: Nullable(Type.String()),
-      elements: Type.Array(
-        object({
-          element_id: Uuid,
-          element_name: Type.String(),
-          element_type: Type.String(),
-          lane_name: Nullable(Type.String()),
-          process_id: Uuid,
-          process_name: Name,
-        }),
-      ),
+  items: arrayOf({
+    application_id: Nullable(Uuid),
+    application_name: Nullable(Type.String()),
+    elements: arrayOf({
+      element_id: Uuid,
+      element_name: Type.String(),
+      element_type: Type.String(),
+      lane_name: Nullable(Type.String()),
+      process_id: Uuid,
+      process_name: Name,
     }),
-  ),
+  }),
 });
 
 const APPLICATION = 'Application';
@@ -61,7 +57,8 @@ export const elementApplicationMapReport = defineReport({
     topic === `cards:${APPLICATION}`,
   variant: () => '',
   async compute({ sql, cards, visible }) {
-    const { rows } = await sql.raw(
+    const items = await queryValue<string>(
+      sql,
       `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
        used as (
          select l.application_id, json_agg(json_build_object('element_id', ${elementId('shown.lineage_id')}, 'element_name', e.name,
@@ -77,34 +74,35 @@ export const elementApplicationMapReport = defineReport({
        )} as items from k`,
       [PROCESS, ...cards.bindings, APPLICATION, ...visible.bindings],
     );
-    return `{"items":${rows[0].items}}`;
+    return `{"items":${items}}`;
   },
-  chart: ({ items }, _params, context) => elementApplicationChart(items, context),
+  chart: ({ items }, _params, context) => ({
+    kind: 'bars',
+    title: `${typeLabel(context, APPLICATION)} in diagrams of processes`,
+    itemAxis: typeLabel(context, APPLICATION),
+    valueAxis: 'Elements of diagrams',
+    unit: 'count',
+    series: ['Elements'],
+    items: items
+      .map(({ application_name, elements }) => ({ name: application_name ?? '', values: [elements.length] }))
+      .sort((a, b) => b.values[0]! - a.values[0]!),
+  }),
   tables: ({ items }) => [
-    {
-      name: 'elements',
-      columns: [
-        column('application_id', 'key'),
-        column('application_name'),
-        column('process_id', 'key'),
-        column('process_name'),
-        column('element_id', 'key'),
-        column('element_name'),
-        column('element_type', 'key'),
-        column('lane_name'),
-      ],
-      rows: items.flatMap(({ application_id, application_name, elements }) =>
-        elements.map((element) => [
-          application_id,
-          application_name,
-          element.process_id,
-          element.process_name,
-          element.element_id,
-          element.element_name,
-          element.element_type,
-          element.lane_name,
-        ]),
+    reportTable(
+      'elements',
+      {
+        application_id: 'key',
+        application_name: 'text',
+        process_id: 'key',
+        process_name: 'text',
+        element_id: 'key',
+        element_name: 'text',
+        element_type: 'key',
+        lane_name: 'text',
+      },
+      items.flatMap(({ elements, ...application }) =>
+        elements.map((element) => ({ ...application, ...element })),
       ),
-    },
+    ),
   ],
 });

@@ -1,26 +1,28 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
-import type { Column } from '../../kernel/formats/formats.types.ts';
+import { matrixChart } from '../../inventory/matrix/matrix.report.ts';
+import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
+import type { Cell, ColumnType } from '../../kernel/formats/formats.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type Report, type ReportInput, type ReportTable } from '../../kernel/report.ts';
-import { processMatrixChart } from './bpm.charts.ts';
 import { applicationLinks, relatedTo } from './bpm.sql.ts';
 
-const Line = Type.Object({ id: Uuid, name: Type.String() }, closed);
+const Line = object({ id: Uuid, name: Type.String() });
 type Line = Static<typeof Line>;
 
 const matrixAnswer = <const C extends TProperties>($id: string, cell: C) =>
   reportAnswer($id, {
     rows: Type.Array(Line),
     columns: Type.Array(Line),
-    cells: Type.Array(Type.Object(cell, closed)),
+    cells: arrayOf(cell),
   });
 
 const CAPABILITY = 'BusinessCapability';
@@ -28,12 +30,6 @@ const APPLICATION = 'Application';
 
 const line = (alias: string) => `json_build_object('id', ${alias}.id, 'name', ${alias}.name)`;
 const lines = (alias: string) => jsonLines(line(alias), `${alias}.name_key, ${alias}.id`);
-const linesTable = (name: string, items: Line[]): ReportTable => ({
-  name,
-  columns: [column('id', 'key'), column('name')],
-  rows: items.map(({ id, name: text }) => [id, text]),
-});
-
 const shared = (other: string) =>
   ({
     module: 'bpm',
@@ -81,41 +77,58 @@ async function matrixText(
   );
 }
 
+interface Matrix {
+  rows: Line[];
+  columns: Line[];
+  cells: { process_id: string }[];
+}
+
 /**
  * The tables of a matrix.
  * @param other what its columns are called. @param more further columns of the cells.
  */
-function matrixTables<C extends { process_id: string }>(
-  { rows, columns, cells }: { rows: Line[]; columns: Line[]; cells: C[] },
+function matrixTables(
+  { rows, columns, cells }: Matrix,
   other: 'capability' | 'application',
-  more: Column[] = [],
+  more: Record<string, ColumnType> = {},
 ): ReportTable[] {
   const names = new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
-  const member = (cell: C, name: string) => (cell as Record<string, unknown>)[name] as string | undefined;
+  const named = cells.map(
+    (cell): Record<string, Cell> => ({
+      ...cell,
+      process: names.get(cell.process_id),
+      [other]: names.get((cell as Record<string, string>)[`${other}_id`] ?? ''),
+    }),
+  );
+  const kinds = {
+    process_id: 'key',
+    process: 'text',
+    [`${other}_id`]: 'key',
+    [other]: 'text',
+    ...more,
+  } as const;
   return [
-    {
-      name: 'cells',
-      columns: [
-        column('process_id', 'key'),
-        column('process'),
-        column(`${other}_id`, 'key'),
-        column(other),
-        ...more,
-      ],
-      rows: cells.map((cell) => {
-        const otherId = member(cell, `${other}_id`)!;
-        return [
-          cell.process_id,
-          names.get(cell.process_id),
-          otherId,
-          names.get(otherId),
-          ...more.map(({ header }) => member(cell, header)),
-        ];
-      }),
-    },
-    linesTable('rows', rows),
-    linesTable('columns', columns),
+    reportTable('cells', kinds as Record<string, ColumnType>, named),
+    ...Object.entries({ rows, columns }).map(([name, lines]) =>
+      reportTable(name, { id: 'key', name: 'text' }, lines),
+    ),
   ];
+}
+
+/** A filled cell for each process and card that meet, however often. */
+function processMatrixChart(
+  { rows, columns, cells }: Matrix,
+  type: string,
+  key: 'capability_id' | 'application_id',
+  context: ChartContext,
+): Chart {
+  const pairs = new Map<string, { row_id: string; col_id: string }>();
+  for (const cell of cells) {
+    const col_id = (cell as Record<string, unknown>)[key] as string;
+    pairs.set(`${cell.process_id} ${col_id}`, { row_id: cell.process_id, col_id });
+  }
+  const types = { row_type: PROCESS, col_type: type };
+  return matrixChart({ rows, columns, intersections: [...pairs.values()] }, types, context);
 }
 
 /** Which processes support which capabilities. */
@@ -140,8 +153,7 @@ export const capabilityProcessMatrixReport = defineReport({
       order: 'x.process_id, x.other_id',
     }),
   tables: (answer) => matrixTables(answer, 'capability'),
-  chart: (answer, _params, context) =>
-    processMatrixChart(answer, { type: CAPABILITY, key: 'capability_id' }, context),
+  chart: (answer, _params, context) => processMatrixChart(answer, CAPABILITY, 'capability_id', context),
 });
 
 /** Which processes use which applications, by relations and by elements of diagrams. */
@@ -182,11 +194,6 @@ export const processApplicationMatrixReport = defineReport({
       order: 'x.process_id, x.other_id, x.part, x.place',
     }),
   tables: (answer) =>
-    matrixTables(answer, 'application', [
-      column('source', 'key'),
-      column('element_name'),
-      column('element_type', 'key'),
-    ]),
-  chart: (answer, _params, context) =>
-    processMatrixChart(answer, { type: APPLICATION, key: 'application_id' }, context),
+    matrixTables(answer, 'application', { source: 'key', element_name: 'text', element_type: 'key' }),
+  chart: (answer, _params, context) => processMatrixChart(answer, APPLICATION, 'application_id', context),
 });

@@ -1,19 +1,19 @@
-import Type, { type TProperties } from 'typebox';
+import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
+import { areaTiles } from '../../kernel/charts/charts.areas.ts';
+import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
-import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { processMapChart } from './bpm.charts.ts';
 import { relatedTo, shownDiagram } from './bpm.sql.ts';
 
-const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
@@ -21,30 +21,26 @@ const Count = Type.Integer({ minimum: 0 });
 const Line = object({ id: Uuid, name: Name });
 
 const Answer = reportAnswer('ProcessMap', {
-  items: Type.Array(
-    object({
-      ...card,
+  items: arrayOf({
+    ...card,
+    attributes: OpenObject,
+    lifecycle: Nullable(CardLifecycle),
+    app_count: Count,
+    total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
+    apps: arrayOf({
+      id: Uuid,
+      name: Name,
+      subtype: Subtype,
       attributes: OpenObject,
       lifecycle: Nullable(CardLifecycle),
-      app_count: Count,
-      total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
-      apps: Type.Array(
-        object({
-          id: Uuid,
-          name: Name,
-          subtype: Subtype,
-          attributes: OpenObject,
-          lifecycle: Nullable(CardLifecycle),
-          rel_attributes: OpenObject,
-        }),
-      ),
-      data_objects: Type.Array(Line),
-      org_ids: Type.Array(Uuid),
-      ctx_ids: Type.Array(Uuid),
-      has_diagram: Type.Boolean(),
-      element_count: Count,
+      rel_attributes: OpenObject,
     }),
-  ),
+    data_objects: Type.Array(Line),
+    org_ids: Type.Array(Uuid),
+    ctx_ids: Type.Array(Uuid),
+    has_diagram: Type.Boolean(),
+    element_count: Count,
+  }),
   organizations: Type.Array(Line),
   business_contexts: Type.Array(Line),
 });
@@ -129,46 +125,35 @@ export const processMapReport = defineReport({
       ],
     );
   },
-  chart: ({ items }, _params, context) => processMapChart(items, context),
-  tables: ({ items }) => {
-    const priced = items[0]?.total_cost !== undefined;
-    return [
+  chart: ({ items }, _params, context) => ({
+    ...areaTiles(items, ({ app_count }) => app_count),
+    title: `${typeLabel(context, PROCESS)} by applications`,
+    note: 'Each tile is a process, in the area of the topmost above it',
+    valueAxis: 'processes',
+    shadeAxis: 'Applications',
+    shadeUnit: 'count',
+  }),
+  tables: ({ items }) => [
+    reportTable(
+      'items',
       {
-        name: 'items',
-        columns: [
-          column('id', 'key'),
-          column('name'),
-          column('subtype', 'key'),
-          column('parent_id', 'key'),
-          column('app_count', 'number'),
-          ...(priced ? [moneyColumn('total_cost')] : []),
-          column('has_diagram', 'boolean'),
-          column('element_count', 'number'),
-        ],
-        rows: items.map((item) => [
-          item.id,
-          item.name,
-          item.subtype,
-          item.parent_id,
-          item.app_count,
-          ...(priced ? [item.total_cost] : []),
-          item.has_diagram,
-          item.element_count,
-        ]),
-      },
-      {
-        name: 'apps',
-        columns: [
-          column('process_id', 'key'),
-          column('process_name'),
-          column('id', 'key'),
-          column('name'),
-          column('subtype', 'key'),
-        ],
-        rows: items.flatMap((item) =>
-          item.apps.map((app) => [item.id, item.name, app.id, app.name, app.subtype]),
-        ),
-      },
-    ];
-  },
+        id: 'key',
+        name: 'text',
+        subtype: 'key',
+        parent_id: 'key',
+        app_count: 'number',
+        ...(items[0]?.total_cost === undefined ? {} : ({ total_cost: 'money' } as const)),
+        has_diagram: 'boolean',
+        element_count: 'number',
+      } as const,
+      items,
+    ),
+    reportTable(
+      'apps',
+      { process_id: 'key', process_name: 'text', id: 'key', name: 'text', subtype: 'key' },
+      items.flatMap(({ id, name, apps }) =>
+        apps.map((app) => ({ ...app, process_id: id, process_name: name })),
+      ),
+    ),
+  ],
 });

@@ -1,50 +1,48 @@
-import Type, { type TProperties } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { valueStreamChart } from './bpm.charts.ts';
 import { relatedTo } from './bpm.sql.ts';
 
-const object = <const T extends TProperties>(members: T) => Type.Object(members, closed);
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
 
 const Answer = reportAnswer('ValueStreamMatrix', {
-  organizations: Type.Array(object(card)),
-  contexts: Type.Array(
-    object({
-      ...card,
-      attributes: OpenObject,
-      sort_order: Nullable(Type.Number()),
-      column_width: Nullable(Type.Number()),
-    }),
-  ),
+  organizations: arrayOf(card),
+  contexts: arrayOf({
+    ...card,
+    attributes: OpenObject,
+    sort_order: Nullable(Type.Number()),
+    column_width: Nullable(Type.Number()),
+  }),
   cells: Type.Record(
     Type.String(),
     Type.Record(
       Type.String(),
-      Type.Array(
-        object({
-          ...card,
-          attributes: OpenObject,
-          lifecycle: Nullable(CardLifecycle),
-          apps: Type.Array(object({ id: Uuid, name: Name, subtype: Subtype })),
-        }),
-      ),
+      arrayOf({
+        ...card,
+        attributes: OpenObject,
+        lifecycle: Nullable(CardLifecycle),
+        apps: arrayOf({ id: Uuid, name: Name, subtype: Subtype }),
+      }),
     ),
     { description: 'By organisation, then by business context or `__none__`' },
   ),
-  unassigned: Type.Array(object({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject })),
+  unassigned: arrayOf({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject }),
 });
+
+type Answer = Static<typeof Answer>;
 
 const others = ['Organization', 'BusinessContext', 'Application'] as const;
 
@@ -125,38 +123,62 @@ export const valueStreamMatrixReport = defineReport({
       ],
     );
   },
-  chart: (answer, _params, context) => valueStreamChart(answer, NO_CONTEXT, context),
+  chart: (answer, _params, context) => valueStreamChart(answer, context),
   tables({ organizations, contexts, cells, unassigned }) {
     const names = new Map([...organizations, ...contexts].map(({ id, name }) => [id, name]));
+    const placed = Object.entries(cells).flatMap(([organization_id, byContext]) =>
+      Object.entries(byContext).flatMap(([context_id, items]) =>
+        items.map(({ id, name }) => ({
+          organization_id,
+          organization: names.get(organization_id),
+          context_id: context_id === NO_CONTEXT ? null : context_id,
+          context: names.get(context_id),
+          process_id: id,
+          process: name,
+        })),
+      ),
+    );
     return [
-      {
-        name: 'cells',
-        columns: [
-          column('organization_id', 'key'),
-          column('organization'),
-          column('context_id', 'key'),
-          column('context'),
-          column('process_id', 'key'),
-          column('process'),
-        ],
-        rows: Object.entries(cells).flatMap(([org, byContext]) =>
-          Object.entries(byContext).flatMap(([context, items]) =>
-            items.map(({ id, name }) => [
-              org,
-              names.get(org),
-              context === NO_CONTEXT ? null : context,
-              names.get(context),
-              id,
-              name,
-            ]),
-          ),
-        ),
-      },
-      {
-        name: 'unassigned',
-        columns: [column('id', 'key'), column('name'), column('subtype', 'key')],
-        rows: unassigned.map(({ id, name, subtype }) => [id, name, subtype]),
-      },
+      reportTable(
+        'cells',
+        {
+          organization_id: 'key',
+          organization: 'text',
+          context_id: 'key',
+          context: 'text',
+          process_id: 'key',
+          process: 'text',
+        },
+        placed,
+      ),
+      reportTable('unassigned', { id: 'key', name: 'text', subtype: 'key' }, unassigned),
     ];
   },
 });
+
+/** A cell for each organization and context, shaded by how many processes run there. */
+function valueStreamChart(answer: Answer, context: ChartContext): MatrixChart {
+  const rows = answer.organizations.filter(({ id }) => answer.cells[id]);
+  const used = Object.values(answer.cells).some((cells) => cells[NO_CONTEXT]);
+  const columns = [...answer.contexts, ...(used ? [{ id: NO_CONTEXT, name: 'No context' }] : [])];
+  const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
+  const left = answer.unassigned.length;
+  return {
+    kind: 'matrix',
+    title: `${typeLabel(context, PROCESS)} along value streams`,
+    ...(left > 0 ? { note: `Not drawn: ${left} without an organization` } : {}),
+    rowAxis: typeLabel(context, 'Organization'),
+    columnAxis: typeLabel(context, 'BusinessContext'),
+    valueAxis: 'Processes',
+    unit: 'count',
+    rows: rows.map(({ name }) => name),
+    columns: columns.map(({ name }) => name),
+    cells: rows.flatMap(({ id }, row) =>
+      Object.entries(answer.cells[id]!).map(([column, found]): [number, number, number] => [
+        row,
+        columnAt.get(column)!,
+        found.length,
+      ]),
+    ),
+  };
+}

@@ -3,6 +3,7 @@ import { requirePermission } from '../../../domain/kernel/permissions/policy.ts'
 import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { xmlAttribute } from '../../../platform/xml.ts';
+import { inkOn } from '../../kernel/charts/charts.theme.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -164,16 +165,6 @@ const geometry = ({ x, y, width, height }: Box): string =>
 
 function styleOf(color: string): string {
   return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${inkOn(color)};spacing=6;`;
-}
-
-/** Black or white, whichever is read better on the colour (WCAG 2.2, relative luminance). */
-export function inkOn(color: string): '#000000' | '#ffffff' {
-  const [r, g, b] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return (luminance + 0.05) ** 2 > 0.05 * 1.05 ? '#000000' : '#ffffff';
 }
 
 interface Around {

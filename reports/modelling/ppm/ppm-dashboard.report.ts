@@ -1,23 +1,26 @@
 import Type, { type Static } from 'typebox';
 import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
-import { closed, Nullable } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { fiscalYearOf } from '../../../domain/modelling/ppm/fiscal-years.ts';
 import { NEWEST_FIRST } from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
+import { queryRow } from '../../../platform/database.ts';
+import { countedBars } from '../../kernel/charts/charts.counted.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
-import { ppmDashboardChart } from './ppm.charts.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Counts = Type.Record(Type.String(), Count);
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
-const Health = Type.Object(
+const Health = object(
   { onTrack: Count, atRisk: Count, offTrack: Count, noReport: Count },
-  { ...closed, description: 'Initiatives by what their newest status report says' },
+  { description: 'Initiatives by what their newest status report says' },
 );
 
 const Answer = reportAnswer('PpmDashboard', {
@@ -30,23 +33,18 @@ const Answer = reportAnswer('PpmDashboard', {
   health_cost: Health,
   health_scope: Health,
   by_fiscal_year: Nullable(
-    Type.Array(
-      Type.Object(
-        {
-          fiscal_year: Type.Integer(),
-          budget: Type.Number(),
-          planned: Type.Number({ description: 'Of cost lines with a date in it' }),
-          actual: Type.Number(),
-        },
-        closed,
-      ),
+    arrayOf(
+      {
+        fiscal_year: Type.Integer(),
+        budget: Type.Number(),
+        planned: Type.Number({ description: 'Of cost lines with a date in it' }),
+        actual: Type.Number(),
+      },
       { description: 'Null without costs.view' },
     ),
   ),
 });
 type Answer = Static<typeof Answer>;
-
-const healths = ['health_schedule', 'health_cost', 'health_scope'] as const;
 
 /** Money of one fiscal year; planned and actual are those of cost lines with a date. */
 type Year = NonNullable<Answer['by_fiscal_year']>[number];
@@ -63,7 +61,8 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
        'atRisk', count(*) filter (where ${name} = 'atRisk'),
        'offTrack', count(*) filter (where ${name} = 'offTrack'),
        'noReport', count(*) filter (where ${name} is null)) from i)`;
-  const { rows } = await sql.raw(
+  const counted = await queryRow<Omit<Answer, 'by_fiscal_year' | 'position'>>(
+    sql,
     `with i as materialized (
        select c.subtype, c.attributes ->> 'initiativeStatus' as status,
          ${numberIn('c.attributes', 'costBudget')} as budget, ${numberIn('c.attributes', 'costActual')} as actual,
@@ -81,7 +80,7 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
        ${health('scope_health')} as health_scope`,
     [INITIATIVE, ...cards.bindings],
   );
-  return rows[0];
+  return counted!;
 }
 
 /** What was allowed, planned and spent by fiscal year. */
@@ -130,40 +129,72 @@ export const ppmDashboardReport = defineReport({
       : { total_budget: null, total_actual: null, by_fiscal_year: null };
     return JSON.stringify({ ...counted, ...costs });
   },
-  tables: (answer) => [figuresTable(answer), yearsTable(answer)],
+  tables: (answer) => {
+    const { total_initiatives, total_budget, total_actual, by_subtype, by_status } = answer;
+    const { health_schedule, health_cost, health_scope } = answer;
+    const portfolio = { total_initiatives, total_budget, total_actual };
+    const health = { health_schedule, health_cost, health_scope };
+    return [groupedFiguresTable({ portfolio, by_subtype, by_status, ...health }), yearsTable(answer)];
+  },
   chart: (answer, _params, context) => ppmDashboardChart(answer, context),
 });
 
-/** Every figure on a line of its own, with the group that it belongs to. */
-const figuresTable = (answer: Answer): ReportTable => ({
-  name: 'figures',
-  columns: [column('group', 'key'), column('figure', 'key'), column('value', 'number')],
-  rows: [
-    ['portfolio', 'total_initiatives', answer.total_initiatives],
-    ['portfolio', 'total_budget', answer.total_budget],
-    ['portfolio', 'total_actual', answer.total_actual],
-    ...(['by_subtype', 'by_status', ...healths] as const).flatMap((group) =>
-      Object.entries(answer[group]).map(([figure, value]): [string, string, number] => [
-        group,
-        figure,
-        value,
-      ]),
-    ),
-  ],
+const yearsTable = ({ by_fiscal_year }: Answer): ReportTable =>
+  reportTable(
+    'fiscal_years',
+    { fiscal_year: 'number', budget: 'money', planned: 'money', actual: 'money' },
+    by_fiscal_year ?? [],
+  );
+
+/** How the initiatives stand, their health, and where costs may be seen the money of each year. */
+function ppmDashboardChart(answer: Answer, context: ChartContext): Chart {
+  const money: FiguresChart['items'] =
+    answer.total_budget === null
+      ? []
+      : [
+          { name: 'Budget', value: answer.total_budget, unit: 'currency' },
+          { name: 'Actual', value: answer.total_actual, unit: 'currency' },
+        ];
+  return {
+    kind: 'panels',
+    title: 'Answer of initiatives',
+    panels: [
+      {
+        kind: 'figures',
+        title: typeLabel(context, INITIATIVE),
+        items: [{ name: 'Cards', value: answer.total_initiatives, unit: 'count' }, ...money],
+      },
+      countedBars(context, INITIATIVE, 'initiativeStatus', answer.by_status),
+      healthBars(answer),
+      ...(answer.by_fiscal_year ? [yearBars(answer.by_fiscal_year)] : []),
+    ],
+  };
+}
+
+const healthBars = ({ health_schedule, health_cost, health_scope }: Answer): BarsChart => ({
+  kind: 'bars',
+  title: 'Health by the newest status reports',
+  itemAxis: 'Health',
+  valueAxis: 'Initiatives',
+  unit: 'count',
+  series: ['On track', 'At risk', 'Off track', 'No report'],
+  items: [
+    { name: 'Schedule', of: health_schedule },
+    { name: 'Cost', of: health_cost },
+    { name: 'Scope', of: health_scope },
+  ].map(({ name, of }) => ({ name, values: [of.onTrack, of.atRisk, of.offTrack, of.noReport] })),
 });
 
-const yearsTable = ({ by_fiscal_year }: Answer): ReportTable => ({
-  name: 'fiscal_years',
-  columns: [
-    column('fiscal_year', 'number'),
-    moneyColumn('budget'),
-    moneyColumn('planned'),
-    moneyColumn('actual'),
-  ],
-  rows: (by_fiscal_year ?? []).map(({ fiscal_year, budget, planned, actual }) => [
-    fiscal_year,
-    budget,
-    planned,
-    actual,
-  ]),
+const yearBars = (years: NonNullable<Answer['by_fiscal_year']>): BarsChart => ({
+  kind: 'bars',
+  title: 'Money by fiscal year',
+  itemAxis: 'Fiscal year',
+  valueAxis: 'Amount',
+  unit: 'currency',
+  series: ['Budget', 'Planned', 'Actual'],
+  beside: true,
+  items: years.map(({ fiscal_year, budget, planned, actual }) => ({
+    name: String(fiscal_year),
+    values: [budget, planned, actual],
+  })),
 });

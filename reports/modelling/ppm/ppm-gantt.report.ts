@@ -2,16 +2,17 @@ import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { column, moneyColumn } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
-import { ppmGanttChart } from './ppm.charts.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
 
@@ -19,34 +20,29 @@ const Text = Nullable(Type.String());
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 
 const Answer = reportAnswer('PpmGantt', {
-  items: Type.Array(
-    Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        subtype: Text,
-        status: Text,
-        parent_id: Nullable(Uuid),
-        start_date: Nullable(DateOnly),
-        end_date: Nullable(DateOnly),
-        cost_budget: Amount,
-        cost_actual: Amount,
-        capex_planned: Amount,
-        capex_actual: Amount,
-        opex_planned: Amount,
-        opex_actual: Amount,
-        group_id: Nullable(Uuid),
-        group_name: Text,
-        latest_report: Nullable(Type.Unsafe<Record<string, string | null>>(Type.Ref('PpmStatusReport#'))),
-        latest_report_id: Nullable(Uuid),
-        stakeholders: Type.Array(
-          Type.Object({ user_id: Uuid, display_name: Type.String(), role_key: Type.String() }, closed),
-          { description: 'Empty without stakeholders.view' },
-        ),
-      },
-      closed,
+  items: arrayOf({
+    id: Uuid,
+    name: Type.String(),
+    subtype: Text,
+    status: Text,
+    parent_id: Nullable(Uuid),
+    start_date: Nullable(DateOnly),
+    end_date: Nullable(DateOnly),
+    cost_budget: Amount,
+    cost_actual: Amount,
+    capex_planned: Amount,
+    capex_actual: Amount,
+    opex_planned: Amount,
+    opex_actual: Amount,
+    group_id: Nullable(Uuid),
+    group_name: Text,
+    latest_report: Nullable(Type.Unsafe<Record<string, string | null>>(Type.Ref('PpmStatusReport#'))),
+    latest_report_id: Nullable(Uuid),
+    stakeholders: arrayOf(
+      { user_id: Uuid, display_name: Type.String(), role_key: Type.String() },
+      { description: 'Empty without stakeholders.view' },
     ),
-  ),
+  }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -189,73 +185,75 @@ export const ppmGanttReport = defineReport({
   chart: ({ items }, { group_by }, context) => ppmGanttChart(items, group_by !== undefined, context),
 });
 
-const text = ['name', 'subtype', 'status'] as const;
-const days = ['start_date', 'end_date'] as const;
-const amounts = [
-  'cost_budget',
-  'cost_actual',
-  'capex_planned',
-  'capex_actual',
-  'opex_planned',
-  'opex_actual',
-] as const;
+const initiativesTable = (items: Item[]): ReportTable =>
+  reportTable(
+    'initiatives',
+    {
+      id: 'key',
+      name: 'text',
+      subtype: 'text',
+      status: 'text',
+      parent_id: 'key',
+      start_date: 'date',
+      end_date: 'date',
+      cost_budget: 'money',
+      cost_actual: 'money',
+      capex_planned: 'money',
+      capex_actual: 'money',
+      opex_planned: 'money',
+      opex_actual: 'money',
+      group_id: 'key',
+      group_name: 'text',
+      latest_report_id: 'key',
+    },
+    items,
+  );
 
-const initiativesTable = (items: Item[]): ReportTable => ({
-  name: 'initiatives',
-  columns: [
-    column('id', 'key'),
-    ...text.map((header) => column(header)),
-    column('parent_id', 'key'),
-    ...days.map((header) => column(header, 'date')),
-    ...amounts.map((header) => moneyColumn(header)),
-    column('group_id', 'key'),
-    column('group_name'),
-    column('latest_report_id', 'key'),
-  ],
-  rows: items.map((item) => [
-    item.id,
-    ...text.map((key) => item[key]),
-    item.parent_id,
-    ...days.map((key) => item[key]),
-    ...amounts.map((key) => item[key]),
-    item.group_id,
-    item.group_name,
-    item.latest_report_id,
-  ]),
-});
+const reportsTable = (items: Item[]): ReportTable =>
+  reportTable(
+    'latest_reports',
+    {
+      initiative_id: 'key',
+      initiative: 'text',
+      report_date: 'date',
+      schedule_health: 'text',
+      cost_health: 'text',
+      scope_health: 'text',
+      summary: 'text',
+      accomplishments: 'text',
+      next_steps: 'text',
+    },
+    items.flatMap(({ id, name, latest_report: latest }): Record<string, string | null>[] =>
+      latest ? [{ ...latest, initiative_id: id, initiative: name }] : [],
+    ),
+  );
 
-const said = [
-  'schedule_health',
-  'cost_health',
-  'scope_health',
-  'summary',
-  'accomplishments',
-  'next_steps',
-] as const;
+const peopleTable = (items: Item[]): ReportTable =>
+  reportTable(
+    'stakeholders',
+    { initiative_id: 'key', initiative: 'text', role_key: 'key', display_name: 'text', user_id: 'key' },
+    items.flatMap(({ id, name, stakeholders }) =>
+      stakeholders.map((one) => ({ ...one, initiative_id: id, initiative: name })),
+    ),
+  );
 
-const reportsTable = (items: Item[]): ReportTable => ({
-  name: 'latest_reports',
-  columns: [
-    column('initiative_id', 'key'),
-    column('initiative'),
-    column('report_date', 'date'),
-    ...said.map((header) => column(header)),
-  ],
-  rows: items.flatMap(({ id, name, latest_report: latest }) =>
-    latest ? [[id, name, latest.report_date, ...said.map((key) => latest[key])]] : [],
-  ),
-});
-
-const peopleTable = (items: Item[]): ReportTable => ({
-  name: 'stakeholders',
-  columns: [
-    column('initiative_id', 'key'),
-    column('initiative'),
-    column('role_key', 'key'),
-    column('display_name'),
-    column('user_id', 'key'),
-  ],
-  rows: items.flatMap(({ id, name, stakeholders }) =>
-    stakeholders.map((one) => [id, name, one.role_key, one.display_name, one.user_id]),
-  ),
-});
+/** The initiatives along time, the first to begin first; in groups, these in the order of the report. */
+function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): Chart {
+  const dated = items.filter(({ start_date, end_date }) => start_date ?? end_date);
+  const order = grouped
+    ? dated
+    : dated.toSorted((a, b) => ((a.start_date ?? a.end_date)! < (b.start_date ?? b.end_date)! ? -1 : 1));
+  const left = items.length - dated.length;
+  return {
+    kind: 'roadmap',
+    title: `${typeLabel(context, INITIATIVE)} along time`,
+    ...(left > 0 ? { note: `Not drawn: ${left} without a start or an end` } : {}),
+    itemAxis: typeLabel(context, INITIATIVE),
+    phases: ['From start to end', 'End'],
+    today: context.today,
+    items: order.map(({ name, start_date, end_date, group_name }) => ({
+      name: grouped ? `${group_name ?? 'Ungrouped'}: ${name}` : name,
+      dates: [start_date, end_date],
+    })),
+  };
+}

@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { closed } from '../../../domain/kernel/shapes.ts';
+import { arrayOf } from '../../../domain/kernel/shapes.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { reportAnswer } from '../../kernel/report.answer.ts';
-import { column } from '../../kernel/report.formats.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { ofPortfolio, requirePortfolio } from './ppm.shared.ts';
 
 const Answer = reportAnswer('PpmGroupOptions', {
-  items: Type.Array(Type.Object({ type_key: Type.String(), type_label: Type.String() }, closed)),
+  items: arrayOf({ type_key: Type.String(), type_label: Type.String() }),
 });
 type Answer = Static<typeof Answer>;
 
@@ -41,11 +41,5 @@ export const ppmGroupOptionsReport = defineReport({
   dependsOn: (topic) => topic === 'metamodel',
   variant: () => '',
   compute: async ({ ctx }) => JSON.stringify({ items: groupTypes(ctx) }),
-  tables: ({ items }) => [
-    {
-      name: 'items',
-      columns: [column('type_key', 'key'), column('type_label')],
-      rows: items.map(({ type_key, type_label }) => [type_key, type_label]),
-    },
-  ],
+  tables: ({ items }) => [reportTable('items', { type_key: 'key', type_label: 'text' }, items)],
 });

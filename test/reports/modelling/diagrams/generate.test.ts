@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.work.ts';
+import { inkOn } from '../../../../reports/kernel/charts/charts.theme.ts';
 import { layered } from '../../../../reports/modelling/diagrams/generate.layers.ts';
 import { shelved } from '../../../../reports/modelling/diagrams/generate.shelves.ts';
-import { drawnXml, inkOn } from '../../../../reports/modelling/diagrams/generate.ts';
+import { drawnXml } from '../../../../reports/modelling/diagrams/generate.ts';
 import type { Box, DrawnCard, Layout } from '../../../../reports/modelling/diagrams/generate.types.ts';
 import { drawingFaults } from '../../../support/drawio.ts';
 
