@@ -11,7 +11,7 @@ const BATCH = 1_000;
 export const column = (header: string, type: ColumnType = 'text'): Column => ({ header, type });
 
 /** A column of money, in the workspace's currency. */
-export const moneyColumn = (header: string): Column => ({ header, type: 'number', money: true });
+const moneyColumn = (header: string): Column => ({ header, type: 'number', money: true });
 
 type ColumnKind = ColumnType | 'money';
 

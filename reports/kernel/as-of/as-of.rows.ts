@@ -75,7 +75,7 @@ function partOf(part: number, position: number, scope: AsOfScope): Fragment {
  * at the position (`existed`), whether it did and is no more (`gone`), the first change of each field since, and
  * what the deletion told beside the changes. So work grows with what was written since and not with the inventory.
  */
-export async function collectRows(
+async function collectRows(
   sql: Knex.Transaction,
   position: number,
   scope: AsOfScope,
