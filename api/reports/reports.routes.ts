@@ -1,5 +1,5 @@
 import type { Services } from '../../domain/kernel/services.ts';
-import { createReportRunner } from '../../reports/kernel/report.runner.ts';
+import { ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { reportCatalogue } from '../../reports/reports.catalogue.ts';
 import type { App } from '../types.ts';
 import { registerKpiRoutes } from './kpis.routes.ts';
@@ -9,7 +9,7 @@ import { ResponseCache } from './report.response-cache.ts';
 /** The reports, and the series of the key figures. */
 export function registerReportRoutes(app: App, services: Services): void {
   for (const { answer } of reportCatalogue) app.addSchema(answer);
-  const runner = createReportRunner(services.cache, services.config.redisUrl !== undefined);
+  const runner = new ReportRunner(services.cache, services.config.redisUrl !== undefined);
   const kept = new ResponseCache(runner);
   app.decorate('reportFigures', runner.figures);
   for (const report of reportCatalogue) reportOperation(app, services, runner, kept, report);

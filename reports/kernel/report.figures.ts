@@ -16,42 +16,20 @@ export interface ReportFigure {
 }
 
 /** Counts for the metrics of this process. */
-export interface ReportFigures {
-  hit(report: string): void;
-  stale(report: string, age: number): void;
-  wait(report: string): void;
-  computed(report: string, seconds: number): void;
-  all(): ReportFigure[];
-}
+export class ReportFigures {
+  readonly #figures = new Map<string, ReportFigure>();
 
-/** Figures that begin at zero. */
-export function createReportFigures(): ReportFigures {
-  const figures = new Map<string, ReportFigure>();
-  const of = (report: string): ReportFigure => {
-    let figure = figures.get(report);
+  /** The counts of one report, which start at 0. */
+  of(report: string): ReportFigure {
+    let figure = this.#figures.get(report);
     if (!figure) {
       figure = { report, hits: 0, stale: 0, waits: 0, computed: 0, seconds: 0, age: 0 };
-      figures.set(report, figure);
+      this.#figures.set(report, figure);
     }
     return figure;
-  };
-  return {
-    hit(report) {
-      of(report).hits += 1;
-    },
-    stale(report, age) {
-      const figure = of(report);
-      figure.stale += 1;
-      figure.age = age;
-    },
-    wait(report) {
-      of(report).waits += 1;
-    },
-    computed(report, seconds) {
-      const figure = of(report);
-      figure.computed += 1;
-      figure.seconds += seconds;
-    },
-    all: () => [...figures.values()],
-  };
+  }
+
+  all(): ReportFigure[] {
+    return [...this.#figures.values()];
+  }
 }

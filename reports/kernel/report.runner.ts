@@ -6,7 +6,7 @@ import { whileAwake } from '../../platform/database.ts';
 import { createLru, type Lru } from '../../platform/lru.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { computeAnswer } from './report.compute.ts';
-import { createReportFigures, type ReportFigures } from './report.figures.ts';
+import { ReportFigures } from './report.figures.ts';
 import type { ReportQuestion } from './report.question.ts';
 import { createShared } from './report.shared.ts';
 import type { Report } from './report.ts';
@@ -28,25 +28,6 @@ interface ReportAnswer {
   age?: number;
 }
 
-/** Computes reports, or gives what was computed from the same state before. */
-export interface ReportRunner {
-  /**
-   * Names the answer without computing it.
-   * @param topics the topics' versions, read after the request arrived: the answer is at least as new.
-   */
-  name(ctx: Ctx, topics: ReadonlyMap<string, number>, question: ReportQuestion): AnswerName;
-  /** @param maxStaleness seconds: an answer from before that is no older than this will do. */
-  run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness?: number): Promise<ReportAnswer>;
-  /** The answer of that name where this process holds it. */
-  again(name: AnswerName, report: Report): Buffer | undefined;
-  /**
-   * What is made from an answer, such as a picture: once for all who ask, and given up when all have gone.
-   * @param signal tells that the one who asks has gone; its reason is thrown.
-   */
-  derive(key: string, make: (signal: AbortSignal) => Promise<Buffer>, signal?: AbortSignal): Promise<Buffer>;
-  figures: ReportFigures;
-}
-
 const KEEP_SECONDS = 24 * 60 * 60;
 /** Larger answers are not stored in a cache that no other process reads: they would take the place of many. */
 const KEPT_ALONE_BYTES = 4 * 1024 * 1024;
@@ -63,168 +44,187 @@ const NAMES = { bytes: 4 * 1024 * 1024, each: 500 };
 const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/;
 
 /**
- * The last answer to each question is stored with the versions of all topics it depends on, and is only given while these
- * are the versions in force: the next answer replaces it. Of those who ask at once, one computes and the others wait, in all processes together.
- * @param shared whether other processes see the same cache.
+ * Computes reports, or returns what was computed from the same state before. The last answer to each question is stored with
+ * the versions of all topics it depends on, and is only returned while these are the current versions: the next answer
+ * replaces it. Of concurrent requests, one computes and the others wait, in all processes together.
  */
-export function createReportRunner(cache: Cache, shared: boolean): ReportRunner {
-  const figures = createReportFigures();
-  const cached = createLru<Buffer>(CACHED_BYTES, (body) => body.length);
-  const limited = createSemaphore(LOCKS);
-  const running = new Map<string, Promise<Buffer>>();
-  const share = createShared();
-  // the same map is handed in for as long as no version has changed
-  const names = new WeakMap<ReadonlyMap<string, number>, Lru<AnswerName>>();
+export class ReportRunner {
+  readonly figures = new ReportFigures();
+  readonly #cache: Cache;
+  /** Whether other processes see the same cache. */
+  readonly #shared: boolean;
+  readonly #cached = createLru<Buffer>(CACHED_BYTES, (body) => body.length);
+  readonly #limited = createSemaphore(LOCKS);
+  readonly #running = new Map<string, Promise<Buffer>>();
+  readonly #share = createShared();
+  /** By the map of versions, which is the same object as long as no version has changed. */
+  readonly #names = new WeakMap<ReadonlyMap<string, number>, Lru<AnswerName>>();
 
-  const once = (key: string, make: () => Promise<Buffer>): Promise<Buffer> => {
-    let work = running.get(key);
-    if (!work) {
-      work = make()
+  constructor(cache: Cache, shared: boolean) {
+    this.#cache = cache;
+    this.#shared = shared;
+  }
+
+  /**
+   * Names the answer without computing it.
+   * @param topics the topics' versions, read after the request arrived: the answer is at least as new.
+   */
+  name(ctx: Ctx, topics: ReadonlyMap<string, number>, question: ReportQuestion): AnswerName {
+    let known = this.#names.get(topics);
+    if (!known) {
+      known = createLru(NAMES.bytes, () => NAMES.each);
+      this.#names.set(topics, known);
+    }
+    const { report, params, cards, asOf, forPicture } = question;
+    const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf, forPicture]);
+    let name = known.get(asked);
+    if (!name) {
+      const stamp = [...topics]
+        .filter(([topic]) => depends(topic, question))
+        .map(([topic, version]) => `${topic}=${version}`)
+        .sort();
+      const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
+      const hash = sha256(asked).slice(0, 40);
+      name = { question: `${report.name}:${hash}`, key: keyOf(report, tag), tag };
+      known.set(asked, name);
+    }
+    return name;
+  }
+
+  /** @param maxStaleness seconds: an older answer that is no older than this is returned as well. */
+  async run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness = 0): Promise<ReportAnswer> {
+    const { report } = question;
+    if (report.uncached) return await this.#computeFor(ctx, name, question);
+    const known = this.again(name, report);
+    if (known !== undefined) return { body: known, name };
+    if (maxStaleness > 0) {
+      const old = await this.#earlier(name, question, maxStaleness);
+      if (old) {
+        const figure = this.figures.of(report.name);
+        figure.stale += 1;
+        figure.age = old.age ?? 0;
+        return old;
+      }
+    }
+    let work = this.#running.get(name.key);
+    if (work) this.figures.of(report.name).waits += 1;
+    else {
+      work = this.#computeOnce(ctx, name, question)
         .then((body) => {
-          cached.set(key, body);
+          this.#cached.set(name.key, body);
           return body;
         })
-        .finally(() => running.delete(key));
-      running.set(key, work);
+        .finally(() => this.#running.delete(name.key));
+      this.#running.set(name.key, work);
     }
-    return work;
-  };
+    return { body: await work, name };
+  }
 
-  /** The last answer to the question that was stored; without a body where it was too large. */
-  const lastOf = async ({
-    question,
-  }: AnswerName): Promise<{ tag: string; at: number; body: string } | undefined> => {
-    const text = await cache.get(`report:${question}`);
+  /** The answer with the name if this process caches it. */
+  again(name: AnswerName, report: Report): Buffer | undefined {
+    const body = this.#cached.get(name.key);
+    if (body !== undefined) this.figures.of(report.name).hits += 1;
+    return body;
+  }
+
+  /**
+   * What is made from an answer, such as a picture: once for concurrent requests, and aborted when all of them have gone.
+   * @param signal is aborted when the request has gone; its reason is thrown.
+   */
+  async derive(
+    key: string,
+    make: (signal: AbortSignal) => Promise<Buffer>,
+    signal?: AbortSignal,
+  ): Promise<Buffer> {
+    const known = this.#cached.get(key);
+    if (known !== undefined) return known;
+    const made = await this.#share(key, make, signal);
+    this.#cached.set(key, made);
+    return made;
+  }
+
+  /** The last answer to the question that was stored; without a body if it was too large. */
+  async #lastOf({ question }: AnswerName): Promise<{ tag: string; at: number; body: string } | undefined> {
+    const text = await this.#cache.get(`report:${question}`);
     if (text === undefined) return undefined;
     const end = text.indexOf('\n');
     return { ...JSON.parse(text.slice(0, end)), body: text.slice(end + 1) };
-  };
+  }
 
-  const stored = async (name: AnswerName): Promise<Buffer | undefined> => {
-    const last = await lastOf(name);
+  async #stored(name: AnswerName): Promise<Buffer | undefined> {
+    const last = await this.#lastOf(name);
     return last?.tag === name.tag && last.body !== '' ? Buffer.from(last.body) : undefined;
-  };
+  }
 
-  const computeOnce = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {
-    const kept = await stored(name);
-    if (kept !== undefined) {
-      figures.hit(question.report.name);
-      return kept;
+  async #computeOnce(ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> {
+    const stored = await this.#stored(name);
+    if (stored !== undefined) {
+      this.figures.of(question.report.name).hits += 1;
+      return stored;
     }
-    if (!shared) return await computeAndKeep(ctx, name, question);
+    if (!this.#shared) return await this.#computeAndStore(ctx, name, question);
     let body: Buffer | undefined;
     const underLock = async (lock: Knex.Transaction): Promise<void> => {
-      // held until the answer is stored; whoever waited finds it in the cache
+      // held until the answer is stored, so that those who wait find it in the cache
       await lock.raw(
         `select set_config('lock_timeout', '${PATIENCE}', true), pg_advisory_xact_lock(7203005, hashtext(?))`,
         [name.key],
       );
       await whileAwake(lock, async () => {
-        body = (await stored(name)) ?? (await computeAndKeep(ctx, name, question));
+        body = (await this.#stored(name)) ?? (await this.#computeAndStore(ctx, name, question));
       });
     };
     try {
-      await limited(() => ctx.db.transaction(underLock));
+      await this.#limited(() => ctx.db.transaction(underLock));
     } catch (error) {
       // the lock may be lost, the answer is right nevertheless
       if (body === undefined) throw error;
     }
     return body!;
-  };
+  }
 
-  const computeAndKeep = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> => {
+  async #compute(ctx: Ctx, question: ReportQuestion): Promise<Buffer> {
     const start = performance.now();
-    const body = await computeAnswer(ctx, question, cache);
-    figures.computed(question.report.name, (performance.now() - start) / 1000);
+    const body = await computeAnswer(ctx, question, this.#cache);
+    const figure = this.figures.of(question.report.name);
+    figure.computed += 1;
+    figure.seconds += (performance.now() - start) / 1000;
+    return body;
+  }
+
+  async #computeAndStore(ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> {
+    const body = await this.#compute(ctx, question);
     const key = `report:${name.question}`;
     const head = `${JSON.stringify({ tag: name.tag, at: Date.now() })}\n`;
-    const fits = shared || body.length <= KEPT_ALONE_BYTES;
-    if (!(fits && (await cache.set(key, head + body.toString(), KEEP_SECONDS)))) {
-      await cache.set(key, head, KEEP_SECONDS);
+    const fits = this.#shared || body.length <= KEPT_ALONE_BYTES;
+    if (!(fits && (await this.#cache.set(key, head + body.toString(), KEEP_SECONDS)))) {
+      await this.#cache.set(key, head, KEEP_SECONDS);
     }
     return body;
-  };
+  }
 
-  /** Computed for one request, and known by its content. */
-  const computeFor = async (ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<ReportAnswer> => {
-    const start = performance.now();
-    const body = await computeAnswer(ctx, question, cache);
-    figures.computed(question.report.name, (performance.now() - start) / 1000);
+  /** Computes an answer for one request; its content names it. */
+  async #computeFor(ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<ReportAnswer> {
+    const body = await this.#compute(ctx, question);
     const tag = sha256(body).slice(0, 40);
     return { body, name: { ...name, key: `${name.key}:${tag}`, tag } };
-  };
+  }
 
   /** An earlier answer that is young enough, from this process or another. */
-  const earlier = async (
+  async #earlier(
     name: AnswerName,
     question: ReportQuestion,
     maxStaleness: number,
-  ): Promise<ReportAnswer | undefined> => {
-    const last = await lastOf(name);
+  ): Promise<ReportAnswer | undefined> {
+    const last = await this.#lastOf(name);
     if (!last) return undefined;
     const age = Math.max(0, (Date.now() - last.at) / 1000);
     if (age > maxStaleness) return undefined;
     const key = keyOf(question.report, last.tag);
-    const body = cached.get(key) ?? (last.body === '' ? undefined : Buffer.from(last.body));
+    const body = this.#cached.get(key) ?? (last.body === '' ? undefined : Buffer.from(last.body));
     if (body === undefined) return undefined;
     return { body, name: { question: name.question, key, tag: last.tag }, age: Math.floor(age) };
-  };
-
-  return {
-    figures,
-    name(ctx, topics, question) {
-      let known = names.get(topics);
-      if (!known) {
-        known = createLru(NAMES.bytes, () => NAMES.each);
-        names.set(topics, known);
-      }
-      const { report, params, cards, asOf, forPicture } = question;
-      const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf, forPicture]);
-      let name = known.get(asked);
-      if (!name) {
-        const stamp = [...topics]
-          .filter(([topic]) => depends(topic, question))
-          .map(([topic, version]) => `${topic}=${version}`)
-          .sort();
-        const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
-        const hash = sha256(asked).slice(0, 40);
-        name = { question: `${report.name}:${hash}`, key: keyOf(report, tag), tag };
-        known.set(asked, name);
-      }
-      return name;
-    },
-
-    async run(ctx, name, question, maxStaleness = 0) {
-      const { report } = question;
-      if (report.uncached) return await computeFor(ctx, name, question);
-      const known = this.again(name, report);
-      if (known !== undefined) return { body: known, name };
-      if (maxStaleness > 0) {
-        const old = await earlier(name, question, maxStaleness);
-        if (old) {
-          figures.stale(report.name, old.age ?? 0);
-          return old;
-        }
-      }
-      if (running.has(name.key)) figures.wait(report.name);
-      const body = await once(name.key, () => computeOnce(ctx, name, question));
-      return { body, name };
-    },
-
-    again(name, report) {
-      const body = cached.get(name.key);
-      if (body !== undefined) figures.hit(report.name);
-      return body;
-    },
-
-    async derive(key, make, signal) {
-      const known = cached.get(key);
-      if (known !== undefined) return known;
-      const made = await share(key, make, signal);
-      cached.set(key, made);
-      return made;
-    },
-  };
+  }
 }
 
 /** Longer than any transaction lasts: one that is open may still write events of a moment that has just passed. */

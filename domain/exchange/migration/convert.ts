@@ -54,6 +54,20 @@ export interface ConvertedRow {
   left_out: FieldError[];
 }
 
+/** A row while it is converted. */
+interface Converting {
+  mapped: MappedBlock & { type: CardType };
+  seesCosts: boolean;
+  payload: ConvertedRow['payload'];
+  attributes: Record<string, unknown>;
+  lifecycle: Record<string, string>;
+  refs: CardRefs;
+  parts: RelationPart[];
+  shownName: string | undefined;
+  archived: boolean;
+  left_out: FieldError[];
+}
+
 /**
  * Converts a row to a card by its mapping. A value that its field does not accept is left out and reported, costs without
  * the value; everything else is validated by the import.
@@ -64,63 +78,24 @@ export function convertRow(
   seesCosts: boolean,
   relationTypes: Metamodel['relationTypes'] = new Map(),
 ): ConvertedRow {
-  const { type, columns } = mapped;
-  const attributes: Record<string, unknown> = {};
-  const lifecycle: Record<string, string> = {};
-  const payload: ConvertedRow['payload'] = { type: type.key };
-  const refs: CardRefs = {};
-  const left_out: FieldError[] = [];
-  const parts: RelationPart[] = [];
-  let shownName: string | undefined;
-  let archived = false;
-
+  const converting: Converting = {
+    mapped,
+    seesCosts,
+    payload: { type: mapped.type.key },
+    attributes: {},
+    lifecycle: {},
+    refs: {},
+    parts: [],
+    shownName: undefined,
+    archived: false,
+    left_out: [],
+  };
   for (const [column, cell] of Object.entries(row.cells)) {
-    const target = columns.get(column);
+    const target = mapped.columns.get(column);
     if (target === undefined || target === LEFT_OUT) continue;
-    const refuse = (code: string, message: string) => left_out.push({ field: column, code, message });
-    const relation = relationOf(target);
-    if (relation?.part !== undefined) {
-      parts.push({ ...relation, part: relation.part, column, cell });
-    } else if (relation) {
-      refs.relations ??= [];
-      refs.relations.push({ ...relation, column, items: itemsOf(cell) });
-    } else if (isTags(target)) {
-      refs.tags = [...(refs.tags ?? []), ...tagsOf(tagGroupOf(target), column, cell)];
-    } else if (target.startsWith('stakeholders.')) {
-      const role = target.slice('stakeholders.'.length);
-      const emails = addressesOf(cell);
-      if (emails.length === 0) refuse('bad_stakeholder', 'holds no e-mail address');
-      const named = emails.map((email) => ({ role, email }));
-      refs.holders = [...(refs.holders ?? []), ...named];
-    } else if (target === 'parent') {
-      refs.parent = cell;
-    } else if (target === 'display_name') {
-      shownName = cell;
-    } else if (target === 'status') {
-      const status = readStatus(cell, mapped.guessed.has(column));
-      if ('archived' in status) archived = status.archived;
-      else refuse(status.code, status.message);
-    } else if (target === 'subtype') {
-      const subtype = type.subtypes.find(
-        (one) => fold(one.key) === fold(cell) || fold(one.label) === fold(cell),
-      );
-      if (subtype) payload.subtype = subtype.key;
-      else refuse('unknown_option', `${quoted(cell)} is no subtype of ${type.key}`);
-    } else if (target.startsWith('lifecycle.')) {
-      const day = readDay(cell.slice(0, 10));
-      if (day) lifecycle[target.slice('lifecycle.'.length)] = day;
-      else refuse('bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`);
-    } else if (target.startsWith('attributes.')) {
-      const field = type.fields.get(target.slice('attributes.'.length));
-      if (!field) continue;
-      const read = readCell(field, cell, seesCosts);
-      if ('why' in read) refuse(...read.why);
-      else attributes[field.key] = read.value;
-    } else {
-      payload[target] = cell;
-    }
+    if (!convertReference(converting, target, column, cell)) convertValue(converting, target, column, cell);
   }
-
+  const { payload, attributes, lifecycle, refs, parts, shownName, archived, left_out } = converting;
   left_out.push(...readParts(refs.relations ?? [], parts, relationTypes, seesCosts));
   if (refs.holders) refs.holders = distinct(refs.holders);
   if (Object.keys(attributes).length > 0) payload.attributes = attributes;
@@ -131,6 +106,59 @@ export function convertRow(
   const name = String(payload.name ?? '');
   const source_id = String(payload.external_id ?? shownName ?? name);
   return { payload, refs, name, source_id, path, archived, left_out };
+}
+
+/** Converts a cell that refers to something else. @returns whether the target is a reference. */
+function convertReference(
+  { refs, parts, left_out }: Converting,
+  target: string,
+  column: string,
+  cell: string,
+): boolean {
+  const relation = relationOf(target);
+  if (relation?.part !== undefined) parts.push({ ...relation, part: relation.part, column, cell });
+  else if (relation) {
+    refs.relations = [...(refs.relations ?? []), { ...relation, column, items: itemsOf(cell) }];
+  } else if (isTags(target)) {
+    refs.tags = [...(refs.tags ?? []), ...tagsOf(tagGroupOf(target), column, cell)];
+  } else if (target.startsWith('stakeholders.')) {
+    const role = target.slice('stakeholders.'.length);
+    const named = addressesOf(cell).map((email) => ({ role, email }));
+    if (named.length === 0)
+      left_out.push({ field: column, code: 'bad_stakeholder', message: 'holds no e-mail address' });
+    refs.holders = [...(refs.holders ?? []), ...named];
+  } else if (target === 'parent') refs.parent = cell;
+  else return false;
+  return true;
+}
+
+/** Converts a cell that holds a value of the card itself. */
+function convertValue(converting: Converting, target: string, column: string, cell: string): void {
+  const { mapped, seesCosts, payload, attributes, lifecycle, left_out } = converting;
+  const { type } = mapped;
+  const refuse = (code: string, message: string) => left_out.push({ field: column, code, message });
+  const [group, key = ''] = target.split(/\.(.*)/s);
+  if (target === 'display_name') converting.shownName = cell;
+  else if (target === 'status') {
+    const status = readStatus(cell, mapped.guessed.has(column));
+    if ('archived' in status) converting.archived = status.archived;
+    else refuse(status.code, status.message);
+  } else if (target === 'subtype') {
+    const wanted = fold(cell);
+    const subtype = type.subtypes.find((one) => fold(one.key) === wanted || fold(one.label) === wanted);
+    if (subtype) payload.subtype = subtype.key;
+    else refuse('unknown_option', `${quoted(cell)} is no subtype of ${type.key}`);
+  } else if (group === 'lifecycle') {
+    const day = readDay(cell.slice(0, 10));
+    if (day) lifecycle[key] = day;
+    else refuse('bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`);
+  } else if (group === 'attributes') {
+    const field = type.fields.get(key);
+    if (!field) return;
+    const read = readCell(field, cell, seesCosts);
+    if ('why' in read) refuse(...read.why);
+    else attributes[field.key] = read.value;
+  } else payload[target] = cell;
 }
 
 /** A name with the names of all parents, normalised for comparison. */

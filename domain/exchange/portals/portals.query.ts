@@ -69,49 +69,13 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
     if (tagIds.length > MAX_VALUES) refuse('tag_ids', 'too_many', `takes at most ${MAX_VALUES} ids`);
   }
 
-  const related: Asked['related'] = [];
-  const keysOf = (field: string, key: string): string[] => {
-    const keys = relationsFor(shown, key).map(({ type }) => type.key);
-    if (keys.length === 0) refuse(field, 'not_offered', 'is no relation that this portal shows');
-    return keys.sort();
-  };
-  if (query.related_type !== undefined || query.related_id !== undefined) {
-    const all = [...shown.relations.keys()].sort();
-    if (all.length === 0) {
-      const field = query.related_type === undefined ? 'related_id' : 'related_type';
-      refuse(field, 'not_offered', 'this portal shows no relations');
-    } else {
-      const keys = query.related_type === undefined ? all : keysOf('related_type', query.related_type);
-      related.push({ keys, ids: query.related_id === undefined ? null : [query.related_id.toLowerCase()] });
-    }
-  }
-  for (const [key, values] of lists('relation_filters', query.relation_filters, errors)) {
-    const field = `relation_filters.${key}`;
-    const keys = keysOf(field, key);
-    const at = values.findIndex((id) => typeof id !== 'string' || !isUuid(id));
-    if (at >= 0) refuse(`${field}.${at}`, 'format', 'is no id');
-    else related.push({ keys, ids: sorted((values as string[]).map((id) => id.toLowerCase())) });
-  }
-
-  const attributes: Asked['attributes'] = [];
-  for (const [name, values] of lists('attr_filters', query.attr_filters, errors)) {
-    const field = `attr_filters.${name}`;
-    const attribute = shown.attributes.get(name.replace(/^attributes\./, ''));
-    if (!attribute) {
-      refuse(field, 'not_offered', 'is no attribute that this portal shows');
-      continue;
-    }
-    const stored = values.map((value) => storedValue(attribute, value));
-    const at = stored.indexOf(undefined);
-    if (at >= 0) refuse(`${field}.${at}`, 'unknown_value', `is no value of ${attribute.key}`);
-    else attributes.push([attribute.key, stored]);
-  }
-
-  const deerrors = configOf(shown, config);
+  const related = readRelated(shown, query, errors);
+  const attributes = readAttributes(shown, query, errors);
+  const defaults = configOf(shown, config);
   const sorts = sortsOf(shown);
-  const sort = query.sort_by ?? deerrors.sort_by;
+  const sort = query.sort_by ?? defaults.sort_by;
   if (!sorts.includes(sort)) refuse('sort_by', 'unknown_sort', `is none of ${sorts.join(', ')}`);
-  const dir = query.sort_dir ?? (sort === deerrors.sort_by ? deerrors.sort_dir : 'asc');
+  const dir = query.sort_dir ?? (sort === defaults.sort_by ? defaults.sort_dir : 'asc');
   if (query.page * query.page_size > MAX_PAGED) {
     refuse('page', 'too_deep', `only the first ${MAX_PAGED} cards can be paged through: search or filter`);
   }
@@ -119,6 +83,54 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
   const search = query.search?.trim() ?? '';
   const { page, page_size: size } = query;
   return { search, subtype: subtype ?? null, tagIds, related, attributes, sort, dir, page, size };
+}
+
+/** The relations that the cards must have. */
+function readRelated(shown: Shown, query: PortalQuery, errors: FieldError[]): Asked['related'] {
+  const { related_type, related_id, relation_filters } = query;
+  const related: Asked['related'] = [];
+  const refuse = (field: string, code: string, message: string) => errors.push({ field, code, message });
+  const keysOf = (field: string, key: string): string[] => {
+    const keys = relationsFor(shown, key).map(({ type }) => type.key);
+    if (keys.length === 0) refuse(field, 'not_offered', 'is no relation that this portal shows');
+    return keys.sort();
+  };
+  if (related_type !== undefined || related_id !== undefined) {
+    const all = [...shown.relations.keys()].sort();
+    if (all.length === 0) {
+      const field = related_type === undefined ? 'related_id' : 'related_type';
+      refuse(field, 'not_offered', 'this portal shows no relations');
+    } else {
+      const keys = related_type === undefined ? all : keysOf('related_type', related_type);
+      related.push({ keys, ids: related_id === undefined ? null : [related_id.toLowerCase()] });
+    }
+  }
+  for (const [key, values] of lists('relation_filters', relation_filters, errors)) {
+    const field = `relation_filters.${key}`;
+    const keys = keysOf(field, key);
+    const at = values.findIndex((id) => typeof id !== 'string' || !isUuid(id));
+    if (at >= 0) refuse(`${field}.${at}`, 'format', 'is no id');
+    else related.push({ keys, ids: sorted((values as string[]).map((id) => id.toLowerCase())) });
+  }
+  return related;
+}
+
+/** The attribute values that the cards must have. */
+function readAttributes(shown: Shown, query: PortalQuery, errors: FieldError[]): Asked['attributes'] {
+  return lists('attr_filters', query.attr_filters, errors).flatMap(([name, values]): Asked['attributes'] => {
+    const field = `attr_filters.${name}`;
+    const attribute = shown.attributes.get(name.replace(/^attributes\./, ''));
+    if (!attribute) {
+      errors.push({ field, code: 'not_offered', message: 'is no attribute that this portal shows' });
+      return [];
+    }
+    const stored = values.map((value) => storedValue(attribute, value));
+    const at = stored.indexOf(undefined);
+    if (at < 0) return [[attribute.key, stored]];
+    const message = `is no value of ${attribute.key}`;
+    errors.push({ field: `${field}.${at}`, code: 'unknown_value', message });
+    return [];
+  });
 }
 
 /** The entries of a parameter that is JSON: keys with lists of values. */

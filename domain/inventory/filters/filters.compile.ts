@@ -31,28 +31,39 @@ const TEXTS: ReadonlySet<FilterColumn> = new Set(['subtype', 'name', 'alias', 'd
  * Within `not` a condition is turned as a whole, so that an empty field never makes both a condition and its
  * negation fail; the condition itself may be NULL, which a WHERE clause takes for false.
  */
-export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions): Condition {
-  let aliases = 0;
-  // most callers see every card, which costs no join
-  const restriction = visible === undefined || visible.sql === 'true' ? undefined : visible;
+export function compileFilter(root: CheckedNode, options: CompileOptions): Condition {
+  const { sql: text, bindings } = new Compiler(options).node(root, false, undefined);
+  return { sql: text, bindings };
+}
 
-  function node(item: CheckedNode, negated: boolean, types: CardTypes): Fragment {
-    if (item.kind === 'not') return node(item.item, !negated, types);
+class Compiler {
+  readonly #me: Asker;
+  /** Undefined for callers who see every card, which costs no join. */
+  readonly #restriction: Condition | undefined;
+  #aliases = 0;
+
+  constructor({ me, visible }: CompileOptions) {
+    this.#me = me;
+    this.#restriction = visible?.sql === 'true' ? undefined : visible;
+  }
+
+  node(item: CheckedNode, negated: boolean, types: CardTypes): Fragment {
+    if (item.kind === 'not') return this.node(item.item, !negated, types);
     if (item.kind !== 'condition') {
       // negation goes down to the conditions, where indexes can still serve what is not negated
       const word = negated === (item.kind === 'and') ? 'or' : 'and';
       const narrowed = item.kind === 'and' && !negated ? narrow(types, item.items) : types;
       return combine(
         word,
-        item.items.map((part) => node(part, negated, narrowed)),
+        item.items.map((part) => this.node(part, negated, narrowed)),
       );
     }
-    if (item.steps.length === 0) return turned(onCard('c', item), item.negated !== negated);
-    return turned(onRelations('c', item, 0, types), negated);
+    if (item.steps.length === 0) return turned(this.#onCard('c', item), item.negated !== negated);
+    return turned(this.#onRelations('c', item, 0, types), negated);
   }
 
   /** Asks for a relation of the condition's step that fits what follows. */
-  function onRelations(card: string, condition: CheckedCondition, depth: number, types: CardTypes): Fragment {
+  #onRelations(card: string, condition: CheckedCondition, depth: number, types: CardTypes): Fragment {
     const step = condition.steps[depth]!;
     const isLast = depth === condition.steps.length - 1;
     const either = step.other ? [step.other] : (['source', 'target'] as const);
@@ -61,24 +72,26 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     const isFound = combine(
       'or',
       ends.map((other) => {
-        aliases += 1;
-        const relation = `r${aliases}`;
-        const otherCard = `c${aliases}`;
+        this.#aliases += 1;
+        const relation = `r${this.#aliases}`;
+        const otherCard = `c${this.#aliases}`;
         const own = opposite(other);
         const conditions = [
           sql`${raw(relation)}.type = ${step.type}`,
           raw(`${relation}.${own}_id = ${card}.id`),
         ];
-        if (restriction) {
+        if (this.#restriction) {
           conditions.push(
-            sql`exists (select from cards c where c.id = ${raw(relation)}.${raw(other)}_id and (${restriction}))`,
+            sql`exists (select from cards c where c.id = ${raw(relation)}.${raw(other)}_id and (${this.#restriction}))`,
           );
         }
         if (!isLast)
-          conditions.push(onRelations(otherCard, condition, depth + 1, new Set([step.ends[other]])));
+          conditions.push(this.#onRelations(otherCard, condition, depth + 1, new Set([step.ends[other]])));
         else if (condition.target) {
           const fragment =
-            step.about === 'card' ? onCard(otherCard, condition) : onRelation(relation, condition);
+            step.about === 'card'
+              ? this.#onCard(otherCard, condition)
+              : this.#onRelation(relation, condition);
           conditions.push(turned(fragment, condition.negated));
         }
         const needsCard = !isLast || (condition.target && step.about === 'card');
@@ -90,29 +103,29 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     return turned(isFound, isLast && !condition.target && condition.negated);
   }
 
-  function onRelation(relation: string, condition: CheckedCondition): Fragment {
+  #onRelation(relation: string, condition: CheckedCondition): Fragment {
     const target = condition.target!;
-    if (target.kind === 'attribute') return onJson(`${relation}.attributes`, target.key, condition);
-    return onColumn(raw(`${relation}.description`), condition);
+    if (target.kind === 'attribute') return this.#onJson(`${relation}.attributes`, target.key, condition);
+    return this.#onColumn(raw(`${relation}.description`), condition);
   }
 
-  function onCard(card: string, condition: CheckedCondition): Fragment {
+  #onCard(card: string, condition: CheckedCondition): Fragment {
     const target = condition.target!;
     switch (target.kind) {
       case 'column':
-        return onCardColumn(card, target.column, condition);
+        return this.#onCardColumn(card, target.column, condition);
       case 'attribute':
-        return onJson(`${card}.attributes`, target.key, condition);
+        return this.#onJson(`${card}.attributes`, target.key, condition);
       case 'lifecycle':
-        return onColumn(sql`(${raw(card)}.lifecycle ->> ${target.phase}::text)`, condition);
+        return this.#onColumn(sql`(${raw(card)}.lifecycle ->> ${target.phase}::text)`, condition);
       case 'tags':
-        return onTags(card, target, condition);
+        return this.#onTags(card, target, condition);
       case 'people':
-        return onPeople(card, target, condition);
+        return this.#onPeople(card, target, condition);
     }
   }
 
-  function onCardColumn(card: string, column: FilterColumn, condition: CheckedCondition): Fragment {
+  #onCardColumn(card: string, column: FilterColumn, condition: CheckedCondition): Fragment {
     const value = raw(`${card}.${column}`);
     if (condition.tests === 'present') {
       return TEXTS.has(column) ? total(sql`coalesce(${value}, '') <> ''`) : total(sql`${value} is not null`);
@@ -120,21 +133,21 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     const tests = condition.tests.map((test) =>
       column === 'name' && test.kind === 'text' && test.operator !== 'in'
         ? isLike(raw(`${card}.name_key`), test.operator, test.values[0]!)
-        : testColumn(value, test, me),
+        : testColumn(value, test, this.#me),
     );
     const fragment = combine('or', tests);
     return FILLED.has(column) ? total(fragment) : fragment;
   }
 
-  function onColumn(value: Fragment, { tests }: CheckedCondition): Fragment {
+  #onColumn(value: Fragment, { tests }: CheckedCondition): Fragment {
     if (tests === 'present') return total(sql`coalesce(${value}, '') <> ''`);
     return combine(
       'or',
-      tests.map((test) => testColumn(value, test, me)),
+      tests.map((test) => testColumn(value, test, this.#me)),
     );
   }
 
-  function onJson(column: string, key: string, { tests }: CheckedCondition): Fragment {
+  #onJson(column: string, key: string, { tests }: CheckedCondition): Fragment {
     if (tests === 'present') return isJsonPresent(raw(column), key);
     return combine(
       'or',
@@ -142,11 +155,7 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     );
   }
 
-  function onTags(
-    card: string,
-    { group }: FilterTarget & { kind: 'tags' },
-    { tests }: CheckedCondition,
-  ): Fragment {
+  #onTags(card: string, { group }: FilterTarget & { kind: 'tags' }, { tests }: CheckedCondition): Fragment {
     const conditions = [raw(`ct.card_id = ${card}.id`)];
     if (tests !== 'present') {
       const names = tests.flatMap((test) => (test.kind === 'tag' ? test.values : []));
@@ -164,7 +173,7 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     return total(sql`exists (select from ${from} where ${combine('and', conditions)})`);
   }
 
-  function onPeople(
+  #onPeople(
     card: string,
     { role }: FilterTarget & { kind: 'people' },
     { tests }: CheckedCondition,
@@ -173,13 +182,10 @@ export function compileFilter(root: CheckedNode, { me, visible }: CompileOptions
     if (role !== undefined) conditions.push(sql`s.role = ${role}`);
     if (tests !== 'present') {
       const people = tests.flatMap((test) => (test.kind === 'person' ? test.values : []));
-      conditions.push(isPerson(raw('s.user_id'), people, me));
+      conditions.push(isPerson(raw('s.user_id'), people, this.#me));
     }
     return total(sql`exists (select from stakeholders s where ${combine('and', conditions)})`);
   }
-
-  const { sql: text, bindings } = node(root, false, undefined);
-  return { sql: text, bindings };
 }
 
 /** The types that a card may have; undefined for any. */

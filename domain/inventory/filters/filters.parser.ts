@@ -24,7 +24,7 @@ const OPERATORS = [
  * @throws EstateError `filter_syntax`, `filter_limit`.
  */
 export function parseFilter(source: string): FilterNode | null {
-  const parser = createParser(readTokens(source));
+  const parser = new Parser(source);
   return parser.isAtEnd() ? null : parser.readAll();
 }
 
@@ -33,164 +33,179 @@ export function parseFilter(source: string): FilterNode | null {
  * @throws EstateError `filter_syntax`.
  */
 export function parsePath(source: string): FilterWord[] {
-  return createParser(readTokens(source)).readField();
+  return new Parser(source).readField();
 }
 
-function createParser(tokens: FilterToken[]) {
-  let at = 0;
-  let conditions = 0;
+class Parser {
+  readonly #tokens: FilterToken[];
+  #at = 0;
+  #conditions = 0;
 
-  const token = (): FilterToken => tokens[at]!;
-  const isKeyword = (word: string, { kind, text } = token()) =>
-    kind === 'word' && text.toLowerCase() === word;
-  const isSymbol = (symbol: string) => token().kind === 'symbol' && token().text === symbol;
+  constructor(source: string) {
+    this.#tokens = readTokens(source);
+  }
 
-  function next(): FilterToken {
-    const taken = token();
-    if (taken.kind !== 'end') at += 1;
+  get #token(): FilterToken {
+    return this.#tokens[this.#at]!;
+  }
+
+  isAtEnd(): boolean {
+    return this.#token.kind === 'end';
+  }
+
+  #isKeyword(word: string): boolean {
+    return this.#token.kind === 'word' && this.#token.text.toLowerCase() === word;
+  }
+
+  #isSymbol(symbol: string): boolean {
+    return this.#token.kind === 'symbol' && this.#token.text === symbol;
+  }
+
+  #next(): FilterToken {
+    const taken = this.#token;
+    if (taken.kind !== 'end') this.#at += 1;
     return taken;
   }
 
-  function accept(fits: boolean): boolean {
-    if (fits) next();
+  #accept(fits: boolean): boolean {
+    if (fits) this.#next();
     return fits;
   }
 
-  function fail(expected: string[]): never {
-    const { kind, text, position } = token();
+  #fail(expected: string[]): never {
+    const { kind, text, position } = this.#token;
     const found = kind === 'end' ? 'the end' : kind === 'text' ? 'text in quotes' : `"${text}"`;
     throw filterError('filter_syntax', `expected ${listed(expected)} but found ${found}`, position, expected);
   }
 
-  function failNull({ position }: FilterToken): never {
+  #failNull({ position }: FilterToken): never {
     throw filterError('filter_syntax', 'null is no value: write "is empty" or "is not empty"', position, [
       'is empty',
       'is not empty',
     ]);
   }
 
-  function readAll(): FilterNode {
-    const node = readOr(0);
-    if (token().kind !== 'end') fail(['and', 'or', 'the end']);
+  readAll(): FilterNode {
+    const node = this.#readOr(0);
+    if (this.#token.kind !== 'end') this.#fail(['and', 'or', 'the end']);
     return node;
   }
 
-  function readOr(depth: number): FilterNode {
-    const items = [readAnd(depth)];
-    while (accept(isKeyword('or'))) items.push(readAnd(depth));
+  #readOr(depth: number): FilterNode {
+    const items = [this.#readAnd(depth)];
+    while (this.#accept(this.#isKeyword('or'))) items.push(this.#readAnd(depth));
     return group('or', items);
   }
 
-  function readAnd(depth: number): FilterNode {
-    const items = [readNot(depth)];
-    while (accept(isKeyword('and'))) items.push(readNot(depth));
+  #readAnd(depth: number): FilterNode {
+    const items = [this.#readNot(depth)];
+    while (this.#accept(this.#isKeyword('and'))) items.push(this.#readNot(depth));
     return group('and', items);
   }
 
-  function readNot(depth: number): FilterNode {
-    if (isKeyword('not')) {
-      deepen(depth);
-      next();
-      return { kind: 'not', item: readNot(depth + 1) };
+  #readNot(depth: number): FilterNode {
+    if (this.#isKeyword('not')) {
+      this.#deepen(depth);
+      this.#next();
+      return { kind: 'not', item: this.#readNot(depth + 1) };
     }
-    if (isSymbol('(')) {
-      deepen(depth);
-      next();
-      const node = readOr(depth + 1);
-      if (!accept(isSymbol(')'))) fail(['and', 'or', ')']);
+    if (this.#isSymbol('(')) {
+      this.#deepen(depth);
+      this.#next();
+      const node = this.#readOr(depth + 1);
+      if (!this.#accept(this.#isSymbol(')'))) this.#fail(['and', 'or', ')']);
       return node;
     }
-    return readCondition();
+    return this.#readCondition();
   }
 
-  function deepen(depth: number): void {
+  #deepen(depth: number): void {
     if (depth >= FILTER_DEPTH) {
-      throw filterError('filter_limit', `nested deeper than ${FILTER_DEPTH} levels`, token().position);
+      throw filterError('filter_limit', `nested deeper than ${FILTER_DEPTH} levels`, this.#token.position);
     }
   }
 
-  function readCondition(): FilterCondition {
-    count();
-    const path = readPath();
-    const { position } = token();
-    const { operator, values } = readTest();
+  #readCondition(): FilterCondition {
+    this.#count();
+    const path = this.#readPath();
+    const { position } = this.#token;
+    const { operator, values } = this.#readTest();
     return { kind: 'condition', path, operator, position, values };
   }
 
-  function readPath(): FilterWord[] {
-    const first = token();
-    if (first.kind !== 'word' || RESERVED.has(first.text.toLowerCase())) fail(['a field', 'not', '(']);
-    const path = [readWord('a field')];
-    while (accept(isSymbol('.'))) path.push(readWord('a name'));
+  #readPath(): FilterWord[] {
+    const first = this.#token;
+    if (first.kind !== 'word' || RESERVED.has(first.text.toLowerCase())) this.#fail(['a field', 'not', '(']);
+    const path = [this.#readWord('a field')];
+    while (this.#accept(this.#isSymbol('.'))) path.push(this.#readWord('a name'));
     return path;
   }
 
-  function readField(): FilterWord[] {
-    const path = readPath();
-    if (token().kind !== 'end') fail(['.', 'the end']);
+  readField(): FilterWord[] {
+    const path = this.#readPath();
+    if (this.#token.kind !== 'end') this.#fail(['.', 'the end']);
     return path;
   }
 
-  function readTest(): { operator: FilterOperator; values: FilterWord[] } {
-    if (token().kind === 'symbol' && COMPARISONS.has(token().text)) {
-      return { operator: next().text as FilterOperator, values: [readValue()] };
+  #readTest(): { operator: FilterOperator; values: FilterWord[] } {
+    if (this.#token.kind === 'symbol' && COMPARISONS.has(this.#token.text)) {
+      return { operator: this.#next().text as FilterOperator, values: [this.#readValue()] };
     }
-    if (accept(isKeyword('in'))) return { operator: 'in', values: readList() };
-    if (accept(isKeyword('not'))) {
-      if (!accept(isKeyword('in'))) fail(['in']);
-      return { operator: 'not in', values: readList() };
+    if (this.#accept(this.#isKeyword('in'))) return { operator: 'in', values: this.#readList() };
+    if (this.#accept(this.#isKeyword('not'))) {
+      if (!this.#accept(this.#isKeyword('in'))) this.#fail(['in']);
+      return { operator: 'not in', values: this.#readList() };
     }
-    if (accept(isKeyword('between'))) {
-      const lower = readValue();
-      if (!accept(isKeyword('and'))) fail(['and']);
-      return { operator: 'between', values: [lower, readValue()] };
+    if (this.#accept(this.#isKeyword('between'))) {
+      const lower = this.#readValue();
+      if (!this.#accept(this.#isKeyword('and'))) this.#fail(['and']);
+      return { operator: 'between', values: [lower, this.#readValue()] };
     }
-    if (accept(isKeyword('starts'))) {
-      if (!accept(isKeyword('with'))) fail(['with']);
-      return { operator: 'starts with', values: [readValue()] };
+    if (this.#accept(this.#isKeyword('starts'))) {
+      if (!this.#accept(this.#isKeyword('with'))) this.#fail(['with']);
+      return { operator: 'starts with', values: [this.#readValue()] };
     }
-    if (accept(isKeyword('exists'))) return { operator: 'is not empty', values: [] };
-    if (accept(isKeyword('is'))) {
-      const operator = accept(isKeyword('not')) ? 'is not empty' : 'is empty';
-      if (isKeyword('null')) failNull(token());
-      if (!accept(isKeyword('empty'))) fail(operator === 'is empty' ? ['empty', 'not empty'] : ['empty']);
+    if (this.#accept(this.#isKeyword('exists'))) return { operator: 'is not empty', values: [] };
+    if (this.#accept(this.#isKeyword('is'))) {
+      const operator = this.#accept(this.#isKeyword('not')) ? 'is not empty' : 'is empty';
+      if (this.#isKeyword('null')) this.#failNull(this.#token);
+      if (!this.#accept(this.#isKeyword('empty')))
+        this.#fail(operator === 'is empty' ? ['empty', 'not empty'] : ['empty']);
       return { operator, values: [] };
     }
-    return fail(OPERATORS);
+    return this.#fail(OPERATORS);
   }
 
-  function readList(): FilterWord[] {
-    if (!accept(isSymbol('('))) fail(['(']);
-    const values = [readValue()];
-    while (accept(isSymbol(','))) {
-      count();
-      values.push(readValue());
+  #readList(): FilterWord[] {
+    if (!this.#accept(this.#isSymbol('('))) this.#fail(['(']);
+    const values = [this.#readValue()];
+    while (this.#accept(this.#isSymbol(','))) {
+      this.#count();
+      values.push(this.#readValue());
     }
-    if (!accept(isSymbol(')'))) fail([',', ')']);
+    if (!this.#accept(this.#isSymbol(')'))) this.#fail([',', ')']);
     return values;
   }
 
-  function count(): void {
-    conditions += 1;
-    if (conditions > FILTER_CONDITIONS) {
-      throw filterError('filter_limit', `more than ${FILTER_CONDITIONS} conditions`, token().position);
+  #count(): void {
+    this.#conditions += 1;
+    if (this.#conditions > FILTER_CONDITIONS) {
+      throw filterError('filter_limit', `more than ${FILTER_CONDITIONS} conditions`, this.#token.position);
     }
   }
 
-  function readValue(): FilterWord {
-    if (isKeyword('null')) failNull(token());
-    if (token().kind === 'word' && RESERVED.has(token().text.toLowerCase())) fail(['a value']);
-    return readWord('a value');
+  #readValue(): FilterWord {
+    if (this.#isKeyword('null')) this.#failNull(this.#token);
+    if (this.#token.kind === 'word' && RESERVED.has(this.#token.text.toLowerCase())) this.#fail(['a value']);
+    return this.#readWord('a value');
   }
 
-  function readWord(expected: string): FilterWord {
-    const { kind, text, position } = token();
-    if (kind !== 'word' && kind !== 'text') fail([expected]);
-    next();
+  #readWord(expected: string): FilterWord {
+    const { kind, text, position } = this.#token;
+    if (kind !== 'word' && kind !== 'text') this.#fail([expected]);
+    this.#next();
     return { text, quoted: kind === 'text', position };
   }
-
-  return { readAll, readField, isAtEnd: () => token().kind === 'end' };
 }
 
 /** One node of several, with those of its own kind taken in. */

@@ -1,5 +1,5 @@
 import { isUuid } from '../../../platform/uuid.ts';
-import type { CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import { type FilterWord, listed, rangeOperators } from './filters.types.ts';
 
@@ -47,27 +47,10 @@ export function createFilterSchema(
   metamodel: Metamodel,
   tagGroups: Iterable<FilterTagGroup> = [],
 ): FilterSchema {
-  const types = new Map(
-    metamodel.visibleTypes.map((key) => {
-      const type = metamodel.cardTypes.get(key)!;
-      const scope: FilterScope = {
-        attributes: attributesOf(type.fields.values()),
-        subtypes: type.subtypeKeys,
-        roles: new Set(type.stakeholderRoles.map((role) => role.key)),
-      };
-      return [key, scope];
-    }),
-  );
-  const scopes = [...types.values()];
+  const types = metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
   return {
-    types,
-    any: {
-      attributes: attributesOf(
-        metamodel.visibleTypes.flatMap((key) => [...metamodel.cardTypes.get(key)!.fields.values()]),
-      ),
-      subtypes: new Set(scopes.flatMap((scope) => [...scope.subtypes])),
-      roles: new Set(scopes.flatMap((scope) => [...scope.roles])),
-    },
+    types: new Map(types.map((type) => [type.key, scopeOf([type])])),
+    any: scopeOf(types),
     relations: new Map(
       metamodel.visibleRelationTypes.map((key) => {
         const type = metamodel.relationTypes.get(key)!;
@@ -84,6 +67,13 @@ export function createFilterSchema(
     tagGroups: new Map([...tagGroups].map((group) => [group.name.toLowerCase(), group])),
   };
 }
+
+/** What cards of some types have together. */
+export const scopeOf = (types: readonly CardType[]): FilterScope => ({
+  attributes: attributesOf(types.flatMap(({ fields }) => [...fields.values()])),
+  subtypes: new Set(types.flatMap(({ subtypeKeys }) => [...subtypeKeys])),
+  roles: new Set(types.flatMap(({ stakeholderRoles }) => stakeholderRoles.map(({ key }) => key))),
+});
 
 function attributesOf(fields: Iterable<CompiledField>): FilterAttributes {
   const attributes = new Map<string, { types: Set<FieldType>; options: Set<string> }>();

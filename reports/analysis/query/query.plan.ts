@@ -5,14 +5,10 @@ import type {
 } from '../../../domain/exchange/exports/report-query.job.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
-import {
-  createFilterSchema,
-  type FilterSchema,
-  type FilterScope,
-} from '../../../domain/inventory/filters/filters.schema.ts';
+import { createFilterSchema, scopeOf } from '../../../domain/inventory/filters/filters.schema.ts';
 import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
+import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { type QueryField, ROOT, resolveQueryField, type ShownField } from './query.fields.ts';
 import { createNodes, type NodeValue, type Place, type QueryNode } from './query.tree.ts';
@@ -62,149 +58,89 @@ export interface QueryPlan {
 
 const NUMERIC: ReadonlySet<string> = new Set(['sum', 'avg', 'percentile']);
 
-/** What the types have together, as filters see it. */
-function scopeOf(schema: FilterSchema, types: readonly string[]): FilterScope {
-  const attributes = new Map<string, { types: Set<never>; options: Set<string> }>();
-  const subtypes = new Set<string>();
-  const roles = new Set<string>();
-  for (const scope of types.map((type) => schema.types.get(type)!)) {
-    for (const [key, attribute] of scope.attributes) {
-      const known = attributes.get(key) ?? { types: new Set(), options: new Set() };
-      for (const type of attribute.types) known.types.add(type as never);
-      for (const option of attribute.options) known.options.add(option);
-      attributes.set(key, known);
-    }
-    for (const subtype of scope.subtypes) subtypes.add(subtype);
-    for (const role of scope.roles) roles.add(role);
-  }
-  return { attributes, subtypes, roles };
-}
-
-/**
- * Checks a query against the metamodel and the caller's rights.
- * @throws EstateError 422 with the path of each fault, `forbidden` naming what may not be seen.
- */
-export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan> {
-  const errors: FieldError[] = [];
-  const fault = (field: string, code: string, message: string) => errors.push({ field, code, message });
-  const { visibleTypes } = ctx.metamodel;
-  for (const [n, type] of query.from.entries()) {
-    if (!visibleTypes.includes(type))
-      fault(`from.${n}`, 'unknown_type', `there is no visible type "${type}"`);
-  }
-  const asked = visibleTypes.filter((type) => query.from.length === 0 || query.from.includes(type));
-  const filter = await attempt(() => prepareFilter(ctx, query.filter), errors);
-
-  const whole = createFilterSchema(ctx.metamodel, await ctx.db('tag_groups').select('id', 'name'));
-  const schema = query.from.length === 0 ? whole : { ...whole, any: scopeOf(whole, asked) };
-  const active = activeCards(ctx);
-  const lists: QueryPlan['lists'] = [];
-  const root: Place = {
+/** What planning collects. */
+class Planning {
+  readonly errors: FieldError[] = [];
+  readonly fields: QueryField[] = [];
+  readonly keys: NodeValue[] = [];
+  readonly values: NodeValue[] = [];
+  readonly lists: QueryPlan['lists'] = [];
+  readonly dimensions: QueryPlan['dimensions'] = [];
+  readonly measures: PlannedMeasure[] = [];
+  readonly columns: QueryColumn[] = [];
+  readonly root: Place = {
     name: ROOT,
     id: raw('b.card'),
     children: new Map(),
-    attribute(key) {
-      const column = `a${lists.length}`;
-      lists.push({ column, value: sql`c.attributes -> ${key}::text` });
+    attribute: (key) => {
+      const column = `a${this.lists.length}`;
+      this.lists.push({ column, value: sql`c.attributes -> ${key}::text` });
       return raw(`b.${column}`);
     },
   };
-  const scope = { schema, types: new Set(asked), root, nodes: createNodes(active) };
-  const today = new Date(query.as_of ?? Date.now()).toISOString().slice(0, 10);
-  const keys: NodeValue[] = [];
-  const values: NodeValue[] = [];
-  const columns: QueryColumn[] = [];
-  const dimensions: QueryPlan['dimensions'] = [];
-  const measures: PlannedMeasure[] = [];
-  const fields: QueryField[] = [];
-  const name = (path: string, column: QueryColumn) => {
-    if (columns.some((other) => other.name === column.name))
-      fault(path, 'duplicate_name', `two columns have the name "${column.name}"`);
-    columns.push(column);
-  };
 
-  for (const [n, dimension] of query.dimensions.entries()) {
-    const path = `dimensions.${n}`;
-    const field = await attempt(
-      async () => resolveQueryField(dimension.field, dimension.at ?? today, scope),
-      errors,
-      `${path}.field`,
-    );
-    if (!field) continue;
-    fields.push(field);
-    const read = dimensionValue(dimension, field, path, fault);
-    if (!read) continue;
-    const key = { column: `k${n}`, ...read };
-    (field.node?.keys ?? keys).push(key);
-    dimensions.push({ column: key.column, type: read.type });
-    const standard = dimension.bucket ? `${dimension.bucket}(${dimension.field})` : dimension.field;
-    const unit = field.unit && !dimension.bucket ? { unit: field.unit } : {};
-    name(path, { name: dimension.as ?? standard, type: read.type, shows: field.shows, ...unit });
+  fault(field: string, code: string, message: string): void {
+    this.errors.push({ field, code, message });
   }
 
-  for (const [n, measure] of query.measures.entries()) {
-    const path = `measures.${n}`;
-    const field = measure.field
-      ? await attempt(async () => resolveQueryField(measure.field!, today, scope), errors, `${path}.field`)
-      : undefined;
-    if (measure.field && !field) continue;
-    if (field) fields.push(field);
-    if (!checkMeasure(measure, field, path, fault)) continue;
-    const isValue = field?.value !== undefined;
-    const value = isValue ? { column: `v${n}`, value: field.value!, type: field.type } : undefined;
-    if (value && !field!.node) values.push(value);
-    if (field?.node) {
-      const known = field.node.values.get(field.entity) ?? [];
-      field.node.values.set(field.entity, value ? [...known, value] : known);
+  addColumn(path: string, column: QueryColumn): void {
+    if (this.columns.some(({ name }) => name === column.name))
+      this.fault(path, 'duplicate_name', `two columns have the name "${column.name}"`);
+    this.columns.push(column);
+  }
+
+  /** Runs it; validation errors that it throws are added, under the path if one is given. */
+  async attempt<T>(run: () => Promise<T> | T, path?: string): Promise<T | undefined> {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof EstateError) || !error.errors) throw error;
+      this.errors.push(...error.errors.map((known) => ({ ...known, field: path ?? known.field })));
+      return undefined;
     }
-    measures.push({
-      fn: measure.fn,
-      p: measure.p ?? 0,
-      entity: field?.entity ?? 'card',
-      isList: field?.isList ?? false,
-      ...(field?.node ? { node: field.node } : {}),
-      ...(value ? { value } : {}),
-    });
-    const counts = measure.fn === 'count' || measure.fn === 'distinct';
-    const standard = measure.p === undefined ? measure.fn : `${measure.fn}_${measure.p}`;
-    name(path, {
-      name: measure.as ?? (measure.field ? `${standard}(${measure.field})` : standard),
-      type: counts ? 'number' : (field?.type ?? 'number'),
-      ...(field ? { shows: field.shows } : {}),
-      ...(field?.unit && !counts ? { unit: field.unit } : {}),
-    });
   }
+}
 
-  const having: QueryPlan['having'] = [];
-  for (const [n, { column, op, value }] of query.having.entries()) {
-    const at = columns.findIndex(({ name }) => name === column) - dimensions.length;
-    if (errors.length > 0) break;
-    if (at < 0) fault(`having.${n}.column`, 'unknown_column', `no measure has the name "${column}"`);
-    else if (columns[at + dimensions.length]!.type !== 'number')
-      fault(`having.${n}.column`, 'no_number', `"${column}" is no number`);
-    else having.push({ measure: at, op: op === '!=' ? '<>' : op, value });
-  }
-  const sort: QueryPlan['sort'] = [];
-  for (const [n, { column, dir }] of query.sort.entries()) {
-    const at = columns.findIndex(({ name }) => name === column);
-    if (errors.length > 0) break;
-    if (at < 0) fault(`sort.${n}.column`, 'unknown_column', `no column has the name "${column}"`);
-    else sort.push({ column: at, dir });
-  }
-  if (errors.length > 0) throw invalidFields(errors);
+/** Resolves a field on a day. */
+type Resolve = (name: string, day?: string) => QueryField;
 
-  const costs = fields.some((field) => field.cost);
-  if (fields.some((field) => field.relations) && !may(ctx.caller, 'relations.view')) {
-    throw forbidden('relations.view');
+/**
+ * Checks a query against the metamodel and the caller's rights.
+ * @throws EstateError 422 with the path of each error, `forbidden` naming what may not be seen.
+ */
+export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan> {
+  const planning = new Planning();
+  const { visibleTypes, cardTypes } = ctx.metamodel;
+  for (const [n, type] of query.from.entries()) {
+    if (!visibleTypes.includes(type))
+      planning.fault(`from.${n}`, 'unknown_type', `there is no visible type "${type}"`);
   }
-  if (fields.some((field) => field.people) && !may(ctx.caller, 'stakeholders.view')) {
-    throw forbidden('stakeholders.view');
-  }
-  if (costs && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
+  const asked = visibleTypes.filter((type) => query.from.length === 0 || query.from.includes(type));
+  const filter = await planning.attempt(() => prepareFilter(ctx, query.filter));
+
+  const whole = createFilterSchema(ctx.metamodel, await ctx.db('tag_groups').select('id', 'name'));
+  const any = scopeOf(asked.map((key) => cardTypes.get(key)!));
+  const active = activeCards(ctx);
+  const scope = {
+    schema: { ...whole, any },
+    types: new Set(asked),
+    root: planning.root,
+    nodes: createNodes(active),
+  };
+  const today = new Date(query.as_of ?? Date.now()).toISOString().slice(0, 10);
+  const resolve: Resolve = (name, day = today) => resolveQueryField(name, day, scope);
+  for (const [n, dimension] of query.dimensions.entries())
+    await planDimension(planning, n, dimension, resolve);
+  for (const [n, measure] of query.measures.entries()) await planMeasure(planning, n, measure, resolve);
+  const having = planHaving(planning, query.having);
+  const sort = planSort(planning, query.sort);
+  if (planning.errors.length > 0) throw invalidFields(planning.errors);
+  requireFields(ctx, planning.fields);
 
   const conditions = [active];
   if (query.from.length > 0) conditions.push(sql`c.type = any(${asked}::text[])`);
   if (filter) conditions.push({ ...filter, total: false });
+  const { keys, values, lists, root, dimensions, measures, columns, fields } = planning;
   return {
     cards: combine('and', conditions),
     keys,
@@ -217,8 +153,104 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
     having,
     sort,
     // a filter by costs needs the right to see them, and its answer reveals them
-    costs: may(ctx.caller, 'costs.view') && (costs || query.filter.trim() !== ''),
+    costs: may(ctx.caller, 'costs.view') && (fields.some(({ cost }) => cost) || query.filter.trim() !== ''),
   };
+}
+
+async function planDimension(
+  planning: Planning,
+  n: number,
+  dimension: QueryDimension,
+  resolve: Resolve,
+): Promise<void> {
+  const path = `dimensions.${n}`;
+  const field = await planning.attempt(() => resolve(dimension.field, dimension.at), `${path}.field`);
+  if (!field) return;
+  planning.fields.push(field);
+  const read = dimensionValue(dimension, field, path, planning);
+  if (!read) return;
+  const key = { column: `k${n}`, ...read };
+  (field.node?.keys ?? planning.keys).push(key);
+  planning.dimensions.push({ column: key.column, type: read.type });
+  const standard = dimension.bucket ? `${dimension.bucket}(${dimension.field})` : dimension.field;
+  const unit = field.unit && !dimension.bucket ? { unit: field.unit } : {};
+  planning.addColumn(path, {
+    name: dimension.as ?? standard,
+    type: read.type,
+    shows: field.shows,
+    ...unit,
+  });
+}
+
+async function planMeasure(
+  planning: Planning,
+  n: number,
+  measure: QueryMeasure,
+  resolve: Resolve,
+): Promise<void> {
+  const path = `measures.${n}`;
+  const { fn, p, field: given, as } = measure;
+  const field =
+    given === undefined ? undefined : await planning.attempt(() => resolve(given), `${path}.field`);
+  if (given && !field) return;
+  if (field) planning.fields.push(field);
+  if (!checkMeasure(measure, field, path, planning)) return;
+  const value = field?.value && { column: `v${n}`, value: field.value, type: field.type };
+  if (value && !field.node) planning.values.push(value);
+  if (field?.node) {
+    const known = field.node.values.get(field.entity) ?? [];
+    field.node.values.set(field.entity, value ? [...known, value] : known);
+  }
+  planning.measures.push({
+    fn,
+    p: p ?? 0,
+    entity: field?.entity ?? 'card',
+    isList: field?.isList ?? false,
+    ...(field?.node ? { node: field.node } : {}),
+    ...(value ? { value } : {}),
+  });
+  const counts = fn === 'count' || fn === 'distinct';
+  const standard = p === undefined ? fn : `${fn}_${p}`;
+  planning.addColumn(path, {
+    name: as ?? (given ? `${standard}(${given})` : standard),
+    type: counts ? 'number' : (field?.type ?? 'number'),
+    ...(field ? { shows: field.shows } : {}),
+    ...(field?.unit && !counts ? { unit: field.unit } : {}),
+  });
+}
+
+/** The conditions on measures; none while the query has other errors. */
+function planHaving(planning: Planning, conditions: ReportQuery['having']): QueryPlan['having'] {
+  const { columns, dimensions } = planning;
+  if (planning.errors.length > 0) return [];
+  return conditions.flatMap(({ column, op, value }, n): QueryPlan['having'] => {
+    const at = columns.findIndex(({ name }) => name === column);
+    const measure = at - dimensions.length;
+    if (measure < 0) {
+      planning.fault(`having.${n}.column`, 'unknown_column', `no measure has the name "${column}"`);
+    } else if (columns[at]!.type !== 'number') {
+      planning.fault(`having.${n}.column`, 'no_number', `"${column}" is no number`);
+    } else return [{ measure, op: op === '!=' ? '<>' : op, value }];
+    return [];
+  });
+}
+
+/** The order; none while the query has other errors. */
+function planSort(planning: Planning, items: ReportQuery['sort']): QueryPlan['sort'] {
+  if (planning.errors.length > 0) return [];
+  return items.flatMap(({ column, dir }, n): QueryPlan['sort'] => {
+    const at = planning.columns.findIndex(({ name }) => name === column);
+    if (at >= 0) return [{ column: at, dir }];
+    planning.fault(`sort.${n}.column`, 'unknown_column', `no column has the name "${column}"`);
+    return [];
+  });
+}
+
+/** @throws EstateError `forbidden` naming the permission that a field needs. */
+function requireFields({ caller }: Ctx, fields: readonly QueryField[]): void {
+  if (fields.some(({ relations }) => relations)) requirePermission(caller, 'relations.view');
+  if (fields.some(({ people }) => people)) requirePermission(caller, 'stakeholders.view');
+  if (fields.some(({ cost }) => cost)) requirePermission(caller, 'costs.view');
 }
 
 /** The cards that count, at whichever end of a relation. */
@@ -227,41 +259,28 @@ function activeCards(ctx: Ctx): Fragment {
   return { sql: `c.status = 'ACTIVE' and (${visible.sql})`, bindings: visible.bindings, total: false };
 }
 
-/** Runs it; the faults that it throws are added under the path instead. Other refusals pass. */
-async function attempt<T>(
-  run: () => Promise<T>,
-  errors: FieldError[],
-  path?: string,
-): Promise<T | undefined> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof EstateError) || !error.errors) throw error;
-    errors.push(...error.errors.map((known) => ({ ...known, field: path ?? known.field })));
-    return undefined;
-  }
-}
-
-type Fault = (field: string, code: string, message: string) => void;
-
 function dimensionValue(
   dimension: QueryDimension,
   field: QueryField,
   path: string,
-  fault: Fault,
+  planning: Planning,
 ): Pick<NodeValue, 'value' | 'type'> | undefined {
   const { value, type } = field;
   if (!value) {
-    fault(`${path}.field`, 'no_value', 'ends at a relation: name a field of it, such as `.target.name`');
+    planning.fault(
+      `${path}.field`,
+      'no_value',
+      'ends at a relation: name a field of it, such as `.target.name`',
+    );
     return undefined;
   }
   if (dimension.at !== undefined && !/(^|\.)phase$/.test(dimension.field.trim())) {
-    fault(`${path}.at`, 'not_offered', 'is only offered with the field "phase"');
+    planning.fault(`${path}.at`, 'not_offered', 'is only offered with the field "phase"');
     return undefined;
   }
   if (!dimension.bucket) return { value, type };
   if (type !== 'date' && type !== 'datetime') {
-    fault(`${path}.bucket`, 'not_offered', 'is only offered for dates and timestamps');
+    planning.fault(`${path}.bucket`, 'not_offered', 'is only offered for dates and timestamps');
     return undefined;
   }
   return { value: bucketed(value, type, dimension.bucket), type: 'key' };
@@ -272,32 +291,32 @@ function checkMeasure(
   { fn, field: given, p }: QueryMeasure,
   field: QueryField | undefined,
   path: string,
-  fault: Fault,
+  planning: Planning,
 ): boolean {
   if (given === undefined) {
-    if (fn !== 'count') fault(`${path}.field`, 'required', `"${fn}" needs a field`);
-    else if (p !== undefined) fault(`${path}.p`, 'not_offered', 'is only offered with "percentile"');
+    if (fn !== 'count') planning.fault(`${path}.field`, 'required', `"${fn}" needs a field`);
+    else if (p !== undefined) planning.fault(`${path}.p`, 'not_offered', 'is only offered with "percentile"');
     return fn === 'count' && p === undefined;
   }
   if ((fn === 'percentile') !== (p !== undefined)) {
-    if (p === undefined) fault(`${path}.p`, 'required', '"percentile" needs p, from 0 to 1');
-    else fault(`${path}.p`, 'not_offered', 'is only offered with "percentile"');
+    if (p === undefined) planning.fault(`${path}.p`, 'required', '"percentile" needs p, from 0 to 1');
+    else planning.fault(`${path}.p`, 'not_offered', 'is only offered with "percentile"');
     return false;
   }
   if (fn === 'count') return true;
   if (!field?.value) {
-    fault(`${path}.field`, 'no_value', 'ends at a relation, which can only be counted');
+    planning.fault(`${path}.field`, 'no_value', 'ends at a relation, which can only be counted');
     return false;
   }
   if (NUMERIC.has(fn) && field.type !== 'number') {
-    fault(`${path}.field`, 'no_number', `"${fn}" needs a field of numbers`);
+    planning.fault(`${path}.field`, 'no_number', `"${fn}" needs a field of numbers`);
     return false;
   }
   if (
     (fn === 'min' || fn === 'max') &&
     (field.isList || !['number', 'date', 'datetime'].includes(field.type))
   ) {
-    fault(`${path}.field`, 'not_ordered', `"${fn}" needs a field of numbers, dates or timestamps`);
+    planning.fault(`${path}.field`, 'not_ordered', `"${fn}" needs a field of numbers, dates or timestamps`);
     return false;
   }
   return true;

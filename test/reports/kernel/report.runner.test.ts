@@ -1,7 +1,7 @@
 // @redis
 import { expect, it } from 'vitest';
 import { createMemoryCache } from '../../../platform/cache.ts';
-import { createReportRunner } from '../../../reports/kernel/report.runner.ts';
+import { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import type { Report } from '../../../reports/kernel/report.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
@@ -23,7 +23,7 @@ it('an answer too large to be kept is computed once for all processes that ask f
   } as unknown as Report;
   const question = { report, params: {}, cards: { sql: 'true', bindings: [] }, filtered: false };
   const ctx = await t.ctx();
-  const processes = [1, 2, 3].map(() => createReportRunner(cache, true));
+  const processes = [1, 2, 3].map(() => new ReportRunner(cache, true));
   const answers = await Promise.all(
     processes.map((runner) => runner.run(ctx, runner.name(ctx, new Map(), question), question)),
   );
@@ -40,7 +40,7 @@ it('more questions at once than there are connections are all answered', async (
     compute: async () => '{"some":"thing"}',
   } as unknown as Report;
   const ctx = await t.ctx();
-  const runner = createReportRunner(cache, true);
+  const runner = new ReportRunner(cache, true);
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, n) => {
       const question = { report, params: { n }, cards: { sql: 'true', bindings: [] }, filtered: false };

@@ -25,7 +25,7 @@ export interface Aliases {
 
 /** A whole expression, as in `$filter`. @throws EstateError that says where the text cannot be read. */
 export function parseFilter(text: string, option: string, aliases: Aliases): Expr {
-  const reader = createReader(text, option, aliases, { depth: 0, parts: 0 });
+  const reader = new Reader(text, option, aliases);
   const expr = reader.expression();
   reader.end();
   return expr;
@@ -33,7 +33,7 @@ export function parseFilter(text: string, option: string, aliases: Aliases): Exp
 
 /** The items of `$orderby`. */
 export function parseOrderBy(text: string, option: string, aliases: Aliases): OrderItem[] {
-  const reader = createReader(text, option, aliases, { depth: 0, parts: 0 });
+  const reader = new Reader(text, option, aliases);
   const items: OrderItem[] = [];
   do {
     const expr = reader.expression();
@@ -51,103 +51,117 @@ interface Spent {
   parts: number;
 }
 
-function createReader(text: string, option: string, aliases: Aliases, spent: Spent) {
-  const tokens = tokensOf(text, option);
-  let place = 0;
-  const next = () => tokens[place]!;
-  const after = () => tokens[place + 1] ?? tokens.at(-1)!;
-  const take = () => {
-    const token = tokens[place]!;
-    place += 1;
+const isWord = (token: Token, word: string) => token.kind === 'name' && token.text.toLowerCase() === word;
+const isMark = (token: Token, mark: string) => token.kind === 'mark' && token.text === mark;
+
+/** Reads an expression; the methods are the rules of the grammar. */
+class Reader {
+  readonly #tokens: Token[];
+  readonly #option: string;
+  readonly #aliases: Aliases;
+  readonly #spent: Spent;
+  #place = 0;
+
+  constructor(text: string, option: string, aliases: Aliases, spent: Spent = { depth: 0, parts: 0 }) {
+    this.#tokens = tokensOf(text, option);
+    this.#option = option;
+    this.#aliases = aliases;
+    this.#spent = spent;
+  }
+
+  get #next(): Token {
+    return this.#tokens[this.#place]!;
+  }
+  #take(): Token {
+    const token = this.#next;
+    this.#place += 1;
     return token;
-  };
-  const isWord = (token: Token, word: string) => token.kind === 'name' && token.text.toLowerCase() === word;
-  const isMark = (token: Token, mark: string) => token.kind === 'mark' && token.text === mark;
-  const fail = (wanted: string, token = next()): Error =>
-    invalidQuery(
-      option,
-      `${wanted} was expected${token.kind === 'end' ? ' at the end' : ` in place of "${token.text}"`}`,
-      token.at,
-    );
-
-  function takeMark(mark: string): boolean {
-    if (!isMark(next(), mark)) return false;
-    place += 1;
-    return true;
   }
-  function needMark(mark: string): void {
-    if (!takeMark(mark)) throw fail(`"${mark}"`);
-  }
-  function takeWord(word: string): boolean {
-    if (!isWord(next(), word)) return false;
-    place += 1;
-    return true;
-  }
-  function end(): void {
-    if (next().kind !== 'end') throw fail('the end');
+  #fail(wanted: string, token = this.#next): Error {
+    const found = token.kind === 'end' ? ' at the end' : ` in place of "${token.text}"`;
+    return invalidQuery(this.#option, `${wanted} was expected${found}`, token.at);
   }
 
-  function deeper<T>(work: () => T): T {
-    spent.depth += 1;
-    if (spent.depth > DEEPEST) throw invalidQuery(option, 'is nested too deeply', next().at);
+  takeMark(mark: string): boolean {
+    if (!isMark(this.#next, mark)) return false;
+    this.#place += 1;
+    return true;
+  }
+  #needMark(mark: string): void {
+    if (!this.takeMark(mark)) throw this.#fail(`"${mark}"`);
+  }
+  takeWord(word: string): boolean {
+    if (!isWord(this.#next, word)) return false;
+    this.#place += 1;
+    return true;
+  }
+  end(): void {
+    if (this.#next.kind !== 'end') throw this.#fail('the end');
+  }
+
+  #deeper<T>(work: () => T): T {
+    this.#spent.depth += 1;
+    if (this.#spent.depth > DEEPEST) throw invalidQuery(this.#option, 'is nested too deeply', this.#next.at);
     const result = work();
-    spent.depth -= 1;
+    this.#spent.depth -= 1;
     return result;
   }
-  function counted(expr: Expr): Expr {
-    spent.parts += 1;
-    if (spent.parts > MOST_PARTS) throw invalidQuery(option, 'has too many parts', expr.at);
+  #counted(expr: Expr): Expr {
+    this.#spent.parts += 1;
+    if (this.#spent.parts > MOST_PARTS) throw invalidQuery(this.#option, 'has too many parts', expr.at);
     return expr;
   }
 
-  const expression = (): Expr => deeper(() => level(0));
+  expression(): Expr {
+    return this.#deeper(() => this.#level(0));
+  }
 
-  function level(n: number): Expr {
+  #level(n: number): Expr {
     const operators = levels[n];
-    if (!operators) return unary();
-    let left = level(n + 1);
+    if (!operators) return this.#unary();
+    let left = this.#level(n + 1);
     for (;;) {
-      const token = next();
+      const token = this.#next;
       const operator = operators.find((word) => isWord(token, word));
       if (!operator) return left;
-      place += 1;
-      left = counted({ kind: 'binary', operator, left, right: level(n + 1), at: token.at });
+      this.#place += 1;
+      left = this.#counted({ kind: 'binary', operator, left, right: this.#level(n + 1), at: token.at });
     }
   }
 
-  function unary(): Expr {
-    const token = next();
-    if (isWord(token, 'not') && !isMark(after(), '/')) {
-      place += 1;
-      return counted({ kind: 'not', operand: deeper(unary), at: token.at });
+  #unary(): Expr {
+    const token = this.#next;
+    if (isWord(token, 'not') && !isMark(this.#tokens[this.#place + 1] ?? token, '/')) {
+      this.#place += 1;
+      return this.#counted({ kind: 'not', operand: this.#deeper(() => this.#unary()), at: token.at });
     }
     if (isMark(token, '-')) {
-      place += 1;
-      return counted({ kind: 'negative', operand: deeper(unary), at: token.at });
+      this.#place += 1;
+      return this.#counted({ kind: 'negative', operand: this.#deeper(() => this.#unary()), at: token.at });
     }
-    const left = primary();
-    if (takeWord('in')) return counted({ kind: 'in', left, items: list(), at: token.at });
-    if (isWord(next(), 'has'))
-      throw notOffered(option, 'has is not offered: no property is of an enumeration', next().at);
+    const left = this.#primary();
+    if (this.takeWord('in')) return this.#counted({ kind: 'in', left, items: this.#list(), at: token.at });
+    if (isWord(this.#next, 'has'))
+      throw notOffered(this.#option, 'has is not offered: no property is of an enumeration', this.#next.at);
     return left;
   }
 
-  function list(): Expr[] {
-    needMark('(');
+  #list(): Expr[] {
+    this.#needMark('(');
     const items: Expr[] = [];
-    if (takeMark(')')) return items;
-    do items.push(expression());
-    while (takeMark(','));
-    needMark(')');
+    if (this.takeMark(')')) return items;
+    do items.push(this.expression());
+    while (this.takeMark(','));
+    this.#needMark(')');
     return items;
   }
 
-  function primary(): Expr {
-    const token = take();
+  #primary(): Expr {
+    const token = this.#take();
     const { text: word, at } = token;
     switch (token.kind) {
       case 'string':
-        return counted({
+        return this.#counted({
           kind: 'literal',
           type: 'string',
           value: word.slice(1, -1).replaceAll("''", "'"),
@@ -158,115 +172,123 @@ function createReader(text: string, option: string, aliases: Aliases, spent: Spe
       case 'date':
       case 'integer':
       case 'decimal':
-        return counted({ kind: 'literal', type: token.kind, value: word, at });
+        return this.#counted({ kind: 'literal', type: token.kind, value: word, at });
       case 'alias':
-        return alias(word, at);
+        return this.#alias(word, at);
       case 'system':
-        if (word.toLowerCase() === '$it') return itself(at);
-        throw notOffered(option, `${word} is not offered here`, at);
+        if (word.toLowerCase() === '$it') return this.#itself(at);
+        throw notOffered(this.#option, `${word} is not offered here`, at);
       case 'mark':
         if (word === '(') {
-          const inner = expression();
-          needMark(')');
+          const inner = this.expression();
+          this.#needMark(')');
           return inner;
         }
-        throw fail('an expression', token);
+        throw this.#fail('an expression', token);
       case 'name':
-        return named(token);
+        return this.#named(token);
       default:
-        throw fail('an expression', token);
+        throw this.#fail('an expression', token);
     }
   }
 
-  function alias(name: string, at: number): Expr {
-    const given = aliases.texts.get(name);
+  #alias(name: string, at: number): Expr {
+    const given = this.#aliases.texts.get(name);
     // an alias that is given no value is null (OData URL conventions, 5.3)
-    if (given === undefined) return counted({ kind: 'literal', type: 'null', value: null, at });
-    return deeper(() => {
-      const reader = createReader(given, name, aliases, spent);
+    if (given === undefined) return this.#counted({ kind: 'literal', type: 'null', value: null, at });
+    return this.#deeper(() => {
+      const reader = new Reader(given, name, this.#aliases, this.#spent);
       const expr = reader.expression();
       reader.end();
       return expr;
     });
   }
 
-  function itself(at: number): Expr {
-    needMark('/');
-    const token = take();
-    if (token.kind !== 'name') throw fail('a name', token);
-    return path([{ name: token.text, at }]);
+  #itself(at: number): Expr {
+    this.#needMark('/');
+    const token = this.#take();
+    if (token.kind !== 'name') throw this.#fail('a name', token);
+    return this.#path([{ name: token.text, at }]);
   }
 
-  function named(token: Token): Expr {
+  #named(token: Token): Expr {
     const { text: word, at } = token;
     const lower = word.toLowerCase();
-    if (isMark(next(), '(')) {
-      if (word.includes('.')) throw notOffered(option, `the function ${word} is not offered`, at);
+    if (isMark(this.#next, '(')) {
+      if (word.includes('.')) throw notOffered(this.#option, `the function ${word} is not offered`, at);
       return lower === 'cast' || lower === 'isof'
-        ? cast(lower, at)
-        : counted({ kind: 'call', name: lower, args: list(), at });
+        ? this.#cast(lower, at)
+        : this.#counted({ kind: 'call', name: lower, args: this.#list(), at });
     }
-    if (!isMark(next(), '/')) {
-      if (lower === 'null') return counted({ kind: 'literal', type: 'null', value: null, at });
+    if (!isMark(this.#next, '/')) {
+      if (lower === 'null') return this.#counted({ kind: 'literal', type: 'null', value: null, at });
       if (lower === 'true' || lower === 'false') {
-        return counted({ kind: 'literal', type: 'boolean', value: lower === 'true', at });
+        return this.#counted({ kind: 'literal', type: 'boolean', value: lower === 'true', at });
       }
-      if (word === 'NaN' || word === 'INF') throw notOffered(option, `${word} is not offered`, at);
+      if (word === 'NaN' || word === 'INF') throw notOffered(this.#option, `${word} is not offered`, at);
     }
-    return path([{ name: word, at }]);
+    return this.#path([{ name: word, at }]);
   }
 
-  function cast(name: string, at: number): Expr {
-    if (name === 'isof') throw notOffered(option, 'isof is not offered: no type is derived from another', at);
-    needMark('(');
-    const operand = expression();
-    needMark(',');
-    const type = take();
-    if (type.kind !== 'name') throw fail('a type', type);
-    needMark(')');
-    return counted({ kind: 'cast', operand, type: type.text, at });
+  #cast(name: string, at: number): Expr {
+    if (name === 'isof')
+      throw notOffered(this.#option, 'isof is not offered: no type is derived from another', at);
+    this.#needMark('(');
+    const operand = this.expression();
+    this.#needMark(',');
+    const type = this.#take();
+    if (type.kind !== 'name') throw this.#fail('a type', type);
+    this.#needMark(')');
+    return this.#counted({ kind: 'cast', operand, type: type.text, at });
   }
 
-  function path(steps: PathStep[]): Expr {
+  #path(steps: PathStep[]): Expr {
     const { at } = steps[0]!;
-    while (takeMark('/')) {
-      const token = take();
-      if (token.kind === 'system' && token.text.toLowerCase() === '$count') return count(steps, at);
-      if (token.kind !== 'name') throw fail('a name', token);
+    while (this.takeMark('/')) {
+      const token = this.#take();
+      if (token.kind === 'system' && token.text.toLowerCase() === '$count') return this.#count(steps, at);
+      if (token.kind !== 'name') throw this.#fail('a name', token);
       const lower = token.text.toLowerCase();
-      if ((lower === 'any' || lower === 'all') && isMark(next(), '(')) return lambda(lower, steps, at);
+      if ((lower === 'any' || lower === 'all') && isMark(this.#next, '('))
+        return this.#lambda(lower, steps, at);
       if (token.text.includes('.'))
-        throw notOffered(option, 'casts in paths are not offered: no type is derived', token.at);
+        throw notOffered(this.#option, 'casts in paths are not offered: no type is derived', token.at);
       steps.push({ name: token.text, at: token.at });
     }
-    return counted({ kind: 'path', steps, at });
+    return this.#counted({ kind: 'path', steps, at });
   }
 
-  function lambda(quantifier: 'any' | 'all', steps: PathStep[], at: number): Expr {
-    needMark('(');
-    if (takeMark(')')) {
-      if (quantifier === 'all') throw invalidQuery(option, 'all needs a condition', at);
-      return counted({ kind: 'lambda', quantifier, steps, variable: undefined, predicate: undefined, at });
+  #lambda(quantifier: 'any' | 'all', steps: PathStep[], at: number): Expr {
+    this.#needMark('(');
+    if (this.takeMark(')')) {
+      if (quantifier === 'all') throw invalidQuery(this.#option, 'all needs a condition', at);
+      return this.#counted({
+        kind: 'lambda',
+        quantifier,
+        steps,
+        variable: undefined,
+        predicate: undefined,
+        at,
+      });
     }
-    const variable = take();
-    if (variable.kind !== 'name' || variable.text.includes('.')) throw fail('a variable', variable);
-    needMark(':');
-    const predicate = expression();
-    needMark(')');
-    return counted({ kind: 'lambda', quantifier, steps, variable: variable.text, predicate, at });
+    const variable = this.#take();
+    if (variable.kind !== 'name' || variable.text.includes('.')) throw this.#fail('a variable', variable);
+    this.#needMark(':');
+    const predicate = this.expression();
+    this.#needMark(')');
+    return this.#counted({ kind: 'lambda', quantifier, steps, variable: variable.text, predicate, at });
   }
 
-  function count(steps: PathStep[], at: number): Expr {
+  #count(steps: PathStep[], at: number): Expr {
     let filter: Expr | undefined;
-    if (takeMark('(')) {
-      const token = take();
-      if (!/^\$?filter$/i.test(token.text)) throw notOffered(option, `$count takes $filter alone`, token.at);
-      needMark('=');
-      filter = expression();
-      needMark(')');
+    if (this.takeMark('(')) {
+      const token = this.#take();
+      if (!/^\$?filter$/i.test(token.text))
+        throw notOffered(this.#option, `$count takes $filter alone`, token.at);
+      this.#needMark('=');
+      filter = this.expression();
+      this.#needMark(')');
     }
-    return counted({ kind: 'count', steps, filter, at });
+    return this.#counted({ kind: 'count', steps, filter, at });
   }
-
-  return { expression, end, takeMark, takeWord };
 }
