@@ -1,6 +1,7 @@
 import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
 import { JobInterrupted, type JobProcessor } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { processesRuns } from '../../../workers/itsm-run.ts';
 import { createRunner } from '../../../workers/runner.ts';
@@ -22,6 +23,8 @@ export interface Driver {
   clock: VirtualClock;
   /** Begins a run and carries it on until it has ended, or its job has failed for good. */
   run(world: Parts, mappingId: string, how?: { complete?: boolean; kills?: Kill[] }): Promise<Ended>;
+  /** Undoes a run, and carries that on as long. */
+  undo(world: Parts, runId: string, kills: Kill[]): Promise<Ended>;
   close(): Promise<void>;
 }
 
@@ -30,21 +33,23 @@ export function createDriver(services: Services, clock: VirtualClock, page: numb
   let kills: Kill[] = [];
   const processor = mortal(processesRuns({ clock, page }), () => kills.shift());
   const runner = createRunner({ services, leases, processors: [processor] });
+  const finish = async (world: Parts, id: string, given: Kill[]): Promise<Ended> => {
+    kills = [...given];
+    const { job_id } = await services.db('itsm_runs').where({ id }).first('job_id');
+    for (;;) {
+      const job = await services.db('jobs').where({ id: job_id }).first('status', 'attempt', 'failures');
+      if (job.status !== 'queued') return await readRun(world, id);
+      // what the queue would wait before it tries again
+      if (job.failures > 0)
+        clock.advance(Math.min(2 ** job.failures, itsmRunJob.longestWaitSeconds!) * 1_000);
+      await runner.run({ id: job_id, attempt: job.attempt });
+    }
+  };
   return {
     clock,
-    async run(world, mappingId, { kills: given = [], ...how } = {}) {
-      kills = [...given];
-      const id = await begin(world, mappingId, how);
-      const { job_id } = await services.db('itsm_runs').where({ id }).first('job_id');
-      for (;;) {
-        const job = await services.db('jobs').where({ id: job_id }).first('status', 'attempt', 'failures');
-        if (job.status !== 'queued') return await readRun(world, id);
-        // what the queue would wait before it tries again
-        if (job.failures > 0)
-          clock.advance(Math.min(2 ** job.failures, itsmRunJob.longestWaitSeconds!) * 1_000);
-        await runner.run({ id: job_id, attempt: job.attempt });
-      }
-    },
+    run: async (world, mappingId, { kills: given = [], ...how } = {}) =>
+      await finish(world, await begin(world, mappingId, how), given),
+    undo: async (world, runId, given) => await finish(world, await undoRun(world.ctx, runId), given),
     close: () => leases.destroy(),
   };
 }

@@ -107,6 +107,21 @@ const oftenThere: RelationAct[] = [
 ];
 const all: RelationAct[] = [...oftenThere, relationActs.removeRecord];
 
+/** How often a run is undone instead of another being made. */
+const UNDO = 0.15;
+
+/** The last completed runs of a mapping that can be undone, the newest first. */
+async function undoableRuns({ services: { db } }: World, mappingId: string): Promise<string[]> {
+  const { rows } = await db.raw(
+    `select id from itsm_runs r where mapping_id = ? and status = 'completed'
+       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'applied')
+       and not exists (select from itsm_runs u where u.undo_of = r.id and u.status = 'completed')
+     order by id desc limit 3`,
+    [mappingId],
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
 /** Worlds in which relations of a few things are kept in step by runs that end in the middle. */
 export interface RelationHistories {
   parts: Parts;
@@ -150,6 +165,15 @@ async function liveRelations(histories: RelationHistories, seed: number): Promis
     if (ended.run.status !== 'completed') log.push(`  ${ended.run.status}: ${ended.run.error_message}`);
     return ended;
   };
+  /** Undoes one of the last runs; the next run proposes again what it had applied. */
+  const undo = async (key: 'component' | 'application', kills: Kill[]): Promise<void> => {
+    const ids = await undoableRuns(world, world.mappings[key]);
+    if (ids.length === 0) return;
+    const id = pick(random, ids);
+    log.push(`undo of run ${ids.indexOf(id)} before the newest of ${key}, killed ${kills.length} times`);
+    const { run: ended } = await driver.undo(world, id, kills);
+    if (ended.status !== 'completed') throw doubt(`undo ${ended.status}: ${ended.error_message}`);
+  };
   try {
     for (let step = 0; step < STEPS; step += 1) {
       clock.advance(pick(random, [0, 5_000, 40_000, 600_000]));
@@ -170,7 +194,8 @@ async function liveRelations(histories: RelationHistories, seed: number): Promis
         },
       }));
       const key = random() < 0.2 ? 'component' : 'application';
-      await run(key, random() < 0.2, kills);
+      if (random() < UNDO) await undo(key, kills);
+      else await run(key, random() < 0.2, kills);
       world.instance.repeats = undefined;
     }
     world.instance.store.skew = 0;
