@@ -195,7 +195,7 @@ describe('relations to records of a mapping that is paused', () => {
       expect(waits.stats).toMatchObject({ planned: {}, relations_waiting: 3 });
       const log = await admin.get(`${syncBase}/sync/runs/${waits.id}/log`);
       const lines = log.body.items.filter(({ message }: { message: string }) =>
-        message.startsWith('3 relations wait for mappings that are paused or cannot run: BusinessCapability'),
+        message.startsWith('Mappings that are paused or cannot run block 3 relations: BusinessCapability'),
       );
       told.push(lines.length);
     }
