@@ -152,8 +152,12 @@ export async function whileAwake<T>(trx: Knex.Transaction, work: () => Promise<T
 /** The SQLSTATE of a lock that was not granted in time. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-// serialisation failure, deadlock, and time-outs of transactions, which end none that has committed
-const RETRYABLE = new Set(['40001', '40P01', '25P03', '25P04']);
+/** The SQLSTATE of a row that names another which does not exist, as it was deleted meanwhile. */
+export const FOREIGN_KEY_VIOLATION = '23503';
+
+// serialisation failure, deadlock, and time-outs of transactions, which end none that has committed; and a row that was
+// deleted after it was read, which the next attempt sees
+const RETRYABLE = new Set(['40001', '40P01', '25P03', '25P04', FOREIGN_KEY_VIOLATION]);
 
 /** Of the driver for a statement that it does not send, as the connection was lost before. */
 const NOT_SENT = /connection error and is not queryable/;

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
 import { survivorOf } from '../../domain/inventory/cards/merge/merge.redirect.ts';
 import { withMissingScope } from '../../domain/kernel/permissions/policy.ts';
-import { isConnectionLoss } from '../../platform/database.ts';
+import { FOREIGN_KEY_VIOLATION, isConnectionLoss, sqlState } from '../../platform/database.ts';
 import {
   type ErrorCode,
   EstateError,
@@ -23,7 +23,7 @@ const RETRY_SECONDS = '2';
 /** Turns every failure into problem details (RFC 9457); what is not expected is logged and answered without detail. */
 export function registerProblems(app: App): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const given = await ofMerged(request, toEstateError(error));
+    const given = await ofMerged(request, await ofDeleted(request, toEstateError(error)));
     const known = request.ctx ? withMissingScope(request.ctx.caller, given) : given;
     if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
     if (known.code === 'unavailable' || known.code === 'storage_full')
@@ -136,17 +136,28 @@ async function ofMerged(request: FastifyRequest, error: EstateError): Promise<Es
   const [path, query] = request.url.split('?');
   const parts = path!.split('/');
   const place = parts.findIndex((part) => part.toLowerCase() === subject.id.toLowerCase());
-  if (place < 0) return error;
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (reads && place < 0) return error;
   const survivor_id = await survivorOf(request.ctx, subject.id);
   if (survivor_id === undefined) return error;
   const location = `${parts.with(place, survivor_id).join('/')}${query === undefined ? '' : `?${query}`}`;
-  const reads = request.method === 'GET' || request.method === 'HEAD';
   return new EstateError(
     reads ? 'merged' : 'merged_card',
     `The card ${subject.id} was merged into ${survivor_id}.`,
     // a merge can be undone: nobody is to remember the way
     { extra: { survivor_id }, ...(reads ? { headers: { location, 'cache-control': 'no-store' } } : {}) },
   );
+}
+
+/** A write that names a row which was deleted while it ran: the caller's own account, or something else. */
+async function ofDeleted(request: FastifyRequest, error: EstateError): Promise<EstateError> {
+  const { cause } = error;
+  if (sqlState(cause) !== FOREIGN_KEY_VIOLATION || !request.ctx) return error;
+  const { db, caller } = request.ctx;
+  const known = caller.userId === null || (await db('users').where({ id: caller.userId }).first('id'));
+  return known
+    ? new EstateError('conflict', 'Something that the request names was deleted meanwhile.', { cause })
+    : new EstateError('unauthorized', 'The account was deleted.', { cause });
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {

@@ -28,7 +28,15 @@ export async function checkedPeople(
   fieldOf: (n: number) => string,
 ): Promise<string[]> {
   const ids = userIds.map((id) => id.toLowerCase());
-  const active = new Set(await work.sql('users').whereIn('id', ids).where({ is_active: true }).pluck('id'));
+  const active = new Set(
+    await work
+      .sql('users')
+      .whereIn('id', ids)
+      .where({ is_active: true })
+      .orderBy('id')
+      .forKeyShare()
+      .pluck('id'),
+  );
   const errors: FieldError[] = [];
   for (const [n, id] of ids.entries()) {
     const field = fieldOf(n);

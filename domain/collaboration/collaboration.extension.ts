@@ -28,6 +28,7 @@ import { stakeholderEvent } from './stakeholders/stakeholders.events.ts';
 import { undoStakeholder } from './stakeholders/stakeholders.undo.ts';
 import { todosDueJob } from './todos/todos.due.job.ts';
 import { todoEvent } from './todos/todos.events.ts';
+import { unassignTodos } from './todos/todos.system.ts';
 import { APPROVAL_TOPIC, signatureTopics } from './todos/todos.topics.ts';
 
 const documentsRight = needs({ app: 'documents.manage', card: 'card.manage_documents' });
@@ -157,6 +158,10 @@ async function deleteStakeholdersOfCards(work: Work, cards: ReadonlyMap<string, 
 }
 
 async function deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void> {
+  await unassignTodos(
+    work,
+    users.map(({ id }) => id),
+  );
   const names = new Map(users.map((user) => [user.id, user.display_name]));
   const deleted = await queryRows<DeletedCard & { row: StakeholderRow }>(
     work.sql,

@@ -17,13 +17,16 @@ export const itemText = (sql: Sql, spec: ListSpec, id: string): Promise<JsonText
 /** An id for a row that refers to itself. */
 export const newId = (sql: Sql): Promise<string> => queryValue(sql, 'select uuidv7()');
 
-/** @throws EstateError `validation_failed` naming the field for an unknown or deactivated user. */
+/**
+ * A user whom a row will name; the account is not deleted before the transaction has ended.
+ * @throws EstateError `validation_failed` naming the field for an unknown or deactivated user.
+ */
 export async function requireActiveUser(
   sql: Knex.Transaction,
   id: string,
   field: string,
 ): Promise<{ id: string; display_name: string }> {
-  const user = await sql('users').where({ id, is_active: true }).first('id', 'display_name');
+  const user = await sql('users').where({ id, is_active: true }).forKeyShare().first('id', 'display_name');
   if (!user) throw invalidField(field, 'unknown_user', 'is not an active user');
   return user;
 }

@@ -2,10 +2,10 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { type ReportPayload, reportJob } from '../../domain/exchange/exports/report.job.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { recordFile, storeContent } from '../../domain/kernel/files/files.store.ts';
+import { recordFile, rightsOfFile, storeContent } from '../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
-import { heldOf, may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { loadSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { inTransaction } from '../../platform/database.ts';
@@ -40,6 +40,13 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
   const report = reportNamed(name);
   if (report.permission !== 'login') requirePermission(ctx.caller, report.permission);
   report.check?.(ctx, params);
+  const rights = await rightsOfFile(
+    ctx,
+    ...(report.permission === 'login' ? [] : [report.permission]),
+    'inventory.view',
+    'relations.view',
+    'stakeholders.view',
+  );
   const question: ReportQuestion = {
     report,
     params,
@@ -57,13 +64,8 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     const day = new Date().toISOString().slice(0, 10);
     const file = await recordFile(sql, content, {
       name: `estate-${name}${table === undefined ? '' : `-${table}`}-${day}.${format}`,
+      ...rights,
       mediaType: fileMediaTypes[format],
-      ownerId: ctx.caller.userId,
-      withCosts: may(ctx.caller, 'costs.view'),
-      needs: [
-        ...(report.permission === 'login' ? [] : [report.permission]),
-        ...heldOf(ctx.caller, 'inventory.view', 'relations.view', 'stakeholders.view'),
-      ],
       // goes with its job
       expiresAt: null,
     });

@@ -81,3 +81,65 @@ it('keeps an administrator when two take each other away', async () => {
     expect(await db('users').where({ role: 'admin', is_active: true })).toHaveLength(1);
   }
 });
+
+it('leaves nothing to a user who is deleted meanwhile, and fails in no other way than that the user is unknown', async () => {
+  const admin = await apps[0].as('admin', 'keeper');
+  const card = (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() })).body.id;
+  const initiative = (await admin.post('/api/v1/cards', { type: 'Initiative', name: randomUUID() })).body.id;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const leaver = await apps[0].as('member', `leaver ${round}`);
+    const mine = { ...bearer(leaver.token) };
+    const api = (n: number) => apps[n % 2]!.anonymous;
+    const assigned = [
+      ['/risks', { title: randomUUID(), owner_id: leaver.userId }],
+      [`/cards/${card}/todos`, { description: 'Look', assigned_to: leaver.userId }],
+      [`/cards/${card}/stakeholders`, { user_id: leaver.userId, role: 'responsible' }],
+      [`/ppm/initiatives/${initiative}/tasks`, { title: 'Do', assignee_id: leaver.userId }],
+    ] as const;
+    const [deleted, ...answers] = await Promise.all([
+      api(0).delete(`/api/v1/users/${leaver.userId}`, undefined, bearer(admin.token)),
+      ...assigned.map(([url, body], n) => api(n).post(`/api/v1${url}`, body, bearer(admin.token))),
+      api(1).post(`/api/v1/favorites/${card}`, undefined, mine),
+      api(0).post('/api/v1/events/ticket', undefined, mine),
+    ]);
+    expect(deleted!.status).toBe(204);
+    for (const { status } of answers.slice(0, 4)) expect([201, 422]).toContain(status);
+    for (const { status } of answers.slice(4)) expect([200, 201, 204, 401]).toContain(status);
+    const { db } = apps[0].services;
+    const names = {
+      risks: 'owner_id',
+      todos: 'assigned_to',
+      stakeholders: 'user_id',
+      ppm_tasks: 'assignee_id',
+    };
+    for (const [table, column] of Object.entries(names)) {
+      expect(await db(table).where({ [column]: leaver.userId })).toEqual([]);
+    }
+  }
+});
+
+it('takes no more rows of an initiative than the limit, however many requests come at once', async () => {
+  const admin = await apps[0].as('admin', 'keeper');
+  const initiative = (await admin.post('/api/v1/cards', { type: 'Initiative', name: randomUUID() })).body.id;
+  const url = `/ppm/initiatives/${initiative}/reports`;
+  const report = {
+    report_date: '2026-01-01',
+    schedule_health: 'onTrack',
+    cost_health: 'onTrack',
+    scope_health: 'onTrack',
+  };
+  expect((await admin.post(`/api/v1${url}`, report)).status).toBe(201);
+  const { db } = apps[0].services;
+  await db.raw(
+    `insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health)
+     select card_id, report_date, schedule_health, cost_health, scope_health
+     from ppm_reports, generate_series(1, 996) where card_id = ?`,
+    [initiative],
+  );
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      apps[n % 2]!.anonymous.post(`/api/v1${url}`, report, bearer(admin.token)),
+    ),
+  );
+  expect(statuses(answers).sort()).toEqual([201, 201, 201, ...Array(9).fill(409)]);
+});

@@ -121,3 +121,25 @@ export async function closeSystemTodos(
     work.emit(todoEvent(card, row, written.get(row.id) ?? null));
   }
 }
+
+/** Deletes the open system to-dos of users who are deleted, and leaves their other unfinished ones to nobody. */
+export async function unassignTodos(work: Work, userIds: readonly string[]): Promise<void> {
+  const rows = await queryRows<{ before: TodoRow; after: TodoRow | null; card: TodoCard | null }>(
+    work.sql,
+    `with unfinished as (
+       select t.id from todos t where t.assigned_to = any(?::uuid[]) and t.status <> 'done' order by t.id for update
+     ), withdrawn as (
+       delete from todos t using unfinished u where t.id = u.id and t.is_system
+       returning to_jsonb(t) as before, null::jsonb as after, t.card_id
+     ), unassigned as (
+       update todos t set assigned_to = null, updated_at = clock_timestamp() from unfinished u
+       where t.id = u.id and not t.is_system
+       returning to_jsonb(old) as before, to_jsonb(new) as after, new.card_id
+     )
+     select w.before, w.after, case when c.id is not null then jsonb_build_object('id', c.id, 'type', c.type, 'name', c.name) end as card
+     from (select * from withdrawn union all select * from unassigned) w left join cards c on c.id = w.card_id
+     order by w.before ->> 'id'`,
+    [userIds],
+  );
+  for (const { before, after, card } of rows) work.emit(todoEvent(card, before, after));
+}

@@ -236,7 +236,9 @@ export async function checkTitleAndOwner(
   if (typeof values.owner_id !== 'string') return;
   const id = values.owner_id.toLowerCase();
   values.owner_id = id;
-  if (id === before?.owner_id || (await sql('users').where({ id, is_active: true }).first('id'))) return;
+  if (id === before?.owner_id) return;
+  // the account is not deleted before the risk names it
+  if (await sql('users').where({ id, is_active: true }).forKeyShare().first('id')) return;
   errors.push({ field: 'owner_id', code: 'unknown_user', message: 'is not an active user' });
 }
 

@@ -8,7 +8,7 @@ import { EstateError, isStorageFull, notFound } from '../../../platform/errors.t
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
-import { forbidden, may, requirePermission } from '../permissions/policy.ts';
+import { forbidden, heldOf, may, requirePermission } from '../permissions/policy.ts';
 
 /** What is known of a stored file besides its content. */
 export interface FileFacts {
@@ -21,6 +21,8 @@ export interface FileFacts {
   withCosts: boolean;
   /** The permissions by which its content was read: anyone who lacks one does not open it, its owner neither. */
   needs: readonly AppPermission[];
+  /** The ids of the owner's stakeholder roles by which its content was read: the owner who lost one does not open it. */
+  roles?: readonly string[];
   /** Null keeps it. */
   expiresAt: Date | null;
 }
@@ -42,6 +44,7 @@ interface FileRow {
   owner_id: string | null;
   with_costs: boolean;
   needs: AppPermission[];
+  roles: string[];
   expires_at: Date | null;
 }
 
@@ -81,6 +84,24 @@ export async function storeWritten<T>(
   }
 }
 
+/**
+ * The rights by which the caller reads what a file will contain. Called before the reading, so that a right that is lost
+ * meanwhile closes the file.
+ * @param permissions those which decide what the file contains.
+ */
+export async function rightsOfFile(
+  { db, caller }: Ctx,
+  ...permissions: AppPermission[]
+): Promise<Pick<FileFacts, 'ownerId' | 'withCosts' | 'needs' | 'roles'>> {
+  const byRole = !may(caller, 'inventory.view') || !may(caller, 'costs.view');
+  return {
+    ownerId: caller.userId,
+    withCosts: may(caller, 'costs.view'),
+    needs: heldOf(caller, ...permissions),
+    roles: byRole ? await db('stakeholders').where({ user_id: caller.userId }).pluck('id') : [],
+  };
+}
+
 /** Makes a stored content a file, with the caller's transaction. */
 export async function recordFile(sql: Sql, content: StoredContent, facts: FileFacts): Promise<StoredFile> {
   await sql('files').insert({
@@ -92,6 +113,7 @@ export async function recordFile(sql: Sql, content: StoredContent, facts: FileFa
     owner_id: facts.ownerId,
     with_costs: facts.withCosts,
     needs: [...facts.needs],
+    roles: [...(facts.roles ?? [])],
     expires_at: facts.expiresAt,
   });
   return { ...facts, ...content };
@@ -124,6 +146,7 @@ export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<Stor
   }
   if (row.with_costs && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
   for (const permission of row.needs) requirePermission(ctx.caller, permission);
+  if (row.roles.length > 0 && row.owner_id === ctx.caller.userId) await requireRoles(ctx, row.roles);
   return {
     id: row.id,
     name: row.name,
@@ -135,6 +158,18 @@ export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<Stor
     needs: row.needs,
     expiresAt: row.expires_at,
   };
+}
+
+/** @throws EstateError `forbidden` when a stakeholder role by which a file was made is lost, and nothing else shows it. */
+async function requireRoles(ctx: Ctx, roles: readonly string[]): Promise<void> {
+  const lacking = (['inventory.view', 'costs.view'] as const).find((one) => !may(ctx.caller, one));
+  if (lacking === undefined) return;
+  const held = await ctx
+    .db('stakeholders')
+    .where({ user_id: ctx.caller.userId })
+    .whereIn('id', roles)
+    .pluck('id');
+  if (held.length < roles.length) throw forbidden(lacking);
 }
 
 /**

@@ -43,7 +43,9 @@ export async function createPpm(
 ): Promise<JsonText> {
   requirePpmWriter(ctx);
   return await command(ctx, async (work) => {
-    const initiative = await lockFor(work, ctx, kind, initiativeId);
+    // alone where rows are counted, so that no two concurrent requests exceed the limit together
+    const alone = kind.exclusive || kind.limit !== undefined;
+    const initiative = await lockFor(work, ctx, kind, initiativeId, alone);
     return await insertPpm({ work, ctx, initiative }, kind, input);
   });
 }
@@ -114,8 +116,14 @@ export async function recordChange(
   scope.work.raise(PPM_TOPIC);
 }
 
-async function lockFor(work: Work, ctx: Ctx, kind: PpmKind, id: string): Promise<CardWithAccess> {
-  const initiative = await lockInitiative(work, ctx, id, kind.exclusive ?? false);
+async function lockFor(
+  work: Work,
+  ctx: Ctx,
+  kind: PpmKind,
+  id: string,
+  alone = kind.exclusive ?? false,
+): Promise<CardWithAccess> {
+  const initiative = await lockInitiative(work, ctx, id, alone);
   if (kind.costs && !seesCosts(ctx, initiative)) throw forbidden('costs.view');
   return initiative;
 }

@@ -10,13 +10,13 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
   recordFile,
+  rightsOfFile,
   type StoredContent,
   storeContent,
   storeWritten,
 } from '../../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { heldOf } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
@@ -94,22 +94,22 @@ export async function runQueryJob(
   const { ctx } = job;
   const { query, format } = job.payload;
   const plan = await planQuery(ctx, query);
+  const rights = await rightsOfFile(
+    ctx,
+    'reports.ea_dashboard',
+    'inventory.view',
+    'relations.view',
+    'stakeholders.view',
+  );
   const { content, groups, position } = await (format === 'svg'
     ? storePicture(job, services, plan)
     : storeGroups(job, services, plan, format));
   return await inTransaction(services.db, async (sql) => {
     const file = await recordFile(sql, content, {
+      ...rights,
       name: fileName(format),
       mediaType: fileMediaTypes[format],
-      ownerId: ctx.caller.userId,
       withCosts: plan.costs,
-      needs: heldOf(
-        ctx.caller,
-        'reports.ea_dashboard',
-        'inventory.view',
-        'relations.view',
-        'stakeholders.view',
-      ),
       // goes with its job
       expiresAt: null,
     });

@@ -11,10 +11,10 @@ import {
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { recordFile, storeContent } from '../../../domain/kernel/files/files.store.ts';
+import { recordFile, rightsOfFile, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { heldOf, may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
@@ -64,6 +64,7 @@ export async function runModelExport(
 ): Promise<JobResult> {
   const { ctx, payload } = job;
   requireRights(ctx, payload);
+  const rights = await rightsOfFile(ctx, 'inventory.export', 'relations.view', 'diagrams.view');
   return await withSnapshot(services.db, async (snapshot) => {
     const position = await snapshotPosition(snapshot);
     const counts = { elements: 0, relationships: 0, views: 0 };
@@ -73,11 +74,9 @@ export async function runModelExport(
     );
     return await inTransaction(services.db, async (sql) => {
       const file = await recordFile(sql, content, {
+        ...rights,
         name: `estate-model-${new Date().toISOString().slice(0, 10)}.xml`,
         mediaType: 'application/xml',
-        ownerId: ctx.caller.userId,
-        withCosts: may(ctx.caller, 'costs.view'),
-        needs: heldOf(ctx.caller, 'inventory.export', 'relations.view', 'diagrams.view'),
         expiresAt: null,
       });
       const done: JobResult = {

@@ -4,13 +4,13 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
   type FileFacts,
   recordFile,
+  rightsOfFile,
   type StoredContent,
   storeWritten,
 } from '../../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { heldOf, may } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
@@ -51,6 +51,7 @@ export async function makeExport(
   options: { signal: AbortSignal; onRows(rows: number, share: number): void },
 ): Promise<MadeExport> {
   const plan = await planExtraction(ctx, request);
+  const rights = await rightsOfFile(ctx, 'inventory.export', 'relations.view', 'stakeholders.view');
   return await withSnapshot(services.db, async (snapshot) => {
     const takenAt = new Date();
     const position = await snapshotPosition(snapshot, request.after);
@@ -72,10 +73,8 @@ export async function makeExport(
     return {
       content,
       facts: {
+        ...rights,
         mediaType: mediaTypes[request.format],
-        ownerId: ctx.caller.userId,
-        withCosts: may(ctx.caller, 'costs.view'),
-        needs: heldOf(ctx.caller, 'inventory.export', 'relations.view', 'stakeholders.view'),
         expiresAt: null,
       },
       written: { request, position, takenAt, tables: counted },

@@ -95,6 +95,26 @@ describe('GET /cards/export/csv', () => {
   });
 });
 
+it('gives a file no longer to its owner who lost a role that showed its cards and costs', async () => {
+  const admin = await t.as('admin');
+  await admin.post('/api/v1/roles', {
+    key: 'by_role',
+    label: 'By role',
+    permissions: { 'inventory.export': true },
+  });
+  const owner = await t.as('by_role');
+  const { body } = await admin.get('/api/v1/cards?type=Application&fields=id');
+  const role = { user_id: owner.userId, role: 'responsible' };
+  const given = await admin.post(`/api/v1/cards/${body.items[0].id}/stakeholders`, role);
+  const started = await owner.post('/api/v1/exports', { format: 'csv', types: ['Application'] });
+  await untilStatus(t.services, started.body.job_id, 'succeeded');
+  const url = `/api/v1/jobs/${started.body.job_id}/result`;
+  expect((await owner.get(url)).text).toMatch(/424\d/);
+  await admin.delete(`/api/v1/stakeholders/${given.body.id}`);
+  expect((await owner.get(url)).status).toBe(403);
+  expect((await admin.get(url)).status).toBe(200);
+});
+
 describe('stakeholders', () => {
   it('are no column for those who may not see them, and refused when they ask for it', async () => {
     const permissions = JSON.stringify({ 'inventory.view': true, 'inventory.export': true });
