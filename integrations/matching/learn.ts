@@ -150,9 +150,14 @@ export function oddsOf(
     if (similarities)
       for (let at = 0; at < bits.length; at++) bits[at]! += bitsAt(learned, similarities[at]!);
   }
-  const naming = aspects.filter(({ isNaming }) => isNaming).map(({ similarities }) => similarities);
+  const naming = aspects
+    .filter(({ isNaming }) => isNaming)
+    .map(({ similarities, isExact }) => ({
+      similarities,
+      least: isExact ? NEARLY_EQUAL / BINS : LEAST_NAMED,
+    }));
   const isNamed = (at: number) =>
-    naming.length === 0 || naming.some((similarities) => similarities[at]! >= LEAST_NAMED);
+    naming.length === 0 || naming.some(({ similarities, least }) => similarities[at]! >= least);
   return bits.map((bit, at) => (isNamed(at) ? Math.exp(Math.min(MOST_LOG_ODDS, bit * Math.LN2)) : 0));
 }
 

@@ -55,7 +55,7 @@ export interface Decision {
 type MatchClass = 'match' | 'possible' | 'no';
 
 /** What one aspect of a pair says. */
-interface Evidence {
+export interface Evidence {
   /** A field, or one of ALL_WORDS, ALL_CODES, and the rules of variants. */
   aspect: string;
   /** 0..1; 1 says that both are equal, null that one of them has no value. */

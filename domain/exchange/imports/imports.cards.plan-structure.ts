@@ -1,4 +1,5 @@
 import { siblingOf } from '../../inventory/cards/cards.unique.ts';
+import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
 import { MACRO } from '../../inventory/cards/rules/capability.ts';
 import { parentField } from './imports.cards.plan-parents.ts';
 import { type Planning, refuse } from './imports.planning.ts';
@@ -32,6 +33,7 @@ export async function settleStructure(planning: Planning): Promise<void> {
     await measureDepths(planning);
     failed += await refuseLoops(planning);
     if (failed > 0) continue;
+    failed += await refuseDepths(planning);
     failed += await refuseLevels(planning);
     failed += await refuseArchived(planning);
     failed += await refuseNames(planning);
@@ -127,6 +129,23 @@ function membersOfLoops(cards: Unreached[]): Unreached[] {
     if (left === 0 && parent) leaves.push(parent);
   }
   return [...byId.values()];
+}
+
+/** Fails rows that would lie below the deepest level of any hierarchy, or bring cards there. */
+async function refuseDepths(planning: Planning): Promise<number> {
+  return await refuse(
+    planning,
+    `with recursive below as (
+       select p.line, p.parent_by, p.card_id as id, d.depth, p.is_new
+       from plan_rows p join plan_depths d on d.id = p.card_id
+       where not p.failed and p.parent is not null and (p.is_new or ${moves})
+       union all
+       select b.line, b.parent_by, c.id, b.depth + 1, false from below b join cards c on c.parent_id = b.id
+       where not b.is_new and b.depth <= ${MAX_DEPTH}
+     )
+     select p.line, ${parentField}, 'too_deep', 'would lead below level ${MAX_DEPTH}'
+     from below p group by p.line, p.parent_by having max(p.depth) > ${MAX_DEPTH}`,
+  );
 }
 
 /** Fails capabilities that would lie too deep, with all that lies below them, and a Macro that is no root. */

@@ -7,7 +7,7 @@ import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { refuseHiddenCosts } from './cards.costs.ts';
 import { lockHierarchy, type StoredCard, writtenCard } from './cards.load.ts';
 import { insertCards, newIds, nothingFilled } from './cards.save.ts';
-import { requireParent } from './cards.tree.ts';
+import { belowDeepest, MAX_DEPTH, requireParent } from './cards.tree.ts';
 import { guardUnique } from './cards.unique.ts';
 import {
   checkLevel,
@@ -81,6 +81,7 @@ export function requireCreatable(
  * @throws EstateError `capability_too_deep`, `validation_failed`.
  */
 function takeLevel(type: CardType, values: CardValues, sent: unknown, { depth, underMacro }: Place): void {
+  if (depth > MAX_DEPTH) throw belowDeepest();
   if (!hasLevels(type)) return;
   const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
   if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);

@@ -5,6 +5,9 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { visibleCards } from './cards.visible.ts';
 import { hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';
 
+/** The levels that a hierarchy may have: a walk from a card to its root takes no more steps than this. */
+export const MAX_DEPTH = 100;
+
 /** How many cards below one may be taken along by archiving, deleting or moving it. */
 const MAX_DESCENDANTS = 10_000;
 
@@ -42,6 +45,10 @@ async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Pr
   }
   return rows;
 }
+
+/** The refusal of a card that would lie, or bring cards to lie, below the deepest level. */
+export const belowDeepest = (): EstateError =>
+  invalidField('parent_id', 'too_deep', `would lead below level ${MAX_DEPTH}`);
 
 /** The refusal of a card that would be its own ancestor. */
 function parentCycle(): EstateError {
@@ -89,7 +96,7 @@ export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, 
        select u.start, u.type, u.status, p.parent_id, p.level, u.depth + 1
        from up u cross join lateral (
          select c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c where c.id = u.at limit 1) p
-       where u.depth < ${MAX_DESCENDANTS}
+       where u.depth <= ${MAX_DEPTH}
      ) select start as id, type, status, depth, top from up where at is null`,
     [ids],
   );
@@ -165,7 +172,8 @@ interface Node {
  * The capability levels that differ once the hierarchy has changed: of the cards that change, and of all that lies
  * below them. Call it under the exclusive hierarchy lock.
  * @returns the new levels by card id.
- * @throws EstateError `parent_cycle`, `capability_too_deep`, `too_many_descendants`.
+ * @throws EstateError `parent_cycle`, `capability_too_deep`, `too_many_descendants`, `validation_failed` below the
+ * deepest level.
  */
 export async function levelsAfter(
   { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
@@ -186,12 +194,17 @@ export async function levelsAfter(
   }
 
   const placeOf = placesIn(tree, macros);
+  const heights = await heightsOf(
+    sql,
+    [...moved].flatMap(([id, parent]) => (parent === null ? [] : [id])),
+  );
   const levels = new Map<string, string>();
   for (const id of following) {
     const card = tree.get(id);
     if (!card || gone.has(id)) continue;
     const place = placeOf(card);
     if (place === undefined) throw parentCycle();
+    if (place.depth + (heights.get(id) ?? 0) > MAX_DEPTH) throw belowDeepest();
     if (!leveled.has(card.type)) continue;
     if (place.depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
     const level = levelAt(place);
@@ -254,10 +267,23 @@ async function below(sql: Sql, ids: string[], leveled: string[]): Promise<Node[]
   );
 }
 
-/** A walk to the top that takes more steps than this is taken for a loop. */
-const MAX_STEPS = 10_000;
+/** How many levels of cards lie below each card, as stored. */
+async function heightsOf(sql: Sql, ids: string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const rows = await queryRows<{ start: string; height: number }>(
+    sql,
+    `with recursive below as (
+       select q.id as start, q.id, 0 as height from unnest(?::uuid[]) q(id)
+       union all
+       select b.start, c.id, b.height + 1 from below b join cards c on c.parent_id = b.id
+       where b.height < ${MAX_DEPTH}
+     ) select start, max(height) as height from below group by start`,
+    [ids],
+  );
+  return new Map(rows.map(({ start, height }) => [start, height]));
+}
 
-/** @returns the ids of those moved cards that are now descendants of themselves. */
+/** @returns the ids of those moved cards that now lie below themselves, or deeper than any hierarchy. */
 export async function findLoops(sql: Sql, moved: string[]): Promise<Set<string>> {
   const ids = await queryColumn<string>(
     sql,
@@ -266,8 +292,8 @@ export async function findLoops(sql: Sql, moved: string[]): Promise<Set<string>>
        union all
        select u.start, p.parent_id, u.depth + 1
        from up u cross join lateral (select c.parent_id from cards c where c.id = u.at limit 1) p
-       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${MAX_STEPS}
-     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${MAX_STEPS})`,
+       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${MAX_DEPTH}
+     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${MAX_DEPTH})`,
     [moved],
   );
   return new Set(ids);

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { matchListsInSteps } from '../../matching/match.ts';
 import type {
+  Evidence,
   MatchField,
   MatchModel,
   MatchOptions,
@@ -9,10 +10,13 @@ import type {
   MatchResult,
 } from '../../matching/matching.types.ts';
 import type { Scored, Thing } from '../engine/match.ts';
-import type { Mapping } from '../engine/model.types.ts';
+import type { Mapping, Path } from '../engine/model.types.ts';
 
 /** Only what is all but sure is linked; what is more likely than not is put before a person. */
 const thresholds = { match: 0.95, possible: 0.5 };
+/** Codes less similar than this are different ones, and names at least as similar as that are those of one thing. */
+const DIFFERENT_CODE = 0.6;
+const SAME_NAME = 0.8;
 /** Of longer texts the beginning is compared. */
 const TEXT = 500;
 
@@ -32,6 +36,11 @@ const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 25_000 };
  */
 export function likeness(mapping: Mapping, signal: AbortSignal, parts: Parts = usualParts) {
   const fields = matchFields(mapping);
+  const identities = mapping.fields
+    .filter(
+      ({ path, identity }) => identity && fields.some(({ name, kind }) => name === path && kind === 'code'),
+    )
+    .map(({ path }) => path);
   return async (records: Thing[], cards: Thing[]): Promise<Scored[]> => {
     if (fields.length === 0) return [];
     const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
@@ -47,7 +56,7 @@ export function likeness(mapping: Mapping, signal: AbortSignal, parts: Parts = u
         };
         const result = await compared(someRecords, someCards, options);
         model ??= result.model;
-        for (const pair of result.pairs) scored.push(scoredOf(pair));
+        for (const pair of result.pairs) scored.push(scoredOf(pair, identities));
       }
     }
     return scored;
@@ -78,16 +87,27 @@ export function likeness(mapping: Mapping, signal: AbortSignal, parts: Parts = u
 const partsOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-const scoredOf = ({ left, right, score, class: verdict, evidence }: MatchPair): Scored => ({
+/** A pair with its verdict; identity codes that differ never make a link, whatever else is alike. */
+const scoredOf = (
+  { left, right, score, class: verdict, evidence }: MatchPair,
+  identities: Path[],
+): Scored => ({
   remoteId: left,
   cardId: right,
   score,
-  verdict,
+  verdict: identities.some((path) => similarityOf(evidence, path, 1) < DIFFERENT_CODE)
+    ? similarityOf(evidence, 'name', 0) >= SAME_NAME && verdict !== 'no'
+      ? 'possible'
+      : 'no'
+    : verdict,
   why: evidence
     .filter(({ similarity, bits }) => similarity !== null && bits !== 0)
     .map(({ aspect, similarity }) => `${aspect} ${Math.round((similarity ?? 0) * 100)} %`)
     .join(', '),
 });
+
+const similarityOf = (evidence: readonly Evidence[], name: string, otherwise: number): number =>
+  evidence.find(({ aspect }) => aspect === name)?.similarity ?? otherwise;
 
 /** What likeness is told by: the name above all, and whatever else is text. A reference or a date says too little. */
 function matchFields({ fields }: Mapping): MatchField[] {

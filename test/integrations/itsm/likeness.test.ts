@@ -48,3 +48,30 @@ it('is the same for many records and cards in parts as for few at once', async (
   expect(inParts.filter((link) => !whole.includes(link))).toEqual([]);
   expect(inParts.length).toBeGreaterThan(90);
 });
+
+it('links nothing whose identity codes differ, and asks only where the name is the same', async () => {
+  const name = mapping.fields.find(({ path }) => path === 'name')!;
+  const text = { ...name, identity: false };
+  const withSerial = { ...mapping, fields: [text, { ...text, path: 'external_id', identity: true }] };
+  const products = [
+    'Windows Server 11',
+    'Windows Server 19c',
+    'Oracle Database 19c',
+    'Red Hat Linux 9',
+    'SAP HANA 2',
+  ];
+  const cards = Array.from({ length: 600 }, (_, at) => ({
+    id: `c${at}`,
+    fields: { name: `${products[at % 5]} #${at}`, external_id: `ITC-${String(at).padStart(4, '0')}` },
+  }));
+  const records = Array.from({ length: 300 }, (_, at) => ({
+    id: `r${at}`,
+    fields: { name: `srv-ä${String(at).padStart(4, '0')}`, external_id: `SN${String(at).padStart(5, '0')}` },
+  }));
+  cards.push({ id: 'c-same', fields: { name: 'Canteen payroll gateway', external_id: 'ITC-9999' } });
+  records.push({ id: 'r-same', fields: { name: 'Canteen payroll gateway', external_id: 'SN99998' } });
+  const scored = await likeness(withSerial, new AbortController().signal)(records, cards);
+  expect(scored.filter(({ verdict }) => verdict === 'match')).toEqual([]);
+  const asked = scored.filter(({ verdict }) => verdict === 'possible');
+  expect(asked.map(({ remoteId, cardId }) => `${remoteId} ${cardId}`)).toEqual(['r-same c-same']);
+});

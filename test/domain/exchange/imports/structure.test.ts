@@ -1,5 +1,7 @@
 // @redis
 import { describe, expect, it } from 'vitest';
+import { createCard } from '../../../../domain/inventory/cards/cards.create.ts';
+import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { createImporter } from '../../../support/imports.ts';
@@ -233,5 +235,30 @@ describe('status', () => {
       'card.restored',
       'card.restored',
     ]);
+  });
+});
+
+describe('hierarchies of any type', () => {
+  it('have at most 100 levels, by rows, by new cards and by moves', async () => {
+    const chain = Array.from({ length: 102 }, (_, n) => app(`D-${n + 1}`, n === 0 ? undefined : `D-${n}`));
+    const { faults, job } = await imports.run(chain);
+    expect(job.counts).toMatchObject({ created: 100, failed: 2 });
+    expect(faults).toEqual({
+      101: ['parent_external_id too_deep'],
+      102: ['parent_external_id too_deep'],
+    });
+    const ctx = await t.ctx();
+    const tooDeep = { errors: [expect.objectContaining({ field: 'parent_id', code: 'too_deep' })] };
+    const last = await imports.card('D-100');
+    const leaf = { type: 'Application', name: 'D-leaf' };
+    await expect(createCard(ctx, { ...leaf, parent_id: last.id })).rejects.toMatchObject(tooDeep);
+
+    await imports.run([app('D-top')]);
+    const top = await imports.card('D-top');
+    const root = await imports.card('D-1');
+    await expect(patchCard(ctx, root.id, { parent_id: top.id })).rejects.toMatchObject(tooDeep);
+    expect((await upsert([app('D-1', 'D-top')])).faults).toEqual({ 1: ['parent_external_id too_deep'] });
+    await patchCard(ctx, (await imports.card('D-2')).id, { parent_id: top.id });
+    expect((await tree('D-'))['D-2']).toBe('D-top');
   });
 });
