@@ -145,7 +145,7 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   codes.add('validation_failed');
   if (spec.params) codes.add('not_found');
   // the id of a card that was merged: see the plugin of problems
-  if (/\/cards\/:id\b|\/:card_id\b/.test(spec.url))
+  if (/\/cards\/:id\b|\/:card_id\b|\/merge$/.test(spec.url))
     codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
   if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
   if (spec.body || spec.consumes || !['GET', 'HEAD'].includes(String(spec.method))) {

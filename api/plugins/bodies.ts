@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { EstateError } from '../../platform/errors.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 
 const KIB = 1024;
@@ -33,12 +33,27 @@ export const heldLimits = {
   perProcess: 256 * KIB * KIB,
 };
 
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The refusal of JSON with a member that would change prototypes. */
+const forbiddenMember = (): EstateError =>
+  invalidField('body', 'unknown_field', 'contains a member __proto__ or constructor.prototype');
+
 /**
  * Parses JSON. An empty body is no body, whatever its media type; `application/merge-patch+json` is the media type of
  * the merge patches that PATCH takes (RFC 7396). Other media types are refused without being read.
  */
 export function registerBodies(app: App): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
+  const parser = app.getDefaultJsonParser('error', 'error');
+  const parse: typeof parser = (request, text, done) =>
+    parser(request, text, (error, body) => done(error && isJson(text) ? forbiddenMember() : error, body));
   const options = { parseAs: 'buffer' as const };
   app.addContentTypeParser<Buffer>('application/json', options, (request, body, done) => {
     if (body.length === 0) done(null, undefined);

@@ -137,7 +137,8 @@ async function ofMerged(request: FastifyRequest, error: EstateError): Promise<Es
   const parts = path!.split('/');
   const place = parts.findIndex((part) => part.toLowerCase() === subject.id.toLowerCase());
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  if (reads && place < 0) return error;
+  // a merge names its cards in the body
+  if (place < 0 && !path!.endsWith('/merge')) return error;
   const survivor_id = await survivorOf(request.ctx, subject.id);
   if (survivor_id === undefined) return error;
   const location = `${parts.with(place, survivor_id).join('/')}${query === undefined ? '' : `?${query}`}`;

@@ -8,7 +8,10 @@ const batchMembers = {
   actor_display_name: Nullable(Type.String()),
   origin: Type.String(),
   dry_run: Type.Boolean({ description: 'What joins it is tried and not written' }),
-  row_count: Type.Integer({ minimum: 0, description: 'How many rows the writer announced' }),
+  row_count: Type.Integer({
+    minimum: 0,
+    description: 'How many rows the writer announced; else how many events its first transaction recorded',
+  }),
   confirm_token: Nullable(Type.String({ description: 'Told once, by the answer that opens the batch' })),
   summary: Nullable(OpenObject),
   created_at: Timestamp,

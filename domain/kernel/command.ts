@@ -128,27 +128,31 @@ export async function recordEvents(
   const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[], ?::jsonb) as position', [
     JSON.stringify(eventRows(ctx, events)),
     raised,
-    events.some(inBatch) ? batchRow(ctx) : null,
+    events.some(inBatch) ? batchRow(ctx, events.filter(inBatch).length) : null,
   ]);
   return Number(answer[0].position);
 }
 
 /**
- * Logins and the like are acts of a person that no batch can undo; notifications follow from others' writes; and batches
- * are in none.
+ * Logins and the like are acts of a person that no batch can undo; what was read has changed nothing; notifications follow
+ * from others' writes; and batches are in none.
  */
-const outsideBatches = /^auth\.|^mutation_batch\.|^notification\.(created|updated)$/;
+const outsideBatches =
+  /^auth\.|^mutation_batch\.|^notification\.(created|updated)$|^export\.|^file\.downloaded$|^report(_query)?\.started$/;
 const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event_type);
 
-/** The context's batch as `record_events` and `record_batch` take it. */
-export function batchRow(ctx: Ctx): string {
+/**
+ * The context's batch as `record_events` and `record_batch` take it.
+ * @param written how many rows its first transaction writes, which counts where the writer has announced no number.
+ */
+export function batchRow(ctx: Ctx, written = 0): string {
   const { id, toolName, rowCount } = ctx.batch;
   return JSON.stringify({
     id,
     tool_name: toolName,
     actor_user_id: ctx.caller.userId,
     origin: ctx.origin,
-    row_count: rowCount ?? 0,
+    row_count: rowCount ?? written,
   });
 }
 

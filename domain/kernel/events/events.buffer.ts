@@ -23,6 +23,7 @@ export interface BufferedEvents {
  */
 export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents> {
   let held: EventDraft[] = [];
+  let written = 0;
   const { sql } = work;
   await sql.raw(
     `create temp table if not exists buffered_events (n integer generated always as identity, ${columns}) on commit drop`,
@@ -33,6 +34,7 @@ export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents
       `insert into buffered_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
       [JSON.stringify(eventRows(ctx, held))],
     );
+    written += held.length;
     held = [];
   };
   return {
@@ -40,7 +42,7 @@ export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents
     flush,
     async record() {
       await flush();
-      await sql.raw('select record_batch(?::jsonb)', [batchRow(ctx)]);
+      await sql.raw('select record_batch(?::jsonb)', [batchRow(ctx, written)]);
       await sql.raw(`select pg_advisory_xact_lock(7203001)`);
       await sql.raw(
         `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}

@@ -331,7 +331,8 @@ describe('POST /cards/merge', () => {
       merge(admin, c.id, [a.id]),
       merge(admin, b.id, [c.id]),
     ]);
-    for (const { status } of answers) expect([200, 404]).toContain(status);
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const { status, body } of refused) expect([status, body.code]).toEqual([409, 'merged_card']);
     const merged = answers.filter(({ status }) => status === 200).length;
     const after = await inventory(t);
     expect((after.cards as unknown[]).length).toBe((before.cards as unknown[]).length - merged);

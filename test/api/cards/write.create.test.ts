@@ -107,6 +107,7 @@ describe('POST /cards', () => {
         payload,
       });
     expect(await refused(t, send('{'))).toMatchObject({ status: 400, code: 'bad_body' });
+    expect(await refused(t, send('{"__proto__":{"type":"Application"}}'))).toMatchObject({ status: 422 });
     for (const payload of ['[]', 'null', '"x"', '1'])
       expect((await refused(t, send(payload))).status).toBe(422);
   });

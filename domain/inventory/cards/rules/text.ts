@@ -31,12 +31,15 @@ export function checkText(field: string, text: string, max: number): FieldError 
   return undefined;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL = /[\u0000-\u001f\u007f]/;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+/** A text of which nothing is seen: formatting characters such as zero-width spaces and soft hyphens alone. */
+const INVISIBLE = /^[\p{Cf}\s]*\p{Cf}[\p{Cf}\s]*$/u;
 
 /** Checks a text that is on one line, such as a name. */
 export function checkLine(field: string, text: string, max: number): FieldError | undefined {
   const fault = checkText(field, text, max);
-  if (fault || !CONTROL.test(text)) return fault;
+  if (fault) return fault;
+  if (INVISIBLE.test(text)) return { field, code: 'bad_text', message: 'holds no visible character' };
+  if (!CONTROL.test(text)) return undefined;
   return { field, code: 'bad_text', message: 'holds a line break or another control character' };
 }

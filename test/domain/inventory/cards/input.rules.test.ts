@@ -80,6 +80,8 @@ describe('card input', () => {
     ['Application', { name: null }, ['name: required']],
     ['Application', { name: 'x'.repeat(501) }, ['name: too_long']],
     ['Application', { name: 'two\nlines' }, ['name: bad_text']],
+    ['Application', { name: 'two\u0085lines' }, ['name: bad_text']],
+    ['Application', { name: '\u200b\u00ad \u2060' }, ['name: bad_text']],
     ['Application', { name: 'nul\0' }, ['name: bad_text']],
     ['Application', { description: 'half \ud83d' }, ['description: bad_text']],
     ['Application', { description: 'x'.repeat(100_001) }, ['description: too_long']],
