@@ -1,5 +1,5 @@
-import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
+import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { MACRO } from '../../inventory/cards/rules/capability.ts';
 import { parentField } from './imports.cards.plan-parents.ts';
 import { type Planning, refuse } from './imports.planning.ts';
