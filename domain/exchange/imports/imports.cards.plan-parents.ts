@@ -28,7 +28,8 @@ export async function findParents(planning: Planning): Promise<void> {
   await walkPaths(planning);
   await refuse(
     planning,
-    `select line, ${parentField}, 'unknown_parent', 'there is no such card of the type ' || type
+    `select line, ${parentField}, 'unknown_parent', '"' || coalesce(parent_external_id, given_parent::text,
+       array_to_string(parent_path, ' / ')) || '" is no card of the type ' || type
      from plan_rows p where parent_by in ('id', 'external_id', 'path') and parent is null and type = any(?::text[])`,
     [planning.ctx.metamodel.visibleTypes],
   );

@@ -17,8 +17,8 @@ export const relationPlan: PlanSpec = {
   rows: `select r.line, r.type, r.id as given_id, r.errors is not null or x.line is not null as failed,
      x.line is not null as repeated, null::integer as yields_to, r.bytes, t.source_type_key,
      t.target_type_key, t.cardinality,
-     r.source_id is not null or r.source_external_id is not null as names_source,
-     r.target_id is not null or r.target_external_id is not null as names_target,
+     coalesce(r.source_id::text, r.source_external_id) as named_source,
+     coalesce(r.target_id::text, r.target_external_id) as named_target,
      coalesce(si.id, se.id) as source_id, si.type as source_type,
      coalesce(ti.id, te.id) as target_id, ti.type as target_type,
      case when r.source_id is not null then 'source_id' else 'source_external_id' end as source_field,
@@ -52,8 +52,8 @@ async function checkEnds(planning: Planning): Promise<void> {
   for (const side of ['source', 'target']) {
     await refuse(
       planning,
-      `select line, ${side}_field, 'unknown_card', 'is no card of the type ' || ${side}_type_key
-       from plan_rows where names_${side} and ${side}_id is null and ${side}_type_key is not null`,
+      `select line, ${side}_field, 'unknown_card', '"' || named_${side} || '" is no card of the type ' || ${side}_type_key
+       from plan_rows where named_${side} is not null and ${side}_id is null and ${side}_type_key is not null`,
     );
     await refuse(
       planning,

@@ -200,7 +200,7 @@ function cellText(workbook: Workbook, type: string, style: number, value: string
   if (type === 'e') return '';
   if (type !== 'n') return value;
   const number = Number(value);
-  if (!Number.isFinite(number)) return '';
+  if (!Number.isFinite(number)) return value;
   if (workbook.days[style]) return dayOf(number, workbook.from1904) ?? String(number);
   return String(number);
 }

@@ -31,15 +31,25 @@ function wrongType(field: string, expected: string): FieldError {
   return { field, code: 'wrong_type', message: `must be ${expected}` };
 }
 
-function unknownOption(field: string): FieldError {
-  return { field, code: 'unknown_option', message: 'is none of the options of this field' };
+/** Options that a message names. */
+const NAMED_OPTIONS = 20;
+
+function unknownOption({ options }: CompiledField, field: string, value: string): FieldError {
+  const given = value.length > 60 ? `${value.slice(0, 60)}…` : value;
+  const allowed = options.size <= NAMED_OPTIONS ? `: ${[...options].join(', ')}` : '';
+  return {
+    field,
+    code: 'unknown_option',
+    message: `"${given}" is none of the options of this field${allowed}`,
+  };
 }
 
 function checkOptions(definition: CompiledField, field: string, value: unknown): FieldError | undefined {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
     return wrongType(field, 'a list of option keys');
   }
-  if (!value.every((item) => definition.options.has(item))) return unknownOption(field);
+  const unknown = value.find((item) => !definition.options.has(item));
+  if (unknown !== undefined) return unknownOption(definition, field, unknown);
   if (new Set(value).size < value.length) {
     return { field, code: 'duplicate_option', message: 'names an option twice' };
   }
@@ -82,7 +92,7 @@ export function checkValue(definition: CompiledField, field: string, value: unkn
     }
     case 'single_select':
       if (typeof value !== 'string') return wrongType(field, 'an option key');
-      return definition.options.has(value) ? undefined : unknownOption(field);
+      return definition.options.has(value) ? undefined : unknownOption(definition, field, value);
     case 'multiple_select':
       return checkOptions(definition, field, value);
   }
