@@ -16,7 +16,11 @@ const patience: SmtpPatience = { connect: 5_000, silence: 15_000 };
  */
 export async function sendNow(services: Services, mail: Mail): Promise<void> {
   const server = await readMailServer(services);
-  if (!server) throw new EstateError('mail_not_configured', 'No mail server is set up.');
+  if (!server)
+    throw new EstateError(
+      'mail_not_configured',
+      'No mail server is set up; set one with PATCH /api/v1/settings/email.',
+    );
   if (!isMailAddress(mail.to)) throw new EstateError('mail_refused', 'The address takes no mail.');
   const raw = await composeMail(mail, server.from, randomUUID());
   try {

@@ -12,7 +12,11 @@ const MAX_ATTACHED_BYTES = 10 * 1000 * 1000;
 /** @throws EstateError `mail_not_configured`. */
 export async function requireMailServer(sql: Sql): Promise<void> {
   const { smtp_host } = await readSetting(sql, 'email');
-  if (smtp_host === '') throw new EstateError('mail_not_configured', 'No mail server is set up.');
+  if (smtp_host === '')
+    throw new EstateError(
+      'mail_not_configured',
+      'No mail server is set up; set one with PATCH /api/v1/settings/email.',
+    );
 }
 
 /** Asks for the mails of a run with the transaction that ends it, so that nobody is sent it twice. */

@@ -288,7 +288,10 @@ describe('the tries', () => {
   it('send the caller a mail and tell what the mail server made of it', async () => {
     const url = `${root}/email/test`;
     await admin.patch(`${root}/email`, { smtp_host: null });
-    expect((await admin.post(url)).body).toEqual({ success: false, message: 'No mail server is set up.' });
+    expect((await admin.post(url)).body).toEqual({
+      success: false,
+      message: 'No mail server is set up; set one with PATCH /api/v1/settings/email.',
+    });
     const smtp = await startSmtp({ user: 'estate', password: 'sesame' });
     try {
       await admin.patch(`${root}/email`, {
