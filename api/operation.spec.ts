@@ -38,21 +38,19 @@ type PathParams<U extends string> = string extends U
       ? Record<Name, string>
       : unknown;
 
-/** Everything about one operation: its route, schemas, permission and its place in the API's description. */
-export interface OperationSpec<
+/** What one operation of a group declares: its schemas, permission and its place in the API's description. */
+export interface RouteSpec<
   P extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   B extends TSchema = TSchema,
   U extends string = string,
 > {
-  method: HTTPMethods;
-  url: U;
+  tag?: string;
+  permission?: RoutePermission;
   /** Unique, camel case; the name under which generated clients know it. */
   id: string;
-  tag: string;
   summary: string;
   description?: string;
-  permission: RoutePermission;
   /** What is needed besides, each as `what, when or for what`, parted by `; `: it is shown as a list. */
   permissionNote?: string;
   /** The scope that an API token with scopes needs besides, for what is the caller's own and needs only a login. */
@@ -65,7 +63,8 @@ export interface OperationSpec<
   bodyExample?: unknown;
   /** Bodies that are not JSON, by media type; they are described, and read by the handler. */
   consumes?: string[] | Record<string, RawBody>;
-  answers: Record<number, Answer>;
+  /** By status; by default the 204 of a deletion. */
+  answers?: Record<number, Answer>;
   /** Codes that this operation answers besides those which follow from its declaration. */
   errors?: ErrorCode[];
   /** Request headers besides those that follow from method and permission; `If-Match` brings its error. */
@@ -104,6 +103,20 @@ export interface OperationSpec<
     request: FastifyRequest;
     reply: FastifyReply;
   }): Promise<unknown>;
+}
+
+/** What operations have in common, declared once. An operation that declares a member itself overrides it. */
+export interface RouteGroup extends Partial<Omit<RouteSpec, 'id' | 'summary' | 'handler'>> {
+  tag: string;
+}
+
+/** A complete operation, with its route. */
+export interface OperationSpec extends RouteSpec {
+  method: HTTPMethods;
+  url: string;
+  tag: string;
+  permission: RoutePermission;
+  answers: Record<number, Answer>;
 }
 
 /** Whether a repeated request may be recognised by its `Idempotency-Key`. */

@@ -1,9 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { closed, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
 import { sendJson, sendResource } from './json.ts';
-import type { Answer, OperationSpec } from './operation.spec.ts';
+import type { Answer, OperationSpec, RouteGroup, RouteSpec } from './operation.spec.ts';
 import { bodyLimits } from './plugins/bodies.ts';
 import type { App } from './types.ts';
 
@@ -43,10 +43,17 @@ function pathParams(url: string): TSchema | undefined {
 function sendResult({ method, answers }: OperationSpec, reply: FastifyReply, result: unknown): unknown {
   if (result === reply || reply.sent) return result;
   const [[status, answer] = ['200', undefined], ...others] = Object.entries(answers);
-  if (others.length === 0) reply.code(Number(status));
-  if (result === undefined && status === '204') return reply.send();
-  if (typeof result !== 'string' || answer?.mediaType !== undefined) return result;
-  return method === 'GET' ? sendJson(reply, result) : sendResource(reply, result);
+  if (others.length === 0) {
+    reply.code(Number(status));
+    if (status === '204') return reply.send();
+    const { links } = Object(result) as { links?: { self: string } };
+    if (status === '202' && links) reply.header('location', links.self);
+  }
+  if (answer?.mediaType !== undefined) return result;
+  if (Buffer.isBuffer(result)) return sendJson(reply, result);
+  if (typeof result !== 'string') return result;
+  const isResource = method === 'PATCH' || method === 'PUT' || answer?.headers?.includes('ETag');
+  return isResource ? sendResource(reply, result) : sendJson(reply, result);
 }
 
 /** The query of an operation that takes none: a key in it is unknown like any other. */
@@ -82,15 +89,39 @@ function optionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>) 
   };
 }
 
+/** Declares one operation of a method: `routes.get('/api/v1/cards/:id', { id: 'readCard', summary: ..., handler })`. */
+type Declare = <P extends TSchema, Q extends TSchema, B extends TSchema, const U extends string>(
+  url: U,
+  spec: RouteSpec<P, Q, B, U>,
+) => void;
+
 /**
- * Declares one operation: its route, schemas, permission and its place in the API's description, all from
- * one statement. The handler gets checked input and the request's context and calls one command or query.
+ * Declares operations that have a tag in common, and usually a permission. Route, schemas, permission and description of an
+ * operation follow from one statement. The handler gets checked input and the request's context and calls one command or query.
  */
-export function operation<P extends TSchema, Q extends TSchema, B extends TSchema, const U extends string>(
-  app: App,
-  declared: OperationSpec<P, Q, B, U>,
-): void {
-  const spec = { params: pathParams(declared.url), ...declared } as unknown as OperationSpec;
+export function routesOf(app: App, group: RouteGroup) {
+  const declare =
+    (method: HTTPMethods): Declare =>
+    (url, spec) =>
+      addOperation(app, {
+        params: pathParams(url),
+        answers: { 204: { description: 'Deleted' } },
+        ...group,
+        ...spec,
+        method,
+        url,
+      } as unknown as OperationSpec);
+  return {
+    get: declare('GET'),
+    post: declare('POST'),
+    put: declare('PUT'),
+    patch: declare('PATCH'),
+    delete: declare('DELETE'),
+  };
+}
+
+/** Adds the route of an operation. */
+function addOperation(app: App, spec: OperationSpec): void {
   if (app.operations.has(spec.id)) throw new Error(`two operations have the name ${spec.id}`);
   app.operations.set(spec.id, spec);
   app.route({

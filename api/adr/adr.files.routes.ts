@@ -13,13 +13,12 @@ import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { readAdrFile } from '../../reports/governance/documents/document.adr.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import { FileContent, ImportedAdrsSchema, RecordForm } from '../schemas/decision-files.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Architecture decisions';
 const MARKDOWN = 'text/markdown';
 /** Of all files of a request together. */
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -27,11 +26,10 @@ const formats = { ...paperMedia, md: MARKDOWN };
 
 /** Decisions as files: out as DOCX, PDF and Markdown, in as Markdown. */
 export async function registerAdrFileRoutes(app: App): Promise<void> {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/adr/:adr_id/export',
+  const routes = routesOf(app, { tag: 'Architecture decisions' });
+
+  routes.get('/api/v1/adr/:adr_id/export', {
     id: 'exportAdr',
-    tag,
     summary: 'Export a decision as a file',
     description:
       '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which can be imported without loss.',
@@ -63,16 +61,14 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
   // with parsers of its own, and the service's own checks instead of the framework's
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Architecture decisions' });
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     await uploads.register(fastifyMultipart);
     uploads.addContentTypeParser(MARKDOWN, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-    operation(uploads, {
-      method: 'POST',
-      url: '/api/v1/adr/import',
+    routes.post('/api/v1/adr/import', {
       id: 'importAdrs',
-      tag,
       summary: 'Read decisions from Markdown files',
       description: `MADR in its versions, Nygard's form, and other files with a title: one file as the body, or a form with up to ${MAX_FILES}, of at most 1 MiB each. All become drafts with the next numbers, or none does. \`notes\` contain what could not be imported.`,
       permission: 'adr.manage',
@@ -92,7 +88,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
         const sent = sha256(JSON.stringify(files.map(({ name, content }) => [name, sha256(content)])));
         if (await applyIdempotencyKey(request, reply, sent)) return reply;
         const items = await importAdrs(ctx, files);
-        return reply.code(201).send({ created: items.length, items });
+        return { created: items.length, items };
       },
     });
   });

@@ -15,7 +15,7 @@ import {
 } from '../../domain/governance/adr/adr.kind.ts';
 import { linkAdrCard, unlinkAdrCard } from '../../domain/governance/adr/adr.links.ts';
 import { readRecord } from '../../domain/governance/signatures/signatures.records.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/adr.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';
@@ -25,19 +25,13 @@ const tag = 'Architecture decisions';
 const url = '/api/v1/adr';
 const adr = schemas.AdrSchema;
 const listed = listAnswer(schemas.AdrItemSchema);
-const linking = {
-  tag,
-  permission: 'adr.view',
-  permissionNote: 'adr.manage or card.manage_adr_links on the card',
-} as const;
 
 /** Architecture decision records, and the cards that they are about. */
 export function registerAdrRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url,
+  const routes = routesOf(app, { tag: 'Architecture decisions' });
+
+  routes.get(url, {
     id: 'listAdrs',
-    tag,
     summary: 'List architecture decisions',
     description: '`search` searches number, title and all texts.',
     permission: 'adr.view',
@@ -46,11 +40,8 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, query }) => listAdrs(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url,
+  routes.post(url, {
     id: 'createAdr',
-    tag,
     summary: 'Create an architecture decision as a draft',
     description: 'It gets the number after the highest.',
     permission: 'adr.manage',
@@ -60,11 +51,8 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, body }) => createAdr(ctx, body),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${url}/by-card/:card_id`,
+  routes.get('/api/v1/adr/by-card/:card_id', {
     id: 'listCardAdrs',
-    tag,
     summary: 'List the decisions that a card is linked to',
     permission: 'adr.view',
     permissionNote: 'inventory.view or card.view',
@@ -73,22 +61,16 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listCardAdrs(ctx, params.card_id, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${url}/:adr_id`,
+  routes.get('/api/v1/adr/:adr_id', {
     id: 'getAdr',
-    tag,
     summary: 'Read an architecture decision',
     permission: 'adr.view',
     answers: { 200: { description: 'The decision', schema: adr } },
     handler: ({ ctx, params }) => readRecord(ctx, adrKind, params.adr_id),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: `${url}/:adr_id`,
+  routes.patch('/api/v1/adr/:adr_id', {
     id: 'patchAdr',
-    tag,
     summary: 'Change a draft of a decision',
     description:
       'A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
@@ -101,26 +83,19 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchAdr(ctx, params.adr_id, body as Parameters<typeof patchAdr>[2]),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: `${url}/:adr_id`,
+  routes.delete('/api/v1/adr/:adr_id', {
     id: 'deleteAdr',
-    tag,
     summary: 'Delete a draft of a decision',
     description: "One's own with `adr.manage`, anybody's with `adr.delete`.",
     permission: ['adr.manage', 'adr.delete'],
     permissionNote: "adr.delete for others' records",
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteAdr(ctx, params.adr_id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${url}/:adr_id/duplicate`,
+  routes.post('/api/v1/adr/:adr_id/duplicate', {
     id: 'duplicateAdr',
-    tag,
     summary: 'Copy a decision to a draft with a new number',
     description: 'With its texts and the cards that it is linked to.',
     permission: 'adr.manage',
@@ -142,15 +117,13 @@ export function registerAdrRoutes(app: App): void {
     revise: reviseAdr,
   });
 
-  registerAdrLinkRoutes(app);
-}
+  const linking = routesOf(app, {
+    tag,
+    permission: 'adr.view',
+    permissionNote: 'adr.manage or card.manage_adr_links on the card',
+  });
 
-/** Links of decisions to cards. */
-function registerAdrLinkRoutes(app: App): void {
-  operation(app, {
-    ...linking,
-    method: 'POST',
-    url: `${url}/:adr_id/cards`,
+  linking.post('/api/v1/adr/:adr_id/cards', {
     id: 'linkAdrCard',
     summary: 'Link a decision to a card',
     description: 'In any state, because links are not part of the signed content.',
@@ -160,10 +133,7 @@ function registerAdrLinkRoutes(app: App): void {
     handler: ({ ctx, params, body }) => linkAdrCard(ctx, params.adr_id, body.card_id),
   });
 
-  operation(app, {
-    ...linking,
-    method: 'DELETE',
-    url: `${url}/:adr_id/cards/:card_id`,
+  linking.delete('/api/v1/adr/:adr_id/cards/:card_id', {
     id: 'unlinkAdrCard',
     summary: 'Remove the link of a decision to a card',
     answers: { 204: { description: 'Removed' } },

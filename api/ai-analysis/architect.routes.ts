@@ -9,15 +9,13 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { wordArchitecture } from '../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../reports/analysis/dependencies/dependencies.objectives.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/architect.ts';
 import { CardListSchema } from '../schemas/cards.ts';
 import { listQuery } from '../schemas/common.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 
-const url = '/api/v1/ai-analysis/architect';
 const group = {
   tag: 'Target architecture',
   module: 'ai_analysis',
@@ -84,22 +82,18 @@ const all: Phase[] = [
 
 /** From objectives and capabilities to a target architecture, phase by phase. */
 export function registerArchitectRoutes(app: App, services: Services): void {
-  app.addSchema(schemas.ObjectiveItemSchema);
-  app.addSchema(schemas.CapabilityItemSchema);
-  app.addSchema(schemas.ObjectiveDependenciesSchema);
-  registerPicker(app, 'Objective', 'objectives', 'Objectives to choose from', 'ArchitectObjectiveItem');
+  const routes = routesOf(app, group);
+
+  registerPicker(app, 'Objective', 'objectives', 'Objectives to choose from', schemas.ObjectiveItemSchema);
   registerPicker(
     app,
     'BusinessCapability',
     'capabilities',
     'Capabilities to choose from',
-    'ArchitectCapabilityItem',
+    schemas.CapabilityItemSchema,
   );
 
-  operation(app, {
-    ...group,
-    method: 'GET',
-    url: `${url}/objective-dependencies`,
+  routes.get('/api/v1/ai-analysis/architect/objective-dependencies', {
     id: 'readObjectiveDependencies',
     summary: 'Read the cards around objectives and the relations among them as a graph',
     permissionNote: 'relations.view',
@@ -115,16 +109,12 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       closed,
     ),
     errors: ['not_found'],
-    answers: { 200: { description: 'The graph', schema: Type.Ref('ObjectiveDependencies#') } },
-    handler: async ({ ctx, query, reply }) =>
-      sendJson(reply, await readObjectiveDependencies(ctx, query.objective_ids, query.depth)),
+    answers: { 200: { description: 'The graph', schema: schemas.ObjectiveDependenciesSchema } },
+    handler: ({ ctx, query }) => readObjectiveDependencies(ctx, query.objective_ids, query.depth),
   });
 
   for (const phase of all) {
-    operation(app, {
-      ...group,
-      method: 'POST',
-      url: `${url}/${phase.path}`,
+    routes.post(`/api/v1/ai-analysis/architect/${phase.path}`, {
       id: phase.id,
       summary: phase.summary,
       description: `${phase.description} ${everyPhase}`,
@@ -132,14 +122,11 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       body: schemas.ArchitectBody,
       bodyExample: schemas.architectExample,
       answers: { 200: { description: phase.summary, schema: phase.schema } },
-      handler: async ({ ctx, body }) => await phase.read(ctx, body as SessionInput),
+      handler: ({ ctx, body }) => phase.read(ctx, body as SessionInput),
     });
   }
 
-  operation(app, {
-    ...group,
-    method: 'POST',
-    url: `${url}/phase3`,
+  routes.post('/api/v1/ai-analysis/architect/phase3', {
     id: 'readArchitecture',
     summary: 'Propose the target architecture',
     description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
@@ -174,13 +161,12 @@ function registerPicker(
   type: keyof typeof pickers,
   path: string,
   summary: string,
-  item: string,
+  item: TSchema,
 ): void {
+  const routes = routesOf(app, group);
+
   const memory = createCardListMemory();
-  operation(app, {
-    ...group,
-    method: 'GET',
-    url: `${url}/${path}`,
+  routes.get(`/api/v1/ai-analysis/architect/${path}`, {
     id: `listArchitect${path[0]!.toUpperCase()}${path.slice(1)}`,
     summary: `List ${summary.toLowerCase()}`,
     description: '`search` finds words as the list of cards does, the best first.',
@@ -189,13 +175,9 @@ function registerPicker(
     answers: {
       200: {
         description: summary,
-        schema: Type.Object(
-          { ...CardListSchema.properties, items: Type.Array(Type.Ref(`${item}#`)) },
-          closed,
-        ),
+        schema: Type.Object({ ...CardListSchema.properties, items: Type.Array(item) }, closed),
       },
     },
-    handler: async ({ ctx, query, request, reply }) =>
-      sendJson(reply, await pickCards(ctx, type, query, { topics: request.topics, memory })),
+    handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),
   });
 }

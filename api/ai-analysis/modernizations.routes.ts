@@ -1,4 +1,3 @@
-import Type, { type TSchema } from 'typebox';
 import {
   decideModernization,
   startModernizations,
@@ -8,25 +7,19 @@ import {
   modernizationFilters,
   modernizationSorts,
 } from '../../domain/analysis/modernizations/modernizations.list.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/analysis.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
-const own = { module: 'ai_analysis', tag: 'AI analysis' } as const;
 const root = '/api/v1/ai-analysis/modernizations';
 
 /** Modernization proposals by lifecycle, suitability, plans, costs, dependants and criticality. */
 export function registerModernizationRoutes(app: App): void {
-  app.addSchema(schemas.ModernizationSchema as TSchema);
+  const own = routesOf(app, { module: 'ai_analysis', tag: 'AI analysis' });
 
-  operation(app, {
-    ...own,
-    method: 'POST',
-    url: `${root}/analyse`,
+  own.post('/api/v1/ai-analysis/modernizations/analyse', {
     id: 'analyseModernizations',
     summary: 'Propose modernizations, as a job',
     description:
@@ -35,17 +28,14 @@ export function registerModernizationRoutes(app: App): void {
     body: schemas.ModernizationsBody,
     bodyExample: { target_type: 'Application', modernization_type: 'general' },
     errors: ['wrong_state'],
-    answers: { 202: { description: 'The run has been started', schema: Type.Ref('StartedRun#') } },
+    answers: { 202: { description: 'The run has been started', schema: schemas.StartedRunSchema } },
     handler: async ({ ctx, body, reply }) => {
       const { target_type = 'Application', modernization_type = 'general' } = body;
       return sendStarted(reply, await startModernizations(ctx, { target_type, modernization_type }));
     },
   });
 
-  operation(app, {
-    ...own,
-    method: 'GET',
-    url: root,
+  own.get(root, {
     id: 'listModernizations',
     summary: 'List proposed modernizations, the highest score first',
     description:
@@ -53,25 +43,20 @@ export function registerModernizationRoutes(app: App): void {
     permission: 'ai_analysis.view',
     permissionNote: 'inventory.view; relations.view',
     query: listQuery(modernizationSorts, 'score', modernizationFilters),
-    answers: { 200: { description: 'Proposals', schema: listAnswer(Type.Ref('Modernization#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listModernizations(ctx, query)),
+    answers: { 200: { description: 'Proposals', schema: listAnswer(schemas.ModernizationSchema) } },
+    handler: ({ ctx, query }) => listModernizations(ctx, query),
   });
 
-  operation(app, {
-    ...own,
-    method: 'PATCH',
-    url: `${root}/:modernization_id/status`,
+  own.patch('/api/v1/ai-analysis/modernizations/:modernization_id/status', {
     id: 'decideModernization',
     summary: 'Accept or dismiss a proposed modernization',
     description:
       'The decision also applies when later runs propose the same for the card; `pending` deletes it. Dismissed proposals are still listed, but no longer counted.',
     permission: 'ai_analysis.manage',
     permissionNote: 'ai_analysis.view; inventory.view; relations.view',
-    params: Type.Object({ modernization_id: Uuid }, closed),
     body: schemas.ModernizationStatusBody,
     bodyExample: { status: 'accepted' },
-    answers: { 200: { description: 'The proposal', schema: Type.Ref('Modernization#') } },
-    handler: async ({ ctx, params, body, reply }) =>
-      sendJson(reply, await decideModernization(ctx, params.modernization_id, body.status)),
+    answers: { 200: { description: 'The proposal', schema: schemas.ModernizationSchema } },
+    handler: ({ ctx, params, body }) => decideModernization(ctx, params.modernization_id, body.status),
   });
 }

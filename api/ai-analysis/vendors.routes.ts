@@ -1,4 +1,3 @@
-import Type, { type TSchema } from 'typebox';
 import { VendorConcentrationSchema } from '../../domain/analysis/suppliers/concentration.rules.ts';
 import { readConcentration } from '../../domain/analysis/suppliers/concentration.ts';
 import {
@@ -10,8 +9,8 @@ import {
   vendorSorts,
 } from '../../domain/analysis/suppliers/suppliers.list.ts';
 import { startVendorHierarchy, startVendors } from '../../domain/analysis/suppliers/suppliers.start.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
+import { StartedRunSchema } from '../schemas/analysis.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/vendors.ts';
 import type { App } from '../types.ts';
@@ -19,24 +18,14 @@ import { sendStarted } from './analysis-runs.routes.ts';
 
 const tag = 'AI analysis';
 const root = '/api/v1/ai-analysis/vendors';
-const own = { permission: 'ai_analysis.view', module: 'ai_analysis', tag } as const;
-const started = { description: 'The run has been started', schema: Type.Ref('StartedRun#') };
+const started = { description: 'The run has been started', schema: StartedRunSchema };
 const permissionNote = 'inventory.view; relations.view; costs.view for costs';
 
 /** Who the suppliers are, what they supply, who belongs to whom, and how much depends on few. */
 export function registerVendorRoutes(app: App): void {
-  for (const schema of [
-    schemas.VendorAnalysisSchema,
-    schemas.VendorHierarchySchema,
-    VendorConcentrationSchema,
-  ] as TSchema[]) {
-    app.addSchema(schema);
-  }
+  const own = routesOf(app, { permission: 'ai_analysis.view', module: 'ai_analysis', tag });
 
-  operation(app, {
-    ...own,
-    method: 'POST',
-    url: `${root}/analyse`,
+  own.post('/api/v1/ai-analysis/vendors/analyse', {
     id: 'analyseVendors',
     summary: 'Find out who the suppliers are and what each supplies, as a job',
     description:
@@ -47,10 +36,7 @@ export function registerVendorRoutes(app: App): void {
     handler: async ({ ctx, reply }) => sendStarted(reply, await startVendors(ctx)),
   });
 
-  operation(app, {
-    ...own,
-    method: 'POST',
-    url: `${root}/resolve`,
+  own.post('/api/v1/ai-analysis/vendors/resolve', {
     id: 'resolveVendors',
     summary: 'Find out which suppliers belong together and which products they have, as a job',
     description: 'No model is needed. 409 while a run of the kind is under way.',
@@ -60,24 +46,18 @@ export function registerVendorRoutes(app: App): void {
     handler: async ({ ctx, reply }) => sendStarted(reply, await startVendorHierarchy(ctx)),
   });
 
-  operation(app, {
-    ...own,
-    method: 'GET',
-    url: root,
+  own.get(root, {
     id: 'listVendors',
     summary: 'List the suppliers with what each supplies',
     description:
       'As the last run found them; counts and costs are those of today. `search` looks into the names.',
     permissionNote,
     query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
-    answers: { 200: { description: 'Suppliers', schema: listAnswer(Type.Ref('VendorAnalysis#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listVendors(ctx, query)),
+    answers: { 200: { description: 'Suppliers', schema: listAnswer(schemas.VendorAnalysisSchema) } },
+    handler: ({ ctx, query }) => listVendors(ctx, query),
   });
 
-  operation(app, {
-    ...own,
-    method: 'GET',
-    url: `${root}/hierarchy`,
+  own.get('/api/v1/ai-analysis/vendors/hierarchy', {
     id: 'listVendorHierarchy',
     summary: 'List the suppliers and their products, with their names and who belongs to whom',
     description:
@@ -85,21 +65,18 @@ export function registerVendorRoutes(app: App): void {
     permissionNote,
     query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
     answers: {
-      200: { description: 'Suppliers and products', schema: listAnswer(Type.Ref('VendorHierarchy#')) },
+      200: { description: 'Suppliers and products', schema: listAnswer(schemas.VendorHierarchySchema) },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listVendorHierarchy(ctx, query)),
+    handler: ({ ctx, query }) => listVendorHierarchy(ctx, query),
   });
 
-  operation(app, {
-    ...own,
-    method: 'GET',
-    url: `${root}/concentration`,
+  own.get('/api/v1/ai-analysis/vendors/concentration', {
     id: 'readVendorConcentration',
     summary: 'Read how much depends on few suppliers',
     description:
       'Shares of spend and of applications critical to the business, and the index of Herfindahl and Hirschman, over all and by category. Suppliers of one group count as one.',
     permissionNote,
-    answers: { 200: { description: 'Figures', schema: Type.Ref('VendorConcentration#') } },
-    handler: async ({ ctx }) => await readConcentration(ctx),
+    answers: { 200: { description: 'Figures', schema: VendorConcentrationSchema } },
+    handler: ({ ctx }) => readConcentration(ctx),
   });
 }

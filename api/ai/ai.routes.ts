@@ -1,29 +1,20 @@
-import Type from 'typebox';
 import { aiStatus } from '../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { runningModels } from '../../integrations/models/models.running.ts';
 import { SuggestionsSchema, suggestBody, suggestFields } from '../../integrations/models/suggest.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/ai.ts';
-import { QuestionAnswerSchema, QuestionBody, questionAnswerExample } from '../schemas/ai.ts';
+import { QuestionBody, questionAnswerExample } from '../schemas/ai.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 import { answerQuestion } from './question.answer.ts';
 
-const tag = 'AI';
-
 /** What models are asked for while somebody waits. */
 export function registerAiRoutes(app: App, services: Services): void {
-  app.addSchema(schemas.AiStatusSchema);
-  app.addSchema(SuggestionsSchema);
-  app.addSchema(QuestionAnswerSchema);
+  const routes = routesOf(app, { tag: 'AI' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/ai/status',
+  routes.get('/api/v1/ai/status', {
     id: 'readAiStatus',
-    tag,
     summary: 'Read whether a language model can be asked',
     permission: ['ai.suggest', 'ai.portfolio_insights'],
     answers: { 200: { description: 'The status', schema: schemas.AiStatusSchema } },
@@ -34,11 +25,8 @@ export function registerAiRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/ai/suggest',
+  routes.post('/api/v1/ai/suggest', {
     id: 'suggestFields',
-    tag,
     summary: 'Have a language model suggest a description and attributes',
     description:
       'Nothing is written. The provider is sent name, subtype and context as given, the fields of the type, and what the settings let out of up to five similar cards that the caller sees. Values that do not fit their fields are left out; amounts, dates and addresses are never suggested.',
@@ -57,11 +45,8 @@ export function registerAiRoutes(app: App, services: Services): void {
       suggestFields(ctx, services, await settingsOf(services, request), body),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/ai/question',
+  routes.post('/api/v1/ai/question', {
     id: 'askQuestion',
-    tag,
     summary: 'Ask a question about the inventory in words',
     description:
       'The question becomes a body of POST /reports/query, which is shown, and run with the rights of the caller. Rules read what the metamodel and the tags name, and the words of counting, grouping, amounts and dates; they never guess. What they do not understand a language model reads, where one is set up: it is told the question and the names of metamodel and tags, and no card.',
@@ -81,11 +66,11 @@ export function registerAiRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'The query, and its answer',
-        schema: Type.Ref('QuestionAnswer#'),
+        schema: schemas.QuestionAnswerSchema,
         example: questionAnswerExample,
       },
     },
-    handler: async ({ ctx, body, request, reply }) =>
-      sendJson(reply, await answerQuestion(ctx, services, await settingsOf(services, request), body)),
+    handler: async ({ ctx, body, request }) =>
+      await answerQuestion(ctx, services, await settingsOf(services, request), body),
   });
 }

@@ -1,21 +1,17 @@
-import Type, { type TSchema } from 'typebox';
 import type { Services } from '../../domain/kernel/services.ts';
 import { rewordInsights } from '../../integrations/models/insights.ts';
 import { readPortfolioInsights } from '../../reports/analysis/portfolio-insights/portfolio-insights.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { InsightsBody, PortfolioInsightsSchema } from '../schemas/ai.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 
 /** What the applications say about themselves. */
 export function registerInsightRoutes(app: App, services: Services): void {
-  app.addSchema(PortfolioInsightsSchema as TSchema);
+  const routes = routesOf(app, { tag: 'AI' });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/ai/portfolio-insights',
+  routes.post('/api/v1/ai/portfolio-insights', {
     id: 'readPortfolioInsights',
-    tag: 'AI',
     summary: 'Read what the applications say about themselves',
     description:
       'Facts are computed from the applications that the caller sees, and said in plain words; no model is needed. Where the settings ask for it a language model words those anew that hold neither names nor costs; words with other numbers are not taken.',
@@ -26,7 +22,7 @@ export function registerInsightRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'Insights',
-        schema: Type.Ref('PortfolioInsights#'),
+        schema: PortfolioInsightsSchema,
         example: {
           insights: [
             {

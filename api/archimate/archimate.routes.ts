@@ -9,23 +9,22 @@ import { closed } from '../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../platform/blobs.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { startModelExport } from '../../reports/exchange/archimate/archimate.export.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Imports and exports';
-const started = { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } };
+const started = { 202: { description: 'The job has been started', schema: StartedJobSchema } };
 const example =
   '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" identifier="m"><name>M</name><elements><element identifier="a" xsi:type="ApplicationComponent"><name>Payroll</name></element></elements></model>\n';
 
 /** Models of the ArchiMate exchange format, in and out, as jobs. */
 export async function registerArchimateRoutes(app: App, { blobs }: Services): Promise<void> {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/archimate/exports',
+  const routes = routesOf(app, { tag: 'Imports and exports' });
+
+  routes.post('/api/v1/archimate/exports', {
     id: 'startArchimateExport',
-    tag,
     summary: 'Export cards, relations and diagrams as an ArchiMate model, as a job',
     description:
       'The Open Group’s model exchange file format, 3.1. Everything that ArchiMate has no word for stands in properties, so that the import makes the same of it. Fetch the file at `GET /jobs/{id}/result`.',
@@ -43,16 +42,14 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
   // with parsers of its own: files are stored as they come in
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Imports and exports' });
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     for (const type of ['application/xml', 'text/xml']) {
       uploads.addContentTypeParser(type, (_request, payload, done) => done(null, payload));
     }
-    operation(uploads, {
-      method: 'POST',
-      url: '/api/v1/archimate/imports',
+    routes.post('/api/v1/archimate/imports', {
       id: 'startArchimateImport',
-      tag,
       summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
       description:
         'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome`, `errors` and, where a part of it is lost, `not_kept`; `result.not_kept` of the job counts the losses. Everything is written at once, or nothing where the job fails.',

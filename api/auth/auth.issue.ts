@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { TokenSubject } from '../../domain/access/access.login.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { LOGIN_SECONDS, TOKEN_SECONDS } from '../plugins/access.ts';
+import { TokenAnswer } from '../schemas/access.ts';
 import type { App } from '../types.ts';
 
 /** Life in seconds of a token that only serves to set up the second factor. */
@@ -42,7 +43,7 @@ export const tokenAnswer = {
   200: {
     description:
       'An access token, valid for `expires_in` seconds: 24 hours, and never beyond 30 days after the login',
-    schema: Type.Ref('Token#'),
+    schema: TokenAnswer,
     example: {
       access_token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
       token_type: 'bearer',

@@ -6,12 +6,11 @@ import {
   validateMailedToken,
 } from '../../domain/access/access.passwords.reset.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
-const tag = 'Authentication';
 const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' });
 const tokenQuery = Type.Object({ token: MailedToken }, closed);
 const newPassword = Type.Object({ token: MailedToken, password: Password }, closed);
@@ -31,13 +30,12 @@ const validAnswer = {
 
 /** The first password of who was invited, and a new one for who has forgotten it. */
 export function registerPasswordRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Authentication' });
+
   const issue = tokenIssuer(app);
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/auth/validate-setup-token',
+  routes.get('/api/v1/auth/validate-setup-token', {
     id: 'validateSetupToken',
-    tag,
     summary: 'Say whose invitation a token is',
     permission: 'public',
     query: tokenQuery,
@@ -47,11 +45,8 @@ export function registerPasswordRoutes(app: App): void {
       validateMailedToken(ctx, 'invitation', { ...query, address: request.ip }),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/set-password',
+  routes.post('/api/v1/auth/set-password', {
     id: 'setPassword',
-    tag,
     summary: 'Choose the first password with an invitation, and log in',
     permission: 'public',
     secretAnswer: true,
@@ -63,11 +58,8 @@ export function registerPasswordRoutes(app: App): void {
       issue(await setInvitedPassword(ctx, { ...body, address: request.ip })),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/forgot-password',
+  routes.post('/api/v1/auth/forgot-password', {
     id: 'forgotPassword',
-    tag,
     summary: 'Ask for a mail with which a forgotten password is replaced',
     description: 'The answer, and its time, are the same whether or not there is such an account.',
     permission: 'public',
@@ -80,11 +72,8 @@ export function registerPasswordRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/auth/validate-reset-token',
+  routes.get('/api/v1/auth/validate-reset-token', {
     id: 'validateResetToken',
-    tag,
     summary: 'Say whose new password a token is for',
     permission: 'public',
     query: tokenQuery,
@@ -94,11 +83,8 @@ export function registerPasswordRoutes(app: App): void {
       validateMailedToken(ctx, 'password-reset', { ...query, address: request.ip }),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/reset-password',
+  routes.post('/api/v1/auth/reset-password', {
     id: 'resetPassword',
-    tag,
     summary: 'Replace a forgotten password',
     description: 'All logins and own tokens of the account end; a second factor stays.',
     permission: 'public',

@@ -7,33 +7,28 @@ import { logout } from '../../domain/access/access.tokens.ts';
 import { readMe } from '../../domain/access/users.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { Email, MeSchema, Password, TokenAnswer } from '../schemas/access.ts';
 import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
-
-const tag = 'Authentication';
 
 /** The token of a login, or in which state the registration is instead. */
 const registrationAnswer = (state: string, description: string) => ({
   200: {
     description,
-    schema: Type.Union([Type.Ref('Token#'), Type.Object({ status: Type.Literal(state) }, closed)]),
+    schema: Type.Union([TokenAnswer, Type.Object({ status: Type.Literal(state) }, closed)]),
     example: { status: state },
   },
 });
 
 /** Registration, login, refresh, logout, impersonation and the own account. */
 export function registerAuthRoutes(app: App, { secrets }: Services): void {
-  app.addSchema(TokenAnswer);
-  app.addSchema(MeSchema);
+  const routes = routesOf(app, { tag: 'Authentication' });
+
   const issue = tokenIssuer(app);
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/register',
+  routes.post('/api/v1/auth/register', {
     id: 'register',
-    tag,
     summary: 'Register; the first user becomes administrator',
     description:
       'The first user of a workspace shows the set-up token that the service wrote to its log at start, and is answered an access token. Everybody else is answered `confirmation_sent`, whether or not the address has an account: a mail to it says how to go on. Off unless the setting `registration` is on and a mail server is set up.',
@@ -60,11 +55,8 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/confirm-registration',
+  routes.post('/api/v1/auth/confirm-registration', {
     id: 'confirmRegistration',
-    tag,
     summary: 'Confirm the address of a registration, and log in',
     description:
       'Takes the mailed token, which works for a day and once, and the password that was registered. Where the workspace demands approval, the answer is `approval_required`, and the account is inactive until an administrator activates it.',
@@ -92,11 +84,8 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/login',
+  routes.post('/api/v1/auth/login', {
     id: 'login',
-    tag,
     summary: 'Log in with e-mail address and password',
     description:
       'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; wrong, locked and unknown answer alike. While an account is locked, its password and `code` in one request pass. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
@@ -128,12 +117,11 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
 
 /** What a logged-in caller does with a session. */
 function registerSessionRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Authentication' });
+
   const issue = tokenIssuer(app);
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/refresh',
+  routes.post('/api/v1/auth/refresh', {
     id: 'refreshToken',
-    tag,
     summary: 'Get a fresh token while the present one is valid',
     permission: 'login',
     scope: 'account',
@@ -143,11 +131,8 @@ function registerSessionRoutes(app: App): void {
     handler: async ({ ctx }) => issue(await refresh(ctx)),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/impersonate',
+  routes.post('/api/v1/auth/impersonate', {
     id: 'impersonate',
-    tag,
     summary: 'Look at the service as another role',
     description:
       'The token holds that role’s permissions as far as the caller holds them too. The caller stays who he is, and every event names the role besides. Neither `admin` nor the own role.',
@@ -160,11 +145,8 @@ function registerSessionRoutes(app: App): void {
     handler: async ({ ctx, body }) => issue(await impersonate(ctx, body.role)),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/stop-impersonating',
+  routes.post('/api/v1/auth/stop-impersonating', {
     id: 'stopImpersonating',
-    tag,
     summary: 'Go back to the own role',
     description: 'The presented token ends when it carried another role.',
     permission: 'login',
@@ -175,11 +157,8 @@ function registerSessionRoutes(app: App): void {
     handler: async ({ ctx }) => issue(await stopImpersonating(ctx)),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/logout',
+  routes.post('/api/v1/auth/logout', {
     id: 'logout',
-    tag,
     summary: 'Revoke the presented token',
     description:
       'Answers the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
@@ -191,15 +170,12 @@ function registerSessionRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/auth/me',
+  routes.get('/api/v1/auth/me', {
     id: 'readMe',
-    tag,
     summary: 'Read the own account with its effective permissions',
     permission: 'login',
     duringSetup: true,
-    answers: { 200: { description: 'The account', schema: Type.Ref('Me#') } },
+    answers: { 200: { description: 'The account', schema: MeSchema } },
     handler: ({ ctx }) => readMe(ctx),
   });
 }

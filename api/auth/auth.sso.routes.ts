@@ -4,24 +4,22 @@ import { registrationOpen, ssoConfigured } from '../../domain/kernel/settings/se
 import { closed } from '../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../integrations/sso/sso.issuer.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
-const tag = 'Authentication';
 const RedirectUri = Type.String({ format: 'uri', maxLength: 1000 });
 const redirectUri = 'https://estate.example/login';
 
 /** Login through a provider by OpenID Connect. */
 export function registerSsoRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Authentication' });
+
   const issue = tokenIssuer(app);
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/auth/sso/config',
+  routes.get('/api/v1/auth/sso/config', {
     id: 'readSsoConfig',
-    tag,
     summary: 'Read how people log in, and whether they may register',
     permission: 'public',
     answers: {
@@ -61,11 +59,8 @@ export function registerSsoRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/sso/start',
+  routes.post('/api/v1/auth/sso/start', {
     id: 'startSso',
-    tag,
     summary: 'Begin a login through the provider',
     description:
       'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
@@ -90,11 +85,8 @@ export function registerSsoRoutes(app: App, services: Services): void {
     handler: ({ ctx, body, request }) => startSso(services, ctx, { ...body, address: request.ip }),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/sso/callback',
+  routes.post('/api/v1/auth/sso/callback', {
     id: 'finishSso',
-    tag,
     summary: 'Finish a login through the provider',
     description:
       'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',

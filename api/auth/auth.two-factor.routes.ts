@@ -8,12 +8,11 @@ import {
 } from '../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Nullable, Timestamp } from '../../domain/kernel/shapes.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import type { App } from '../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
-const tag = 'Authentication';
 const Code = Type.String({ minLength: 1, maxLength: 50 });
 const proof = Type.Object(
   {
@@ -44,13 +43,12 @@ const endsLogins = 'All tokens of the account’s logins end; the answer holds a
 
 /** The own second factor: codes of an authenticator that change every 30 seconds (RFC 6238). */
 export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
+  const routes = routesOf(app, { tag: 'Authentication' });
+
   const issue = tokenIssuer(app);
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/auth/two-factor',
+  routes.get('/api/v1/auth/two-factor', {
     id: 'readOwnTwoFactor',
-    tag,
     summary: 'Read whether the own account has a second factor',
     permission: 'login',
     scope: 'account',
@@ -73,11 +71,8 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx }) => readTwoFactor(ctx),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/two-factor',
+  routes.post('/api/v1/auth/two-factor', {
     id: 'beginTwoFactor',
-    tag,
     summary: 'Begin a second factor, or another in place of the present one',
     description: 'It is in force once a code of it was shown to `/auth/two-factor/confirm`.',
     permission: 'login',
@@ -107,11 +102,8 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx, body }) => beginTwoFactor(ctx, secrets, body),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/two-factor/confirm',
+  routes.post('/api/v1/auth/two-factor/confirm', {
     id: 'confirmTwoFactor',
-    tag,
     summary: 'Put the begun second factor in force by a code of it',
     description: endsLogins,
     permission: 'login',
@@ -145,12 +137,11 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
 /** Changes of an active second factor. */
 function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
+  const routes = routesOf(app, { tag: 'Authentication' });
+
   const issue = tokenIssuer(app);
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/two-factor/disable',
+  routes.post('/api/v1/auth/two-factor/disable', {
     id: 'disableTwoFactor',
-    tag,
     summary: 'Take the own second factor out of force',
     description: endsLogins,
     permission: 'login',
@@ -172,11 +163,8 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/auth/two-factor/recovery-codes',
+  routes.post('/api/v1/auth/two-factor/recovery-codes', {
     id: 'renewRecoveryCodes',
-    tag,
     summary: 'Get new recovery codes; the old ones stop working',
     description: endsLogins,
     permission: 'login',

@@ -4,27 +4,21 @@ import { batchText, listBatchEvents, listBatches } from '../../domain/app/batche
 import { startRollback } from '../../domain/app/batches/batches.rollback.start.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/batches.ts';
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Mutation batches';
 const url = '/api/v1/mutation-batches';
 const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
 
 /** Batches of writes: opened, joined, closed and looked into. */
 export function registerBatchRoutes(app: App): void {
-  app.addSchema(schemas.MutationBatchSchema);
-  app.addSchema(schemas.MutationBatchItemSchema);
-  app.addSchema(schemas.MutationBatchEventSchema);
-  app.addSchema(schemas.MutationBatchRollbackSchema);
+  const routes = routesOf(app, { tag: 'Mutation batches' });
 
-  operation(app, {
-    method: 'POST',
-    url,
+  routes.post(url, {
     id: 'openMutationBatch',
-    tag,
     summary: 'Open a batch that writes can join',
     description:
       'Send its id as `X-Mutation-Batch` with the writes. Writes without the header have a closed batch of their own each. With `dry_run`, what joins is checked and answered but not written, and `confirm_token` is needed for closing, within 15 minutes.',
@@ -46,19 +40,15 @@ export function registerBatchRoutes(app: App): void {
     answers: {
       201: {
         description: 'The batch',
-        schema: Type.Ref('MutationBatch#'),
+        schema: schemas.MutationBatchSchema,
         example: { ...schemas.batchExample, summary: null, committed_at: null },
       },
     },
-    handler: async ({ ctx, query, body, reply }) =>
-      sendJson(reply.code(201), await openBatch(ctx, { ...body, ...query })),
+    handler: ({ ctx, query, body }) => openBatch(ctx, { ...body, ...query }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: 'listMutationBatches',
-    tag,
     summary: 'List batches, newest first',
     permission: 'admin.events',
     query: listQuery(['created_at'], 'created_at', {
@@ -76,50 +66,41 @@ export function registerBatchRoutes(app: App): void {
     answers: {
       200: {
         description: 'Batches',
-        schema: listAnswer(Type.Ref('MutationBatchItem#')),
+        schema: listAnswer(schemas.MutationBatchItemSchema),
         example: { items: [schemas.batchExample], total: 1, page: 1, page_size: 50 },
       },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listBatches(ctx, query)),
+    handler: ({ ctx, query }) => listBatches(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${url}/:id`,
+  routes.get('/api/v1/mutation-batches/:id', {
     id: 'readMutationBatch',
-    tag,
     summary: 'Read a batch',
     permission: 'admin.events',
-    params: IdParams,
     answers: {
-      200: { description: 'The batch', schema: Type.Ref('MutationBatch#'), example: schemas.batchExample },
+      200: { description: 'The batch', schema: schemas.MutationBatchSchema, example: schemas.batchExample },
     },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await batchText(ctx.db, params.id)),
+    handler: ({ ctx, params }) => batchText(ctx.db, params.id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${url}/:id/events`,
+  routes.get('/api/v1/mutation-batches/:id/events', {
     id: 'listMutationBatchEvents',
-    tag,
     summary: 'List what a batch wrote, in order',
     permission: 'admin.events',
-    params: IdParams,
     query: listQuery(['position'], 'position', {}),
     answers: {
       200: {
         description: 'The batch and its events',
         schema: Type.Object(
           {
-            batch: Type.Ref('MutationBatch#'),
-            ...listAnswer(Type.Ref('MutationBatchEvent#')).properties,
+            batch: schemas.MutationBatchSchema,
+            ...listAnswer(schemas.MutationBatchEventSchema).properties,
           },
           closed,
         ),
       },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listBatchEvents(ctx, params.id, query)),
+    handler: ({ ctx, params, query }) => listBatchEvents(ctx, params.id, query),
   });
 
   registerBatchEndRoutes(app);
@@ -127,43 +108,37 @@ export function registerBatchRoutes(app: App): void {
 
 /** Commit and rollback of batches. */
 function registerBatchEndRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: `${url}/:id/commit`,
+  const routes = routesOf(app, { tag: 'Mutation batches' });
+
+  routes.post('/api/v1/mutation-batches/:id/commit', {
     id: 'commitMutationBatch',
-    tag,
     summary: 'Close an own batch',
     permission: 'login',
-    params: IdParams,
     body: schemas.MutationBatchCommitBody,
     bodyExample: { summary: { renamed: 118 } },
     answers: {
-      200: { description: 'The batch', schema: Type.Ref('MutationBatch#'), example: schemas.batchExample },
+      200: { description: 'The batch', schema: schemas.MutationBatchSchema, example: schemas.batchExample },
     },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) => sendJson(reply, await commitBatch(ctx, params.id, body)),
+    handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${url}/:id/rollback`,
+  routes.post('/api/v1/mutation-batches/:id/rollback', {
     id: 'rollBackMutationBatch',
-    tag,
     summary: 'Undo a closed batch as a whole, or tell what that would do',
     description:
       'A dry run unless `dry_run` is false; either needs the permissions that the undone writes needed. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
     permission: 'admin.rollback',
     permissionNote: 'the permissions that the undone writes needed',
-    params: IdParams,
     body: schemas.MutationBatchRollbackBody,
     bodyExample: { dry_run: false },
     answers: {
       200: {
         description: 'What was, or would be, done',
-        schema: Type.Ref('MutationBatchRollback#'),
+        schema: schemas.MutationBatchRollbackSchema,
         example: schemas.rollbackExample,
       },
-      202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') },
+      202: { description: 'The job has been started', schema: StartedJobSchema },
     },
     errors: ['wrong_state', 'rollback_conflicts', 'rollback_unsupported'],
     handler: async ({ ctx, params, body, reply }) => {

@@ -7,18 +7,12 @@ import {
   listAssessments,
 } from '../../domain/modelling/bpm/assessments.ts';
 import { listTemplates, readTemplate } from '../../domain/modelling/bpm/templates.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/bpm.assessments.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Processes';
-const assessing = {
-  tag,
-  module: 'bpm',
-  permission: 'bpm.assessments',
-  permissionNote: 'inventory.view to read',
-} as const;
 const base = '/api/v1/bpm/processes/:process_id/assessments';
 const assessment = schemas.AssessmentSchema;
 const idsOf = (params: { process_id: string; assessment_id: string }) => ({
@@ -28,10 +22,15 @@ const idsOf = (params: { process_id: string; assessment_id: string }) => ({
 
 /** Assessments of processes, and templates of models. */
 export function registerProcessAssessmentRoutes(app: App): void {
-  operation(app, {
-    ...assessing,
-    method: 'GET',
-    url: base,
+  const routes = routesOf(app, { tag: 'Processes' });
+  const assessing = routesOf(app, {
+    tag,
+    module: 'bpm',
+    permission: 'bpm.assessments',
+    permissionNote: 'inventory.view to read',
+  });
+
+  assessing.get(base, {
     id: 'listProcessAssessments',
     summary: 'List the assessments of a process',
     query: listQuery(assessmentSorts, 'assessment_date', {}),
@@ -44,10 +43,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listAssessments(ctx, params.process_id, query),
   });
 
-  operation(app, {
-    ...assessing,
-    method: 'POST',
-    url: base,
+  assessing.post(base, {
     id: 'createProcessAssessment',
     summary: 'Assess a process',
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
@@ -58,10 +54,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
   });
 
-  operation(app, {
-    ...assessing,
-    method: 'PUT',
-    url: `${base}/:assessment_id`,
+  assessing.put('/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
     id: 'changeProcessAssessment',
     summary: 'Change an assessment',
     description: 'Absent members stay unchanged. The date and the assessor never change.',
@@ -73,24 +66,17 @@ export function registerProcessAssessmentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => changeAssessment(ctx, idsOf(params), body as AssessmentInput),
   });
 
-  operation(app, {
-    ...assessing,
-    method: 'DELETE',
-    url: `${base}/:assessment_id`,
+  assessing.delete('/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
     id: 'deleteProcessAssessment',
     summary: 'Delete an assessment',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteAssessment(ctx, idsOf(params)),
   });
 
-  operation(app, {
-    tag,
+  routes.get('/api/v1/bpm/templates', {
     module: 'bpm',
     permission: 'login',
-    method: 'GET',
-    url: '/api/v1/bpm/templates',
     id: 'listProcessTemplates',
     summary: 'List templates of models',
     query: listQuery(schemas.templateSorts, 'place', {}),
@@ -98,12 +84,9 @@ export function registerProcessAssessmentRoutes(app: App): void {
     handler: ({ ctx, query }) => listTemplates(ctx, query),
   });
 
-  operation(app, {
-    tag,
+  routes.get('/api/v1/bpm/templates/:template_key', {
     module: 'bpm',
     permission: 'login',
-    method: 'GET',
-    url: '/api/v1/bpm/templates/:template_key',
     id: 'getProcessTemplate',
     summary: 'Read a template of a model',
     params: schemas.TemplateParams,

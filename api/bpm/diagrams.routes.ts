@@ -13,9 +13,8 @@ import { deleteDiagram, saveDiagram } from '../../domain/modelling/bpm/diagrams.
 import { elementFilters, elementSorts, listElements } from '../../domain/modelling/bpm/elements.list.ts';
 import { type LinkInput, linkElement } from '../../domain/modelling/bpm/links.save.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { sendJson } from '../json.ts';
 import type { AnswerHeader } from '../openapi/headers.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import * as schemas from '../schemas/bpm.ts';
@@ -24,7 +23,7 @@ import type { App } from '../types.ts';
 import { receiveModel, sendDiagramFile } from './bpm.file.ts';
 
 const tag = 'Processes';
-const reading = {
+const readingGroup = {
   tag,
   module: 'bpm',
   permission: 'bpm.view',
@@ -36,22 +35,21 @@ const editing = {
   permission: 'login',
   permissionNote: 'bpm.edit or card.bpm_edit',
 } as const;
-const relating = {
+const relatingGroup = {
   ...editing,
   permissionNote:
     'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations when relations are written',
 } as const;
-const base = '/api/v1/bpm/processes/:process_id';
 const FORM_ROOM = 64 * 1024;
 const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
 const saved = { description: 'The result of the save', schema: schemas.SavedDiagramSchema };
 
 /** Diagrams of processes, and the elements in them. */
 export async function registerProcessDiagramRoutes(app: App): Promise<void> {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${base}/diagram`,
+  const reading = routesOf(app, readingGroup);
+  const relating = routesOf(app, relatingGroup);
+
+  reading.get('/api/v1/bpm/processes/:process_id/diagram', {
     id: 'getProcessDiagram',
     summary: 'Read the diagram of a process',
     description: 'Null for a process that has none.',
@@ -60,10 +58,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     handler: ({ ctx, params, query }) => readDiagram(ctx, params.process_id, query.version),
   });
 
-  operation(app, {
-    ...relating,
-    method: 'PUT',
-    url: `${base}/diagram`,
+  relating.put('/api/v1/bpm/processes/:process_id/diagram', {
     id: 'saveProcessDiagram',
     summary: 'Save the diagram of a process as its next version',
     description:
@@ -74,19 +69,16 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     headers: ['If-Match'],
     answers: { 200: saved },
     errors: ['wrong_state', 'query_too_heavy'],
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.edit);
       const model = await readModelText(body.bpmn_xml, 'bpmn_xml');
       const thumbnail = body.svg_thumbnail ? await readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
       const input = { model, thumbnail, dryRun: body.dry_run };
-      return sendJson(reply, await saveDiagram(ctx, params.process_id, input));
+      return await saveDiagram(ctx, params.process_id, input);
     },
   });
 
-  operation(app, {
-    ...relating,
-    method: 'DELETE',
-    url: `${base}/diagram`,
+  relating.delete('/api/v1/bpm/processes/:process_id/diagram', {
     id: 'deleteProcessDiagram',
     summary: 'Delete the diagram of a process with all its versions, elements and links',
     description: 'Flow versions stay. It can be undone as a batch.',
@@ -98,10 +90,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.process_id),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${base}/diagram/versions`,
+  reading.get('/api/v1/bpm/processes/:process_id/diagram/versions', {
     id: 'listProcessDiagramVersions',
     summary: 'List the versions of a diagram',
     query: listQuery(versionSorts, 'version', {}),
@@ -111,15 +100,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     handler: ({ ctx, params, query }) => listDiagramVersions(ctx, params.process_id, query),
   });
 
-  await registerProcessContentRoutes(app);
-}
-
-/** Files and elements of process diagrams. */
-async function registerProcessContentRoutes(app: App): Promise<void> {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${base}/diagram/export/bpmn`,
+  reading.get('/api/v1/bpm/processes/:process_id/diagram/export/bpmn', {
     id: 'exportProcessModel',
     summary: 'Download the model',
     description: 'Byte for byte as it was sent, in the encoding that `charset` names.',
@@ -139,10 +120,7 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
     },
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${base}/diagram/export/svg`,
+  reading.get('/api/v1/bpm/processes/:process_id/diagram/export/svg', {
     id: 'exportProcessPicture',
     summary: 'Download the picture of a diagram',
     description:
@@ -168,10 +146,10 @@ async function registerProcessContentRoutes(app: App): Promise<void> {
 
 /** Elements of diagrams, and the import of files. */
 async function registerElementRoutes(app: App): Promise<void> {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${base}/elements`,
+  const reading = routesOf(app, readingGroup);
+  const relating = routesOf(app, relatingGroup);
+
+  reading.get('/api/v1/bpm/processes/:process_id/elements', {
     id: 'listProcessElements',
     summary: 'List the elements of a diagram with the cards to which they are linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
@@ -184,10 +162,7 @@ async function registerElementRoutes(app: App): Promise<void> {
     handler: ({ ctx, params, query }) => listElements(ctx, params.process_id, query),
   });
 
-  operation(app, {
-    ...relating,
-    method: 'PUT',
-    url: `${base}/elements/:element_id`,
+  relating.put('/api/v1/bpm/processes/:process_id/elements/:element_id', {
     id: 'linkProcessElement',
     summary: 'Link an element to an application, a data object and an IT component',
     description:
@@ -204,14 +179,12 @@ async function registerElementRoutes(app: App): Promise<void> {
   // a scope with its own body parser, and with the service's checks instead of the framework's
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const relating = routesOf(uploads, relatingGroup);
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     await uploads.register(fastifyMultipart);
 
-    operation(uploads, {
-      ...relating,
-      method: 'POST',
-      url: `${base}/diagram/import`,
+    relating.post('/api/v1/bpm/processes/:process_id/diagram/import', {
       id: 'importProcessDiagram',
       summary: 'Save a BPMN file as the next version of a diagram',
       description: 'Like a save; the file is stored byte for byte, in the encoding that it declares.',
@@ -227,7 +200,7 @@ async function registerElementRoutes(app: App): Promise<void> {
         if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
         const model = await readModelFile(content, 'file');
         const input = { model, thumbnail: null, dryRun: query.dry_run };
-        return sendJson(reply, await saveDiagram(ctx, params.process_id, input));
+        return await saveDiagram(ctx, params.process_id, input);
       },
     });
   });

@@ -20,26 +20,24 @@ import {
   readPublished,
 } from '../../domain/modelling/bpm/flow.list.ts';
 import type { LinkInput } from '../../domain/modelling/bpm/links.save.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/bpm.flow.ts';
 import { LinkBody, MODEL_BODY } from '../schemas/bpm.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const tag = 'Processes';
-const base = '/api/v1/bpm/processes/:process_id/flow';
-const viewing = { tag, module: 'bpm', permission: 'login', permissionNote: 'bpm.view or card.view' } as const;
-const drafting = {
+const viewingGroup = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.view or card.view',
+} as const;
+const draftingGroup = {
   tag,
   module: 'bpm',
   permission: 'login',
   permissionNote: 'bpm.manage_drafts or card.bpm_manage_drafts',
-} as const;
-const approving = {
-  tag,
-  module: 'bpm',
-  permission: 'login',
-  permissionNote: 'bpm.approve_flows or card.bpm_approve',
 } as const;
 const flow = schemas.FlowSchema;
 const listed = listAnswer(schemas.FlowItemSchema);
@@ -58,13 +56,14 @@ const pictureOf = async (text: string | null | undefined) =>
 
 /** Versions of the flow of a process: drafted, submitted, approved. */
 export function registerProcessFlowRoutes(app: App): void {
-  operation(app, {
-    tag,
+  const routes = routesOf(app, { tag: 'Processes' });
+  const viewing = routesOf(app, viewingGroup);
+  const drafting = routesOf(app, draftingGroup);
+
+  routes.get('/api/v1/bpm/processes/:process_id/flow/published', {
     module: 'bpm',
     permission: 'bpm.view',
     permissionNote: 'inventory.view or card.view',
-    method: 'GET',
-    url: `${base}/published`,
     id: 'getPublishedProcessFlow',
     summary: 'Read the published version of a flow',
     description: 'Null for a process whose flow was never approved.',
@@ -72,10 +71,7 @@ export function registerProcessFlowRoutes(app: App): void {
     handler: ({ ctx, params }) => readPublished(ctx, params.process_id),
   });
 
-  operation(app, {
-    ...viewing,
-    method: 'GET',
-    url: `${base}/drafts`,
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/drafts', {
     id: 'listProcessFlowDrafts',
     summary: 'List the drafts and pending versions of a flow',
     description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
@@ -84,10 +80,7 @@ export function registerProcessFlowRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['draft', 'pending'], query),
   });
 
-  operation(app, {
-    ...drafting,
-    method: 'POST',
-    url: `${base}/drafts`,
+  drafting.post('/api/v1/bpm/processes/:process_id/flow/drafts', {
     id: 'createProcessFlowDraft',
     summary: 'Create a draft',
     description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
@@ -106,10 +99,7 @@ export function registerProcessFlowRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    ...viewing,
-    method: 'GET',
-    url: `${base}/archived`,
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/archived', {
     id: 'listArchivedProcessFlows',
     summary: 'List the archived versions of a flow',
     query: listQuery(flowSorts, 'revision', {}),
@@ -117,25 +107,14 @@ export function registerProcessFlowRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['archived'], query),
   });
 
-  registerSingleFlowRoutes(app);
-}
-
-/** One flow. */
-function registerSingleFlowRoutes(app: App): void {
-  operation(app, {
-    ...viewing,
-    method: 'GET',
-    url: `${base}/permissions`,
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/permissions', {
     id: 'getProcessFlowPermissions',
     summary: 'Read what the caller may do with a flow',
     answers: { 200: { description: 'What is allowed', schema: schemas.FlowPermissionsSchema } },
     handler: ({ ctx, params }) => readFlowPermissions(ctx, params.process_id),
   });
 
-  operation(app, {
-    ...viewing,
-    method: 'GET',
-    url: `${base}/compare`,
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/compare', {
     id: 'compareProcessFlows',
     summary: 'Compare two versions of a flow, element by element',
     description: 'Elements are compared by their ids, with their planned links.',
@@ -147,26 +126,15 @@ function registerSingleFlowRoutes(app: App): void {
     },
   });
 
-  registerFlowVersionRoutes(app);
-}
-
-/** Operations on one version of a flow. */
-function registerFlowVersionRoutes(app: App): void {
-  operation(app, {
-    ...viewing,
-    method: 'GET',
-    url: `${base}/versions/:version_id`,
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     id: 'getProcessFlow',
     summary: 'Read one version of a flow',
     answers: { 200: { description: 'The version', schema: flow } },
     handler: ({ ctx, params }) => readFlow(ctx, params.process_id, params.version_id),
   });
 
-  operation(app, {
-    ...drafting,
+  drafting.patch('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     ...changing,
-    method: 'PATCH',
-    url: `${base}/versions/:version_id`,
     id: 'patchProcessFlow',
     summary: 'Change a draft',
     description: 'Planned links of elements that a new model does not contain are deleted.',
@@ -181,14 +149,11 @@ function registerFlowVersionRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    ...drafting,
+  drafting.delete('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     ...changing,
-    method: 'DELETE',
-    url: `${base}/versions/:version_id`,
+    answers: { 204: { description: 'Deleted' } },
     id: 'deleteProcessFlow',
     summary: 'Delete a draft',
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deleteDraft(ctx, idsOf(params)),
   });
 
@@ -197,11 +162,17 @@ function registerFlowVersionRoutes(app: App): void {
 
 /** Approval of drafts, and their elements. */
 function registerFlowApprovalRoutes(app: App): void {
-  operation(app, {
-    ...drafting,
+  const drafting = routesOf(app, draftingGroup);
+  const approving = routesOf(app, {
+    tag,
+    module: 'bpm',
+    permission: 'login',
+    permissionNote: 'bpm.approve_flows or card.bpm_approve',
+  });
+  const viewing = routesOf(app, viewingGroup);
+
+  drafting.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/submit', {
     ...changing,
-    method: 'POST',
-    url: `${base}/versions/:version_id/submit`,
     id: 'submitProcessFlow',
     summary: 'Submit a draft for approval',
     description:
@@ -209,11 +180,8 @@ function registerFlowApprovalRoutes(app: App): void {
     handler: ({ ctx, params }) => submitFlow(ctx, idsOf(params)),
   });
 
-  operation(app, {
-    ...approving,
+  approving.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/approve', {
     ...changing,
-    method: 'POST',
-    url: `${base}/versions/:version_id/approve`,
     id: 'approveProcessFlow',
     summary: 'Approve a submitted version',
     description:
@@ -222,20 +190,14 @@ function registerFlowApprovalRoutes(app: App): void {
     handler: ({ ctx, params }) => approveFlow(ctx, idsOf(params)),
   });
 
-  operation(app, {
-    ...approving,
+  approving.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/reject', {
     ...changing,
-    method: 'POST',
-    url: `${base}/versions/:version_id/reject`,
     id: 'rejectProcessFlow',
     summary: 'Reject a submitted version, which becomes a draft again',
     handler: ({ ctx, params }) => rejectFlow(ctx, idsOf(params)),
   });
 
-  operation(app, {
-    ...viewing,
-    method: 'GET',
-    url: `${base}/versions/:version_id/draft-elements`,
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements', {
     id: 'listProcessDraftElements',
     summary: 'List the elements of a version with the cards to which they are to be linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
@@ -248,19 +210,19 @@ function registerFlowApprovalRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
   });
 
-  operation(app, {
-    ...drafting,
-    method: 'PUT',
-    url: `${base}/versions/:version_id/draft-elements/:bpmn_element_id`,
-    id: 'planProcessDraftLink',
-    summary: 'Plan what an element of a draft is linked to',
-    description: 'Replaces what was planned; it comes into force with the approval.',
-    params: schemas.DraftElementParams,
-    body: LinkBody,
-    bodyExample: { application_id: null },
-    answers: { 200: { description: 'The element', schema: schemas.DraftElementSchema } },
-    errors: ['wrong_state'],
-    handler: ({ ctx, params, body }) =>
-      planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput),
-  });
+  drafting.put(
+    '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements/:bpmn_element_id',
+    {
+      id: 'planProcessDraftLink',
+      summary: 'Plan what an element of a draft is linked to',
+      description: 'Replaces what was planned; it comes into force with the approval.',
+      params: schemas.DraftElementParams,
+      body: LinkBody,
+      bodyExample: { application_id: null },
+      answers: { 200: { description: 'The element', schema: schemas.DraftElementSchema } },
+      errors: ['wrong_state'],
+      handler: ({ ctx, params, body }) =>
+        planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput),
+    },
+  );
 }

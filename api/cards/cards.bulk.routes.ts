@@ -1,35 +1,21 @@
-import Type from 'typebox';
 import { archiveCards, deleteCards, restoreCards } from '../../domain/inventory/cards/bulk/bulk.archive.ts';
 import { createCards } from '../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCards } from '../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../domain/inventory/cards/cards.refs.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/card-bulk.ts';
 import { cardExample } from '../schemas/cards.ts';
 import type { App } from '../types.ts';
 
 const MIB = 1024 * 1024;
-const tag = 'Cards';
 const ids = [cardExample.id, '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12'];
 
 /** Work on many cards at once, by the rules of single cards. */
 export function registerCardBulkRoutes(app: App): void {
-  for (const schema of [
-    schemas.CardBulkPatchAnswer,
-    schemas.CardBulkCreateAnswer,
-    schemas.CardBulkArchiveAnswer,
-    schemas.CardBulkDeleteAnswer,
-    schemas.CardBulkRestoreAnswer,
-    schemas.CardRefsAnswer,
-  ]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Cards' });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/cards/bulk',
+  routes.patch('/api/v1/cards/bulk', {
     id: 'patchCards',
-    tag,
     summary: 'Make one change to many cards',
     description:
       'The rules of PATCH /cards/{id} for each: approvals break, data quality follows, each changed card has its event. All of them are changed or, when one is refused, none; the problem names that card as `card_id`. Ids of no card are reported as `not_found`.',
@@ -41,7 +27,7 @@ export function registerCardBulkRoutes(app: App): void {
     answers: {
       200: {
         description: 'The result of each card',
-        schema: Type.Ref('CardBulkPatchAnswer#'),
+        schema: schemas.CardBulkPatchAnswer,
         example: {
           dry_run: false,
           results: [
@@ -67,14 +53,11 @@ export function registerCardBulkRoutes(app: App): void {
       'too_many_descendants',
       'use_operation',
     ],
-    handler: async ({ ctx, body }) => await patchCards(ctx, body.ids, body.updates, body.dry_run),
+    handler: ({ ctx, body }) => patchCards(ctx, body.ids, body.updates, body.dry_run),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/bulk-create',
+  routes.post('/api/v1/cards/bulk-create', {
     id: 'createCards',
-    tag,
     summary: 'Create many cards',
     description:
       'Rows are executed one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
@@ -89,9 +72,9 @@ export function registerCardBulkRoutes(app: App): void {
       dry_run: false,
     },
     bodyLimit: 16 * MIB,
-    answers: { 200: { description: 'What became of each row', schema: Type.Ref('CardBulkCreateAnswer#') } },
+    answers: { 200: { description: 'What became of each row', schema: schemas.CardBulkCreateAnswer } },
     errors: ['sibling_name_taken', 'external_id_taken'],
-    handler: async ({ ctx, body }) => await createCards(ctx, body.cards, body.dry_run),
+    handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
   });
 
   registerCardBulkStatusRoutes(app);
@@ -99,11 +82,10 @@ export function registerCardBulkRoutes(app: App): void {
 
 /** Bulk changes of the status of cards. */
 function registerCardBulkStatusRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/bulk-archive',
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  routes.post('/api/v1/cards/bulk-archive', {
     id: 'archiveCards',
-    tag,
     summary: 'Archive many cards',
     description:
       'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. What is archived already, or no card, is skipped.',
@@ -112,7 +94,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardBulkRemovalBody,
     bodyExample: { card_ids: ids, child_strategy: 'cascade' },
     bodyLimit: 2 * MIB,
-    answers: { 200: { description: 'What was archived', schema: Type.Ref('CardBulkArchiveAnswer#') } },
+    answers: { 200: { description: 'What was archived', schema: schemas.CardBulkArchiveAnswer } },
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await archiveCards(ctx, body);
@@ -120,11 +102,8 @@ function registerCardBulkStatusRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/bulk-delete',
+  routes.post('/api/v1/cards/bulk-delete', {
     id: 'deleteCards',
-    tag,
     summary: 'Delete many cards for good',
     description:
       'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. Ids of no card are skipped.',
@@ -133,7 +112,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardBulkRemovalBody,
     bodyExample: { card_ids: ids, child_strategy: 'disconnect' },
     bodyLimit: 2 * MIB,
-    answers: { 200: { description: 'What was deleted', schema: Type.Ref('CardBulkDeleteAnswer#') } },
+    answers: { 200: { description: 'What was deleted', schema: schemas.CardBulkDeleteAnswer } },
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await deleteCards(ctx, body);
@@ -141,11 +120,8 @@ function registerCardBulkStatusRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/bulk-restore',
+  routes.post('/api/v1/cards/bulk-restore', {
     id: 'restoreCards',
-    tag,
     summary: 'Restore many archived cards',
     description:
       'All of them or, when one is refused, none. A card below another one of them is restored together with it. What is active, or no card, is skipped.',
@@ -154,16 +130,13 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardBulkRestoreBody,
     bodyExample: { card_ids: ids },
     bodyLimit: 2 * MIB,
-    answers: { 200: { description: 'What was restored', schema: Type.Ref('CardBulkRestoreAnswer#') } },
+    answers: { 200: { description: 'What was restored', schema: schemas.CardBulkRestoreAnswer } },
     errors: ['sibling_name_taken', 'wrong_state'],
-    handler: async ({ ctx, body }) => await restoreCards(ctx, body),
+    handler: ({ ctx, body }) => restoreCards(ctx, body),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/resolve-refs',
+  routes.post('/api/v1/cards/resolve-refs', {
     id: 'resolveCardRefs',
-    tag,
     summary: 'Find the cards that paths of names mean',
     description:
       'Active cards of the type, whatever the case. A path may leave out ancestors at its beginning and is then `ambiguous` when it fits several cards; a whole path from the root always means its card.',
@@ -178,7 +151,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     answers: {
       200: {
         description: 'What each reference means',
-        schema: Type.Ref('CardRefsAnswer#'),
+        schema: schemas.CardRefsAnswer,
         example: {
           results: [{ row: 2, column: 'capability', status: 'resolved', id: ids[0], candidates: null }],
         },

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { mergeCards } from '../../domain/inventory/cards/merge/merge.command.ts';
 import {
   listMerges,
@@ -7,14 +6,12 @@ import {
   readMerge,
 } from '../../domain/inventory/cards/merge/merge.list.ts';
 import { undoMerge } from '../../domain/inventory/cards/merge/merge.undo.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/card-merge.ts';
 import { cardExample } from '../schemas/cards.ts';
-import { IdParams, listQuery } from '../schemas/common.ts';
+import { listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Cards';
 const writing = {
   permission: 'login',
   permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
@@ -22,20 +19,10 @@ const writing = {
 
 /** Merging of duplicates, and what can be undone of it. */
 export function registerCardMergeRoutes(app: App): void {
-  for (const schema of [
-    schemas.CardMergeAnswer,
-    schemas.UndoMergeAnswer,
-    schemas.CardMergeSchema,
-    schemas.CardMergeItem,
-  ]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Cards' });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/merge',
+  routes.post('/api/v1/cards/merge', {
     id: 'mergeCards',
-    tag,
     summary: 'Merge duplicates of a card into it',
     description:
       'The survivor is given all relations, children, tags, stakeholders, comments, to-dos, links and files of the merged cards, and their history shows in its own. The merged cards are deleted; reads of their ids are led to the survivor with 308, writes are refused with `merged_card`. Relations that would be there twice are folded into one. It can be undone.',
@@ -51,7 +38,7 @@ export function registerCardMergeRoutes(app: App): void {
       dry_run: true,
     },
     answers: {
-      200: { description: 'The survivor and what became of the rest', schema: Type.Ref('CardMergeAnswer#') },
+      200: { description: 'The survivor and what became of the rest', schema: schemas.CardMergeAnswer },
     },
     errors: [
       'capability_too_deep',
@@ -63,54 +50,43 @@ export function registerCardMergeRoutes(app: App): void {
       'too_many_descendants',
       'wrong_state',
     ],
-    handler: async ({ ctx, body, reply }) => {
+    handler: async ({ ctx, body }) => {
       const { survivor, ...rest } = await mergeCards(ctx, body);
-      return sendJson(reply, `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`);
+      return `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`;
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/card-merges',
+  routes.get('/api/v1/card-merges', {
     id: 'listCardMerges',
-    tag,
     summary: 'List merges of cards',
     permission: 'inventory.view',
     query: listQuery(mergeSorts, 'created_at', mergeFilters),
     answers: { 200: { description: 'Merges', schema: schemas.CardMergeList } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMerges(ctx, query)),
+    handler: ({ ctx, query }) => listMerges(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/card-merges/:id',
+  routes.get('/api/v1/card-merges/:id', {
     id: 'readCardMerge',
-    tag,
     summary: 'Read one merge',
     permission: 'inventory.view',
-    params: IdParams,
-    answers: { 200: { description: 'The merge', schema: Type.Ref('CardMerge#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readMerge(ctx, params.id)),
+    answers: { 200: { description: 'The merge', schema: schemas.CardMergeSchema } },
+    handler: ({ ctx, params }) => readMerge(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/card-merges/:id/undo',
+  routes.post('/api/v1/card-merges/:id/undo', {
     id: 'undoCardMerge',
-    tag,
     summary: 'Undo a merge',
     description:
       'The merged cards come back with their ids and values and take back what was theirs; the survivor gets back what the merge changed. What was written since to other fields, or attached to the survivor, stays. Where something that the merge did has changed since, the problem lists it as `conflicts` and nothing is written, unless `force`.',
     ...writing,
-    params: IdParams,
     body: schemas.UndoMergeBody,
     bodyExample: { dry_run: true },
-    answers: { 200: { description: 'The survivor as it was', schema: Type.Ref('UndoMergeAnswer#') } },
+    answers: { 200: { description: 'The survivor as it was', schema: schemas.UndoMergeAnswer } },
     errors: ['merge_conflict', 'wrong_state'],
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body }) => {
       const request = { dry_run: body?.dry_run ?? false, force: body?.force ?? false };
       const { survivor, ...rest } = await undoMerge(ctx, params.id, request);
-      return sendJson(reply, `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`);
+      return `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`;
     },
   });
 }

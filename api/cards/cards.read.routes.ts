@@ -17,13 +17,11 @@ import {
   readRestoreImpact,
 } from '../../domain/inventory/cards/cards.read.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/cards.ts';
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Cards';
 const sorts = [
   'name',
   'type',
@@ -47,28 +45,13 @@ const onCard = { permission: 'login', permissionNote: 'inventory.view or card.vi
 
 /** Reading of cards: lists, search, one card and what belongs to it. */
 export function registerCardReadRoutes(app: App): void {
-  for (const schema of [
-    schemas.CardSchema,
-    schemas.CardItemSchema,
-    schemas.CardHierarchySchema,
-    schemas.CardEventSchema,
-    schemas.CardPermissionsSchema,
-    schemas.CardCountsSchema,
-    schemas.ArchiveImpactSchema,
-    schemas.RestoreImpactSchema,
-    schemas.RelationSummarySchema,
-    schemas.StakeholderCardsSchema,
-  ]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Cards' });
+
   const memory = createCardListMemory();
   const counts = createKeptCounts();
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards',
+  routes.get('/api/v1/cards', {
     id: 'listCards',
-    tag,
     summary: 'List and search cards',
     description:
       'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, as beginnings and without accents, and where few cards match also misspelt words; it returns the 1,000 likeliest cards, the best first unless `sort_by` says otherwise. Cards without a value of the attribute that they are sorted by come last; no subtype sorts before all subtypes.',
@@ -92,49 +75,38 @@ export function registerCardReadRoutes(app: App): void {
       },
     },
     errors: ['cursor_expired', 'cursor_mismatch'],
-    handler: async ({ ctx, query, request, reply }) =>
-      sendJson(reply, await listCards(ctx, query, { topics: request.topics, memory })),
+    handler: ({ ctx, query, request }) => listCards(ctx, query, { topics: request.topics, memory }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/my-created',
+  routes.get('/api/v1/cards/my-created', {
     id: 'listMyCreatedCards',
-    tag,
     summary: 'List the cards that I have created',
     permission: 'inventory.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {}),
     answers: { 200: { description: 'Cards, active and archived', schema: schemas.CardListSchema } },
     errors: ['cursor_expired', 'cursor_mismatch'],
-    handler: async ({ ctx, query, request, reply }) =>
-      sendJson(reply, await listMyCreatedCards(ctx, query, { topics: request.topics, memory })),
+    handler: ({ ctx, query, request }) => listMyCreatedCards(ctx, query, { topics: request.topics, memory }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/my-stakeholder',
+  routes.get('/api/v1/cards/my-stakeholder', {
     id: 'listStakeholderCards',
-    tag,
     summary: 'List the cards on which I, or the named user, hold a role',
     permission: 'inventory.view',
     permissionNote: 'stakeholders.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       user_id: Type.Optional(Type.String({ ...Uuid, description: 'The caller where it is left out' })),
     }),
-    answers: { 200: { description: 'Cards with the roles held', schema: Type.Ref('StakeholderCards#') } },
-    handler: async ({ ctx, query, request, reply }) =>
-      sendJson(reply, await listStakeholderCards(ctx, query, { topics: request.topics, memory })),
+    answers: { 200: { description: 'Cards with the roles held', schema: schemas.StakeholderCardsSchema } },
+    handler: ({ ctx, query, request }) =>
+      listStakeholderCards(ctx, query, { topics: request.topics, memory }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/counts',
+  routes.get('/api/v1/cards/counts', {
     id: 'countCards',
-    tag,
     summary: 'Count active cards by type',
     permission: 'inventory.view',
-    answers: { 200: { description: 'Counts', schema: Type.Ref('CardCounts#') } },
-    handler: async ({ ctx, request }) => await countCards(ctx, request.topics, counts),
+    answers: { 200: { description: 'Counts', schema: schemas.CardCountsSchema } },
+    handler: ({ ctx, request }) => countCards(ctx, request.topics, counts),
   });
 
   registerSingleCardRoutes(app);
@@ -142,96 +114,68 @@ export function registerCardReadRoutes(app: App): void {
 
 /** One card. */
 function registerSingleCardRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id',
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  routes.get('/api/v1/cards/:id', {
     id: 'readCard',
-    tag,
     summary: 'Read one card with tags and stakeholders',
     ...onCard,
-    params: IdParams,
     answers: {
-      200: { description: 'The card', schema: Type.Ref('Card#'), example: schemas.cardExample },
+      200: { description: 'The card', schema: schemas.CardSchema, example: schemas.cardExample },
     },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readCard(ctx, params.id)),
+    handler: ({ ctx, params }) => readCard(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/hierarchy',
+  routes.get('/api/v1/cards/:id/hierarchy', {
     id: 'readCardHierarchy',
-    tag,
     summary: 'Read the ancestors of a card, its level and a page of its children',
     ...onCard,
-    params: IdParams,
     query: Type.Object(paged, closed),
-    answers: { 200: { description: 'The place in the hierarchy', schema: Type.Ref('CardHierarchy#') } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await readHierarchy(ctx, params.id, query)),
+    answers: { 200: { description: 'The place in the hierarchy', schema: schemas.CardHierarchySchema } },
+    handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/history',
+  routes.get('/api/v1/cards/:id/history', {
     id: 'listCardHistory',
-    tag,
     summary: 'List the events of a card and of its relations, newest first',
     description: 'The history of a deleted card is kept for those who hold `admin.events`.',
     ...onCard,
-    params: IdParams,
     query: listQuery(['position'], 'position', {}),
-    answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('CardEvent#')) } },
+    answers: { 200: { description: 'Events', schema: listAnswer(schemas.CardEventSchema) } },
     errors: ['cursor_mismatch'],
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listCardHistory(ctx, params.id, query)),
+    handler: ({ ctx, params, query }) => listCardHistory(ctx, params.id, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/my-permissions',
+  routes.get('/api/v1/cards/:id/my-permissions', {
     id: 'readMyCardPermissions',
-    tag,
     summary: 'Read what I may do on a card',
     ...onCard,
-    params: IdParams,
-    answers: { 200: { description: 'My rights on the card', schema: Type.Ref('CardPermissions#') } },
-    handler: async ({ ctx, params }) => await readMyPermissions(ctx, params.id),
+    answers: { 200: { description: 'My rights on the card', schema: schemas.CardPermissionsSchema } },
+    handler: ({ ctx, params }) => readMyPermissions(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/relation-summary',
+  routes.get('/api/v1/cards/:id/relation-summary', {
     id: 'readCardRelationSummary',
-    tag,
     summary: 'Count the relations of a card by type and direction',
     permission: 'relations.view',
     permissionNote: 'inventory.view or card.view',
-    params: IdParams,
-    answers: { 200: { description: 'Counts', schema: Type.Ref('RelationSummary#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRelationSummary(ctx, params.id)),
+    answers: { 200: { description: 'Counts', schema: schemas.RelationSummarySchema } },
+    handler: ({ ctx, params }) => readRelationSummary(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/archive-impact',
+  routes.get('/api/v1/cards/:id/archive-impact', {
     id: 'readCardArchiveImpact',
-    tag,
     summary: 'Preview what archiving or deleting a card would affect',
     ...onCard,
-    params: IdParams,
-    answers: { 200: { description: 'Children and related cards', schema: Type.Ref('ArchiveImpact#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readArchiveImpact(ctx, params.id)),
+    answers: { 200: { description: 'Children and related cards', schema: schemas.ArchiveImpactSchema } },
+    handler: ({ ctx, params }) => readArchiveImpact(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/restore-impact',
+  routes.get('/api/v1/cards/:id/restore-impact', {
     id: 'readCardRestoreImpact',
-    tag,
     summary: 'List the cards that were archived together with a card',
     ...onCard,
-    params: IdParams,
-    answers: { 200: { description: 'Passengers', schema: Type.Ref('RestoreImpact#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRestoreImpact(ctx, params.id)),
+    answers: { 200: { description: 'Passengers', schema: schemas.RestoreImpactSchema } },
+    handler: ({ ctx, params }) => readRestoreImpact(ctx, params.id),
   });
 }

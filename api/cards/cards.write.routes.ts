@@ -1,18 +1,15 @@
-import Type from 'typebox';
 import { archiveCard, restoreCard, setApproval } from '../../domain/inventory/cards/cards.archive.ts';
 import { createCard } from '../../domain/inventory/cards/cards.create.ts';
 import { deleteCard } from '../../domain/inventory/cards/cards.delete.ts';
 import { patchCard } from '../../domain/inventory/cards/cards.patch.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
+import { sendResource } from '../json.ts';
+import { routesOf } from '../operation.ts';
 import * as bodies from '../schemas/card-bodies.ts';
-import { cardExample } from '../schemas/cards.ts';
-import { IdParams } from '../schemas/common.ts';
+import { CardSchema, cardExample } from '../schemas/cards.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Cards';
-const card = Type.Ref('Card#');
+const card = CardSchema;
 const clashes: ErrorCode[] = ['sibling_name_taken', 'external_id_taken', 'capability_too_deep'];
 
 /** An application permission, or the same right by a stakeholder role on each card that is touched. */
@@ -21,15 +18,10 @@ const onCard = (permission: string, ofRole: string) =>
 
 /** Writing of cards, each with its events; answers hold the whole card and its ETag. */
 export function registerCardWriteRoutes(app: App): void {
-  for (const schema of [bodies.CardArchiveAnswer, bodies.CardDeleteAnswer, bodies.CardRestoreAnswer]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Cards' });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards',
+  routes.post('/api/v1/cards', {
     id: 'createCard',
-    tag,
     summary: 'Create a card',
     description:
       'The card is active and DRAFT; its data quality and, for business capabilities, its level are computed. Values are checked against the card type.',
@@ -54,16 +46,12 @@ export function registerCardWriteRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/cards/:id',
+  routes.patch('/api/v1/cards/:id', {
     id: 'patchCard',
-    tag,
     summary: 'Change a card',
     description:
       'Changes what is sent; null clears; attributes and lifecycle merge key by key. An approved card whose content changes becomes BROKEN. A patch that changes nothing writes nothing. Cost values that the caller may not see stay as they are. `If-Match` guards against changes made meanwhile.',
     ...onCard('inventory.edit', 'card.edit'),
-    params: IdParams,
     body: bodies.CardPatchBody,
     bodyExample: {
       description: null,
@@ -72,31 +60,21 @@ export function registerCardWriteRoutes(app: App): void {
     },
     answers: { 200: { description: 'The card', schema: card, example: cardExample, headers: ['ETag'] } },
     errors: ['use_operation', 'parent_cycle', 'precondition_failed', 'too_many_descendants', ...clashes],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchCard(ctx, params.id, body)),
+    handler: ({ ctx, params, body }) => patchCard(ctx, params.id, body),
   });
 
-  registerCardStatusRoutes(app);
-}
-
-/** Changes of the status of a card. */
-function registerCardStatusRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/:id/archive',
+  routes.post('/api/v1/cards/:id/archive', {
     id: 'archiveCard',
-    tag,
     summary: 'Archive a card, with children and related cards where asked',
     description:
       'GET /cards/{id}/archive-impact shows beforehand what would be touched. A card that goes along needs the same right, a child that gets another parent the right to edit.',
     ...onCard('inventory.archive', 'card.archive'),
-    params: IdParams,
     body: bodies.CardArchiveBody,
     bodyExample: { child_strategy: 'reparent', related_card_ids: [] },
     answers: {
       200: {
         description: 'The archived card and what else was affected',
-        schema: Type.Ref('CardArchiveAnswer#'),
+        schema: bodies.CardArchiveAnswer,
       },
     },
     errors: [
@@ -106,60 +84,44 @@ function registerCardStatusRoutes(app: App): void {
       'too_many_descendants',
       'wrong_state',
     ],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendJson(reply, await archiveCard(ctx, params.id, body ?? {})),
+    handler: ({ ctx, params, body }) => archiveCard(ctx, params.id, body ?? {}),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/:id/restore',
+  routes.post('/api/v1/cards/:id/restore', {
     id: 'restoreCard',
-    tag,
     summary: 'Restore an archived card, with cards that were archived together with it',
     description:
       'GET /cards/{id}/restore-impact names those that may be restored along. A card below an archived one is restored together with it or after it.',
     ...onCard('inventory.archive', 'card.archive'),
-    params: IdParams,
     body: bodies.CardRestoreBody,
     bodyExample: { also_restore_card_ids: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'] },
-    answers: { 200: { description: 'The card and its passengers', schema: Type.Ref('CardRestoreAnswer#') } },
+    answers: { 200: { description: 'The card and its passengers', schema: bodies.CardRestoreAnswer } },
     errors: ['precondition_failed', 'sibling_name_taken', 'wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendJson(reply, await restoreCard(ctx, params.id, body ?? {})),
+    handler: ({ ctx, params, body }) => restoreCard(ctx, params.id, body ?? {}),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/cards/:id',
+  routes.delete('/api/v1/cards/:id', {
     id: 'deleteCard',
-    tag,
     summary: 'Delete a card for good',
     description:
       'Its relations, tags and stakeholders go with it; its events stay, the last one with all its values. A card that goes along needs the same right, a child that gets another parent the right to edit.',
     ...onCard('inventory.delete', 'card.delete'),
-    params: IdParams,
     body: bodies.CardArchiveBody,
     bodyExample: { child_strategy: 'cascade' },
-    answers: { 200: { description: 'What was deleted and affected', schema: Type.Ref('CardDeleteAnswer#') } },
+    answers: { 200: { description: 'What was deleted and affected', schema: bodies.CardDeleteAnswer } },
     errors: ['children_present', 'precondition_failed', 'sibling_name_taken', 'too_many_descendants'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendJson(reply, await deleteCard(ctx, params.id, body ?? {})),
+    handler: ({ ctx, params, body }) => deleteCard(ctx, params.id, body ?? {}),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/:id/approval-status',
+  routes.post('/api/v1/cards/:id/approval-status', {
     id: 'setCardApproval',
-    tag,
     summary: 'Approve, reject or reset a card',
     description:
       'Approving is refused while a mandatory relation or tag is missing; the problem names them as `missing_relations` and `missing_tag_groups`.',
     ...onCard('inventory.approval_status', 'card.approval_status'),
-    params: IdParams,
     query: bodies.approvalQuery,
     answers: { 200: { description: 'The card', schema: card, example: cardExample, headers: ['ETag'] } },
     errors: ['approval_blocked_mandatory_missing', 'precondition_failed', 'wrong_state'],
-    handler: async ({ ctx, params, query, reply }) =>
-      sendResource(reply, await setApproval(ctx, params.id, query.action)),
+    handler: ({ ctx, params, query }) => setApproval(ctx, params.id, query.action),
   });
 }

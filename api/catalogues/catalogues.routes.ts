@@ -17,7 +17,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../domain/kernel/metamodel/languages.ts';
 import { negotiateLanguage } from '../language.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/catalogues.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -95,7 +95,7 @@ export function registerCatalogueRoutes(app: App): void {
 
 function registerCatalogue(app: App, api: CatalogueApi): void {
   const { catalogue, parameter } = api;
-  const tag = 'Metamodel';
+  const routes = routesOf(app, { tag: 'Metamodel' });
   const url = `/api/v1/metamodel/${api.path}`;
   const one = `${url}/:${parameter}`;
   const item = api.schema;
@@ -107,11 +107,8 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
       ? negotiateLanguage(request, reply, await catalogueLanguages(ctx.db, catalogue))
       : 'en';
 
-  operation(app, {
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: `list${api.names}`,
-    tag,
     summary: `List ${api.plural}`,
     permission: 'login',
     ...localised,
@@ -126,11 +123,8 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
       ),
   });
 
-  operation(app, {
-    method: 'POST',
-    url,
+  routes.post(url, {
     id: `create${api.name}`,
-    tag,
     summary: `Add ${api.singular}`,
     ...administering,
     body: api.bodies.create,
@@ -140,11 +134,8 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     handler: ({ ctx, body }) => createEntry(ctx, catalogue, body as Record<string, unknown>),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: one,
+  routes.patch(one, {
     id: `patch${api.name}`,
-    tag,
     summary: `Change ${api.singular}`,
     ...administering,
     ...localised,
@@ -161,15 +152,11 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     },
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: one,
+  routes.delete(one, {
     id: `delete${api.name}`,
-    tag,
     summary: `Delete ${api.singular}`,
     ...(catalogue.uniqueKey ? { description: 'Built-in entries can only be disabled.' } : {}),
     ...administering,
-    answers: { 204: { description: 'Deleted' } },
     errors: ['precondition_failed', ...(catalogue.uniqueKey ? (['built_in_frozen'] as const) : [])],
     handler: async ({ ctx, params: given, request, reply }) =>
       await deleteEntry(ctx, catalogue, given[parameter]!, await languageOf(ctx, request, reply)),

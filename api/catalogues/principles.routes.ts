@@ -6,10 +6,9 @@ import {
 } from '../../domain/governance/catalogues/principles.catalogue.ts';
 import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
 
-const administering = { tag: 'Metamodel', permission: 'admin.metamodel' } as const;
 const url = '/api/v1/principles-catalogue';
 
 const Id = Type.String({ minLength: 1, maxLength: 100, examples: ['EAP-03'] });
@@ -47,10 +46,9 @@ const ImportedSchema = Type.Object(
 
 /** Principles that come with the service, in English and German. */
 export function registerPrinciplesCatalogueRoutes(app: App): void {
-  operation(app, {
-    ...administering,
-    method: 'GET',
-    url,
+  const administering = routesOf(app, { tag: 'Metamodel', permission: 'admin.metamodel' });
+
+  administering.get(url, {
     id: 'getPrinciplesCatalogue',
     summary: 'Read the catalogue of principles',
     description: 'Twenty principles in English or German, to be imported and changed.',
@@ -66,10 +64,7 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
       readPrinciplesCatalogue(ctx, negotiateLanguage(request, reply, principleLanguages)),
   });
 
-  operation(app, {
-    ...administering,
-    method: 'POST',
-    url: `${url}/import`,
+  administering.post('/api/v1/principles-catalogue/import', {
     id: 'importPrinciples',
     summary: 'Import principles from the catalogue',
     description:

@@ -10,17 +10,16 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
+import { sendResource } from '../json.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { receiveFile } from './files.upload.ts';
 
-const tag = 'Links and files';
 const FORM_OVERHEAD = 64 * 1024;
 const managing = {
   permission: 'login',
@@ -31,34 +30,25 @@ const Content = Type.String({ contentMediaType: 'application/octet-stream' });
 
 /** Files of cards. */
 export async function registerFileRoutes(app: App, { blobs }: Services): Promise<void> {
-  app.addSchema(schemas.FileAttachmentSchema);
-  app.addSchema(schemas.FileAttachmentItemSchema);
+  const routes = routesOf(app, { tag: 'Links and files' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/file-attachments',
+  routes.get('/api/v1/cards/:id/file-attachments', {
     id: 'listFiles',
-    tag,
     summary: 'List the files of a card',
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
-    params: IdParams,
     query: listQuery(fileSorts, 'created_at', {}),
-    answers: { 200: { description: 'Files', schema: listAnswer(Type.Ref('FileAttachmentItem#')) } },
-    handler: async ({ ctx, params, query, reply }) => sendJson(reply, await listFiles(ctx, params.id, query)),
+    answers: { 200: { description: 'Files', schema: listAnswer(schemas.FileAttachmentItemSchema) } },
+    handler: ({ ctx, params, query }) => listFiles(ctx, params.id, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/file-attachments/:id/download',
+  routes.get('/api/v1/file-attachments/:id/download', {
     id: 'downloadFile',
-    tag,
     summary: 'Download a file',
     description:
       'Always sent as an attachment with a sandboxing policy. `Repr-Digest` is the SHA-256 of the whole file.',
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
-    params: IdParams,
     headers: ['Range', 'If-None-Match'],
     answers: {
       200: { description: 'The file', schema: Content, mediaType, headers: fileHeaders },
@@ -71,40 +61,29 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       }),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/file-attachments/:id',
+  routes.delete('/api/v1/file-attachments/:id', {
     id: 'deleteFile',
-    tag,
     summary: 'Delete a file',
     description: 'Its content is retained for the days of the settings, so that the deletion can be undone.',
     ...managing,
-    params: IdParams,
-    answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deleteFile(ctx, params.id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteFile(ctx, params.id),
   });
 
   // a scope of its own, because uploads need another body parser
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Links and files' });
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     await uploads.register(fastifyMultipart);
 
-    operation(uploads, {
-      method: 'POST',
-      url: '/api/v1/cards/:id/file-attachments',
+    routes.post('/api/v1/cards/:id/file-attachments', {
       id: 'uploadFile',
-      tag,
       summary: 'Attach a file to a card',
       description:
         'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. The type is detected from the content, and the file extension must match it. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
       ...managing,
       module: 'file_uploads',
-      params: IdParams,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
       bodyLimit: MAX_ATTACHMENT + FORM_OVERHEAD,
       ownIdempotency: true,
@@ -112,7 +91,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       answers: {
         201: {
           description: 'The file',
-          schema: Type.Ref('FileAttachment#'),
+          schema: schemas.FileAttachmentSchema,
           example: examples.file,
           headers: ['ETag'],
         },

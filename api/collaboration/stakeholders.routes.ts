@@ -11,16 +11,14 @@ import {
   stakeholderSorts,
 } from '../../domain/collaboration/stakeholders/stakeholders.list.ts';
 import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
-import { sendJson, sendResource } from '../json.ts';
 import { negotiateLanguage } from '../language.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Stakeholders';
-const stakeholder = Type.Ref('Stakeholder#');
+const stakeholder = schemas.StakeholderSchema;
 const example = examples.stakeholder;
 const managing = {
   permission: 'login',
@@ -30,15 +28,10 @@ const observing = { permission: 'login', permissionNote: 'inventory.view or card
 
 /** The stakeholders of cards, and following cards. */
 export function registerStakeholderRoutes(app: App): void {
-  for (const schema of [schemas.StakeholderSchema, schemas.StakeholderItemSchema, schemas.RoleKeySchema]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Stakeholders' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/stakeholder-roles',
+  routes.get('/api/v1/stakeholder-roles', {
     id: 'listStakeholderRoleKeys',
-    tag,
     summary: 'List the roles that people can hold on cards',
     description: 'Each key once, or those of one card type.',
     permission: 'login',
@@ -49,22 +42,16 @@ export function registerStakeholderRoutes(app: App): void {
     answers: {
       200: {
         description: 'Roles',
-        schema: listAnswer(Type.Ref('StakeholderRoleKey#')),
+        schema: listAnswer(schemas.RoleKeySchema),
         headers: ['Content-Language', 'Vary'],
       },
     },
-    handler: async ({ ctx, query, request, reply }) =>
-      sendJson(
-        reply,
-        await listStakeholderRoles(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
-      ),
+    handler: ({ ctx, query, request, reply }) =>
+      listStakeholderRoles(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/stakeholder-roles/permissions-schema',
+  routes.get('/api/v1/stakeholder-roles/permissions-schema', {
     id: 'readCardPermissions',
-    tag,
     summary: 'Read the permissions that a role can give on a card',
     permission: 'login',
     answers: {
@@ -77,85 +64,54 @@ export function registerStakeholderRoutes(app: App): void {
     handler: async () => cardPermissions,
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/stakeholders',
+  routes.get('/api/v1/cards/:id/stakeholders', {
     id: 'listStakeholders',
-    tag,
     summary: 'List the stakeholders of a card',
     permission: 'stakeholders.view',
     permissionNote: 'inventory.view or card.view',
-    params: IdParams,
     query: listQuery(stakeholderSorts, 'role', {}),
     answers: {
-      200: { description: 'Assignments', schema: listAnswer(Type.Ref('StakeholderItem#')) },
+      200: { description: 'Assignments', schema: listAnswer(schemas.StakeholderItemSchema) },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listStakeholders(ctx, params.id, query)),
+    handler: ({ ctx, params, query }) => listStakeholders(ctx, params.id, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/:id/stakeholders',
+  routes.post('/api/v1/cards/:id/stakeholders', {
     id: 'addStakeholder',
-    tag,
     summary: 'Give a user a role on a card',
     ...managing,
-    params: IdParams,
     body: schemas.StakeholderBody,
     bodyExample: { user_id: example.user_id, role: 'responsible' },
     answers: { 201: { description: 'The assignment', schema: stakeholder, example, headers: ['ETag'] } },
     errors: ['duplicate_stakeholder'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply.code(201), (await addStakeholder(ctx, params.id, body)).text),
+    handler: async ({ ctx, params, body }) => (await addStakeholder(ctx, params.id, body)).text,
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/stakeholders/:id',
+  routes.patch('/api/v1/stakeholders/:id', {
     id: 'changeStakeholder',
-    tag,
     summary: 'Change the role of an assignment',
     ...managing,
-    params: IdParams,
     headers: ['If-Match'],
     body: schemas.StakeholderPatchBody,
     bodyExample: { role: 'observer' },
     answers: { 200: { description: 'The assignment', schema: stakeholder, example, headers: ['ETag'] } },
     errors: ['duplicate_stakeholder'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await changeStakeholder(ctx, params.id, body)),
+    handler: ({ ctx, params, body }) => changeStakeholder(ctx, params.id, body),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/stakeholders/:id',
+  routes.delete('/api/v1/stakeholders/:id', {
     id: 'removeStakeholder',
-    tag,
     summary: 'Remove a stakeholder from a card',
     ...managing,
-    params: IdParams,
     headers: ['If-Match'],
     answers: { 204: { description: 'Removed' } },
-    handler: async ({ ctx, params, reply }) => {
-      await removeStakeholder(ctx, params.id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => removeStakeholder(ctx, params.id),
   });
 
-  registerObservingRoutes(app);
-}
-
-/** Observing of cards. */
-function registerObservingRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/me/observe',
+  routes.get('/api/v1/cards/:id/me/observe', {
     id: 'readObserving',
-    tag,
     summary: 'Read whether the caller follows a card',
     ...observing,
-    params: IdParams,
     answers: {
       200: {
         description: 'Whether the caller is an observer of the card',
@@ -163,18 +119,14 @@ function registerObservingRoutes(app: App): void {
         example: { is_observer: true, observer_role_available: true },
       },
     },
-    handler: async ({ ctx, params }) => await readObserving(ctx, params.id),
+    handler: ({ ctx, params }) => readObserving(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/:id/me/observe',
+  routes.post('/api/v1/cards/:id/me/observe', {
     id: 'observeCard',
-    tag,
     summary: 'Follow a card',
     description: 'Gives the caller the role `observer`, so that changes of the card are notified.',
     ...observing,
-    params: IdParams,
     answers: {
       201: {
         description: 'The assignment',
@@ -184,22 +136,14 @@ function registerObservingRoutes(app: App): void {
       },
     },
     errors: ['duplicate_stakeholder', 'observer_role_unavailable'],
-    handler: async ({ ctx, params, reply }) =>
-      sendResource(reply.code(201), (await observe(ctx, params.id)).text),
+    handler: async ({ ctx, params }) => (await observe(ctx, params.id)).text,
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/cards/:id/me/observe',
+  routes.delete('/api/v1/cards/:id/me/observe', {
     id: 'stopObservingCard',
-    tag,
     summary: 'Stop following a card',
     ...observing,
-    params: IdParams,
     answers: { 204: { description: 'Not followed, whether or not it was before' } },
-    handler: async ({ ctx, params, reply }) => {
-      await stopObserving(ctx, params.id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => stopObserving(ctx, params.id),
   });
 }

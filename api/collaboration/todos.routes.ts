@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import {
   createTodo,
   deleteTodo,
@@ -12,15 +11,13 @@ import {
   todoFilters,
   todoSorts,
 } from '../../domain/collaboration/todos/todos.list.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const tag = 'To-dos';
-const todo = Type.Ref('Todo#');
+const todo = schemas.TodoSchema;
 const example = examples.todo;
 const changing = {
   permission: 'login',
@@ -30,50 +27,37 @@ const seeing = { permission: 'login', permissionNote: 'inventory.view or card.vi
 
 /** To-dos of users. */
 export function registerTodoRoutes(app: App): void {
-  app.addSchema(schemas.TodoSchema);
-  app.addSchema(schemas.TodoItemSchema);
+  const routes = routesOf(app, { tag: 'To-dos' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/todos',
+  routes.get('/api/v1/todos', {
     id: 'listTodos',
-    tag,
     summary: 'List to-dos',
     description: 'By default those assigned to or created by the caller.',
     permission: 'login',
     permissionNote: "admin.todos, or scope account for the caller's own to-dos",
     query: listQuery(todoSorts, 'created_at', todoFilters),
     answers: {
-      200: { description: 'To-dos, newest first', schema: listAnswer(Type.Ref('TodoItem#')) },
+      200: { description: 'To-dos, newest first', schema: listAnswer(schemas.TodoItemSchema) },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listTodos(ctx, query)),
+    handler: ({ ctx, query }) => listTodos(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/:id/todos',
+  routes.get('/api/v1/cards/:id/todos', {
     id: 'listCardTodos',
-    tag,
     summary: 'List the to-dos of a card',
     ...seeing,
-    params: IdParams,
     query: listQuery(todoSorts, 'created_at', cardTodoFilters),
     answers: {
-      200: { description: 'To-dos, newest first', schema: listAnswer(Type.Ref('TodoItem#')) },
+      200: { description: 'To-dos, newest first', schema: listAnswer(schemas.TodoItemSchema) },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listCardTodos(ctx, params.id, query)),
+    handler: ({ ctx, params, query }) => listCardTodos(ctx, params.id, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/cards/:id/todos',
+  routes.post('/api/v1/cards/:id/todos', {
     id: 'createTodo',
-    tag,
     summary: 'Create a to-do on a card',
     description: 'It is open at once. When a recurring one is done, the next one is created.',
     ...seeing,
-    params: IdParams,
     body: schemas.TodoBody,
     bodyExample: {
       description: 'Review the licences',
@@ -83,57 +67,39 @@ export function registerTodoRoutes(app: App): void {
       recurrence_interval: 3,
     },
     answers: { 201: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply.code(201), (await createTodo(ctx, params.id, body)).text),
+    handler: async ({ ctx, params, body }) => (await createTodo(ctx, params.id, body)).text,
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/todos/:id',
+  routes.patch('/api/v1/todos/:id', {
     id: 'patchTodo',
-    tag,
     summary: 'Change a to-do, or mark it as done',
     description:
       'When a recurring to-do is done, the next one is created: due one interval later, open within its lead time, otherwise scheduled. System to-dos cannot be changed.',
     ...changing,
-    params: IdParams,
     headers: ['If-Match'],
     body: schemas.TodoPatchBody,
     bodyExample: { status: 'done' },
     answers: { 200: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchTodo(ctx, params.id, body)),
+    handler: ({ ctx, params, body }) => patchTodo(ctx, params.id, body),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/todos/:id',
+  routes.delete('/api/v1/todos/:id', {
     id: 'deleteTodo',
-    tag,
     summary: 'Delete a to-do',
     description: 'A recurring to-do ends with it.',
     ...changing,
-    params: IdParams,
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
-    handler: async ({ ctx, params, reply }) => {
-      await deleteTodo(ctx, params.id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteTodo(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/todos/:id/promote',
+  routes.post('/api/v1/todos/:id/promote', {
     id: 'promoteTodo',
-    tag,
     summary: 'Open a scheduled to-do early',
     ...changing,
-    params: IdParams,
     headers: ['If-Match'],
     answers: { 200: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => sendResource(reply, await promoteTodo(ctx, params.id)),
+    handler: ({ ctx, params }) => promoteTodo(ctx, params.id),
   });
 }

@@ -17,32 +17,30 @@ import {
   listFindings,
   readFinding,
 } from '../../domain/governance/compliance/findings.list.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/compliance.ts';
 import type { App } from '../types.ts';
 
-const reading = {
-  tag: 'Compliance',
-  module: 'grc',
-  permission: 'compliance.view',
-  permissionNote: 'grc.view',
-} as const;
-const maintaining = {
-  tag: 'Compliance',
-  module: 'grc',
-  permission: 'compliance.manage',
-  permissionNote: 'grc.manage',
-} as const;
 const finding = schemas.FindingSchema;
 const listed = listAnswer(schemas.FindingItemSchema);
 
 /** Findings about regulations: read, written by hand, decided about. */
 export function registerFindingRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/compliance/findings',
+  const reading = routesOf(app, {
+    tag: 'Compliance',
+    module: 'grc',
+    permission: 'compliance.view',
+    permissionNote: 'grc.view',
+  });
+  const maintaining = routesOf(app, {
+    tag: 'Compliance',
+    module: 'grc',
+    permission: 'compliance.manage',
+    permissionNote: 'grc.manage',
+  });
+
+  reading.get('/api/v1/compliance/findings', {
     id: 'listComplianceFindings',
     summary: 'List findings about regulations',
     description:
@@ -52,10 +50,7 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, query }) => listFindings(ctx, query),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/cards/:card_id/compliance-findings',
+  reading.get('/api/v1/cards/:card_id/compliance-findings', {
     id: 'listCardComplianceFindings',
     summary: 'List the findings on a card',
     query: listQuery(findingSorts, 'created_at', cardFindingFilters),
@@ -63,10 +58,7 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listCardFindings(ctx, params.card_id, query),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/compliance/findings',
+  maintaining.post('/api/v1/compliance/findings', {
     id: 'createComplianceFinding',
     summary: 'Create a finding',
     body: schemas.FindingCreateBody,
@@ -82,24 +74,17 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, body }) => createFinding(ctx, body as Partial<FindingContent>),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'PATCH',
-    url: '/api/v1/compliance/findings/bulk',
+  maintaining.patch('/api/v1/compliance/findings/bulk', {
     id: 'decideComplianceFindings',
     summary: 'Decide about many findings',
     description:
       'Findings whose current decision does not allow it are not changed and listed under `skipped`.',
     body: schemas.BulkDecisionBody,
     answers: { 200: { description: 'What was decided', schema: schemas.BulkResultSchema } },
-    handler: async ({ ctx, body: { ids, ...input } }) =>
-      await decideFindings(ctx, ids, input as DecisionInput),
+    handler: ({ ctx, body: { ids, ...input } }) => decideFindings(ctx, ids, input as DecisionInput),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'DELETE',
-    url: '/api/v1/compliance/findings/bulk',
+  maintaining.delete('/api/v1/compliance/findings/bulk', {
     id: 'deleteComplianceFindings',
     summary: 'Delete many findings',
     description:
@@ -109,25 +94,14 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, body }) => deleteFindings(ctx, body.ids),
   });
 
-  registerOneFindingRoutes(app);
-}
-
-/** Operations on one finding. */
-function registerOneFindingRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/compliance/findings/:finding_id',
+  reading.get('/api/v1/compliance/findings/:finding_id', {
     id: 'getComplianceFinding',
     summary: 'Read a finding',
     answers: { 200: { description: 'The finding', schema: finding } },
     handler: ({ ctx, params }) => readFinding(ctx, params.finding_id),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'PATCH',
-    url: '/api/v1/compliance/findings/:finding_id',
+  maintaining.patch('/api/v1/compliance/findings/:finding_id', {
     id: 'decideComplianceFinding',
     summary: 'Decide about a finding',
     description:
@@ -140,23 +114,16 @@ function registerOneFindingRoutes(app: App): void {
     handler: ({ ctx, params, body }) => decideFinding(ctx, params.finding_id, body as DecisionInput),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'DELETE',
-    url: '/api/v1/compliance/findings/:finding_id',
+  maintaining.delete('/api/v1/compliance/findings/:finding_id', {
     id: 'deleteComplianceFinding',
     summary: 'Delete a finding',
     description: 'The next scan creates it again if the gap still exists.',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteFinding(ctx, params.finding_id),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'PATCH',
-    url: '/api/v1/compliance/findings/:finding_id/details',
+  maintaining.patch('/api/v1/compliance/findings/:finding_id/details', {
     id: 'patchComplianceFinding',
     summary: 'Change the content of a finding',
     description:
@@ -169,10 +136,7 @@ function registerOneFindingRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchFinding(ctx, params.finding_id, body as Partial<FindingContent>),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/compliance/findings/:finding_id/ai-verdict',
+  maintaining.post('/api/v1/compliance/findings/:finding_id/ai-verdict', {
     id: 'giveComplianceAiVerdict',
     summary: 'Confirm or deny that the finding’s card uses AI',
     description:

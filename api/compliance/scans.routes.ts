@@ -1,26 +1,24 @@
-import Type from 'typebox';
 import type { BundleFilter } from '../../domain/analysis/compliance/scans.queries.ts';
 import { activeScans, listBundles, readOverview } from '../../domain/analysis/compliance/scans.queries.ts';
 import { startScan } from '../../domain/analysis/compliance/scans.start.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
+import { StartedRunSchema } from '../schemas/analysis.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/compliance.ts';
 import type { App } from '../types.ts';
 
-const reading = {
-  tag: 'Compliance',
-  module: 'grc',
-  permission: 'compliance.view',
-  permissionNote: 'grc.view',
-} as const;
-
 /** Scans of the landscape by the rules of regulations, and their results. */
 export function registerScanRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/compliance/scans',
-    id: 'startComplianceScan',
+  const routes = routesOf(app, { tag: 'Compliance' });
+  const reading = routesOf(app, {
     tag: 'Compliance',
+    module: 'grc',
+    permission: 'compliance.view',
+    permissionNote: 'grc.view',
+  });
+
+  routes.post('/api/v1/compliance/scans', {
+    id: 'startComplianceScan',
     summary: 'Start a compliance scan',
     description:
       'One scan at a time: refused with `wrong_state`, naming the run, while another is running. Existing findings keep their id, decision and note; those that are not found again are resolved.',
@@ -30,7 +28,7 @@ export function registerScanRoutes(app: App): void {
     body: schemas.ScanBody,
     bodyExample: { regulations: ['gdpr', 'nis2'] },
     answers: {
-      202: { description: 'The scan has started', schema: Type.Ref('StartedRun#'), headers: ['Location'] },
+      202: { description: 'The scan has started', schema: StartedRunSchema, headers: ['Location'] },
     },
     errors: ['wrong_state'],
     handler: async ({ ctx, body, reply }) => {
@@ -39,10 +37,7 @@ export function registerScanRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/compliance/active-runs',
+  reading.get('/api/v1/compliance/active-runs', {
     id: 'listActiveComplianceScans',
     summary: 'Read the running scan',
     answers: {
@@ -51,10 +46,7 @@ export function registerScanRoutes(app: App): void {
     handler: ({ ctx }) => activeScans(ctx),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/compliance/overview',
+  reading.get('/api/v1/compliance/overview', {
     id: 'getComplianceOverview',
     summary: 'Read the newest scan and the score of each regulation',
     answers: {
@@ -63,10 +55,7 @@ export function registerScanRoutes(app: App): void {
     handler: ({ ctx }) => readOverview(ctx),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/compliance/bundles',
+  reading.get('/api/v1/compliance/bundles', {
     id: 'listComplianceBundles',
     summary: 'List the findings by regulation',
     query: listQuery(['sort_order', 'regulation'], 'sort_order', schemas.bundleFilters),

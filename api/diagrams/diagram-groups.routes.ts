@@ -9,21 +9,19 @@ import {
   starDiagram,
   unstarDiagram,
 } from '../../domain/modelling/diagrams/groups.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Diagrams';
 const group = schemas.DiagramGroupSchema;
 
 /** Favourite diagrams, and groups of diagrams. */
 export function registerDiagramGroupRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/diagrams/favorites',
+  const routes = routesOf(app, { tag: 'Diagrams' });
+
+  routes.get('/api/v1/diagrams/favorites', {
     id: 'listDiagramFavorites',
-    tag,
     summary: 'List your favourite diagrams',
     permission: 'diagrams.view',
     query: listQuery(favoriteSorts, 'created_at', {}),
@@ -33,11 +31,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, query }) => listDiagramFavorites(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/diagrams/:diagram_id/favorite',
+  routes.post('/api/v1/diagrams/:diagram_id/favorite', {
     id: 'starDiagram',
-    tag,
     summary: 'Make a diagram a favourite',
     description: 'Has no effect if it is one already.',
     permission: 'diagrams.view',
@@ -47,22 +42,16 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, params }) => starDiagram(ctx, params.diagram_id),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/diagrams/:diagram_id/favorite',
+  routes.delete('/api/v1/diagrams/:diagram_id/favorite', {
     id: 'unstarDiagram',
-    tag,
     summary: 'Remove a diagram from your favourites',
     permission: 'diagrams.view',
     answers: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => unstarDiagram(ctx, params.diagram_id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/diagram-groups',
+  routes.get('/api/v1/diagram-groups', {
     id: 'listDiagramGroups',
-    tag,
     summary: 'List groups of diagrams',
     permission: 'diagrams.view',
     query: listQuery(groupSorts, 'sort_order', {}),
@@ -70,11 +59,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, query }) => listGroups(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/diagram-groups',
+  routes.post('/api/v1/diagram-groups', {
     id: 'createDiagramGroup',
-    tag,
     summary: 'Create a group of diagrams',
     permission: 'diagrams.manage',
     body: schemas.GroupCreateBody,
@@ -84,11 +70,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, body }) => createGroup(ctx, body),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/diagram-groups/:group_id',
+  routes.patch('/api/v1/diagram-groups/:group_id', {
     id: 'patchDiagramGroup',
-    tag,
     summary: 'Change a group of diagrams',
     permission: 'diagrams.manage',
     body: schemas.GroupPatchBody,
@@ -99,15 +82,11 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchGroup(ctx, params.group_id, body),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/diagram-groups/:group_id',
+  routes.delete('/api/v1/diagram-groups/:group_id', {
     id: 'deleteDiagramGroup',
-    tag,
     summary: 'Delete a group; its diagrams stay',
     permission: 'diagrams.manage',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deleteGroup(ctx, params.group_id),
   });
 }

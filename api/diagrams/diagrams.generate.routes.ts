@@ -1,17 +1,16 @@
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import { createDiagram } from '../../domain/modelling/diagrams/diagrams.commands.ts';
 import { generateDrawing } from '../../reports/modelling/diagrams/generate.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { DiagramSchema, GenerateBody, GeneratedDrawingSchema } from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 
 /** Diagrams that are generated from the inventory. */
 export function registerGenerateRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/diagrams/generate',
+  const routes = routesOf(app, { tag: 'Diagrams' });
+
+  routes.post('/api/v1/diagrams/generate', {
     id: 'generateDiagram',
-    tag: 'Diagrams',
     summary: 'Draw the dependencies around a card, or the cards of a type grouped by those of another',
     description:
       'The answer is a preview and writes nothing, unless `save` is given. Active cards that you see are drawn, each with its `cardId`, so that reads of the diagram update it; `truncated` says that there are more than `max_cards`.',

@@ -15,12 +15,11 @@ import {
 } from '../../domain/modelling/diagrams/diagrams.list.ts';
 import type { DiagramInput } from '../../domain/modelling/diagrams/diagrams.model.ts';
 import { setDiagramGroups } from '../../domain/modelling/diagrams/groups.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/diagrams.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Diagrams';
 const BODY_LIMIT = 16 * 1024 * 1024;
 const linkNote = 'diagrams.manage or card.manage_diagram_links';
 const diagram = schemas.DiagramSchema;
@@ -30,11 +29,10 @@ const xml =
 
 /** Diagrams, and the cards that are linked to them. */
 export function registerDiagramRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/diagrams',
+  const routes = routesOf(app, { tag: 'Diagrams' });
+
+  routes.get('/api/v1/diagrams', {
     id: 'listDiagrams',
-    tag,
     summary: 'List diagrams',
     permission: 'diagrams.view',
     query: listQuery(diagramSorts, 'updated_at', diagramFilters),
@@ -44,11 +42,8 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, query }) => listDiagrams(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/diagrams',
+  routes.post('/api/v1/diagrams', {
     id: 'createDiagram',
-    tag,
     summary: 'Create a diagram',
     permission: 'diagrams.manage',
     body: schemas.DiagramCreateBody,
@@ -59,11 +54,8 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, body }) => createDiagram(ctx, body as DiagramInput),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/diagrams/:diagram_id',
+  routes.get('/api/v1/diagrams/:diagram_id', {
     id: 'getDiagram',
-    tag,
     summary: 'Read a diagram with its drawing',
     description:
       'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is as it was sent.',
@@ -73,11 +65,8 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, params }) => readDiagram(ctx, params.diagram_id),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/diagrams/:diagram_id',
+  routes.patch('/api/v1/diagrams/:diagram_id', {
     id: 'patchDiagram',
-    tag,
     summary: 'Change a diagram',
     description:
       '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its owner may change `visibility` and `shared_with`; `shared_with` alone makes a private diagram shared, and an empty one makes it private again.',
@@ -91,28 +80,16 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchDiagram(ctx, params.diagram_id, body as DiagramInput),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/diagrams/:diagram_id',
+  routes.delete('/api/v1/diagrams/:diagram_id', {
     id: 'deleteDiagram',
-    tag,
     summary: 'Delete a diagram',
     permission: 'diagrams.manage',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.diagram_id),
   });
 
-  registerDiagramLinkRoutes(app);
-}
-
-/** Cards and groups of diagrams. */
-function registerDiagramLinkRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/diagrams/:diagram_id/cards',
+  routes.post('/api/v1/diagrams/:diagram_id/cards', {
     id: 'linkDiagramCard',
-    tag,
     summary: 'Link a card to a diagram',
     description: 'Has no effect if the card is linked already.',
     permission: 'diagrams.view',
@@ -123,11 +100,8 @@ function registerDiagramLinkRoutes(app: App): void {
     handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/diagrams/:diagram_id/cards/:card_id',
+  routes.delete('/api/v1/diagrams/:diagram_id/cards/:card_id', {
     id: 'unlinkDiagramCard',
-    tag,
     summary: 'Unlink a card from a diagram',
     description: 'The drawing is not changed.',
     permission: 'diagrams.view',
@@ -137,11 +111,8 @@ function registerDiagramLinkRoutes(app: App): void {
     handler: ({ ctx, params }) => unlinkCard(ctx, params.diagram_id, params.card_id),
   });
 
-  operation(app, {
-    method: 'PUT',
-    url: '/api/v1/diagrams/:diagram_id/groups',
+  routes.put('/api/v1/diagrams/:diagram_id/groups', {
     id: 'setDiagramGroups',
-    tag,
     summary: 'Set all groups that a diagram is in',
     permission: 'diagrams.manage',
     body: Type.Object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }, closed),

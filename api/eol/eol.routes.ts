@@ -9,14 +9,12 @@ import {
 } from '../../domain/governance/eol/eol.lists.ts';
 import { massLink, massSearch } from '../../domain/governance/eol/eol.mass.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/eol.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 
-const tag = 'End of life';
-const root = '/api/v1/eol';
 const MIB = 1024 * 1024;
 
 const cardId = '0197f3a0-0000-7000-8000-000000000042';
@@ -48,11 +46,10 @@ const page = (item: object) => ({ items: [item], total: 1, page: 1, page_size: 5
 
 /** End-of-life facts of products, and the cards that are linked to products. */
 export function registerEolRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: `${root}/products`,
+  const routes = routesOf(app, { tag: 'End of life' });
+
+  routes.get('/api/v1/eol/products', {
     id: 'listEolProducts',
-    tag,
     summary: 'List the products whose end of life is known',
     description: '`search` searches name, label, category and aliases.',
     permission: 'eol.view',
@@ -63,11 +60,8 @@ export function registerEolRoutes(app: App): void {
     handler: ({ ctx, query }) => listProducts(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${root}/products/fuzzy`,
+  routes.get('/api/v1/eol/products/fuzzy', {
     id: 'findEolProducts',
-    tag,
     summary: 'Find the products that a name may mean',
     permission: 'eol.view',
     query: schemas.EolMatchQuery,
@@ -81,11 +75,8 @@ export function registerEolRoutes(app: App): void {
     handler: ({ ctx, query }) => findProducts(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${root}/products/:product`,
+  routes.get('/api/v1/eol/products/:product', {
     id: 'listEolCycles',
-    tag,
     summary: 'List the release cycles of a product',
     description: 'The product may be named by one of its aliases. `search` searches cycle and codename.',
     permission: 'eol.view',
@@ -106,11 +97,10 @@ export function registerEolRoutes(app: App): void {
 
 /** Links of cards to products, and the source of the facts. */
 function registerEolCardRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: `${root}/mass-search`,
+  const routes = routesOf(app, { tag: 'End of life' });
+
+  routes.post('/api/v1/eol/mass-search', {
     id: 'massSearchEol',
-    tag,
     summary: 'Propose products for the cards of a type',
     description:
       'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is given where a name or the attribute `version` holds one.',
@@ -129,14 +119,11 @@ function registerEolCardRoutes(app: App): void {
         }),
       },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await massSearch(ctx, query)),
+    handler: ({ ctx, query }) => massSearch(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${root}/mass-link`,
+  routes.post('/api/v1/eol/mass-link', {
     id: 'massLinkEol',
-    tag,
     summary: 'Link cards to release cycles of products',
     description:
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
@@ -159,29 +146,19 @@ function registerEolCardRoutes(app: App): void {
     handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${root}/refresh`,
+  routes.post('/api/v1/eol/refresh', {
     id: 'refreshEolFacts',
-    tag,
     summary: 'Refresh the facts from their source, as a job',
     description:
       'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`. Refused while such a job is queued or running.',
     permission: 'eol.manage',
     errors: ['wrong_state'],
-    answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
-    handler: async ({ ctx, reply }) => {
-      const job = await startRefresh(ctx);
-      reply.code(202).header('location', job.links.self);
-      return job;
-    },
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    handler: ({ ctx }) => startRefresh(ctx),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${root}/facts`,
+  routes.post('/api/v1/eol/facts', {
     id: 'loadEolFacts',
-    tag,
     summary: 'Load facts from a document',
     description:
       'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace the stored facts; other products are not changed. If one product is invalid, nothing is loaded.',

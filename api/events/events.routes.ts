@@ -7,15 +7,13 @@ import { createTicket, TICKET_SECONDS } from '../../domain/kernel/events/tickets
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { AuditEventSchema, ChangesSchema, FollowedEventSchema } from '../schemas/events.ts';
 import type { App } from '../types.ts';
 import { notifyJobStates } from './stream.jobs.ts';
 import { createStreams } from './stream.open.ts';
 
-const tag = 'Events';
 const Names = (description: string) => Type.Optional(Type.String({ maxLength: 2000, description }));
 
 const names = (text: string | undefined) =>
@@ -42,9 +40,8 @@ function checkNames(field: string, given: string[] | undefined, isKnown: (name: 
 
 /** The audit log, the change feed and the live stream. */
 export function registerEventRoutes(app: App, services: Services): void {
-  app.addSchema(AuditEventSchema);
-  app.addSchema(FollowedEventSchema);
-  app.addSchema(ChangesSchema);
+  const routes = routesOf(app, { tag: 'Events' });
+
   const streams = createStreams(services);
   const stopNotifying = notifyJobStates(services, streams);
   app.addHook('preClose', async () => {
@@ -52,11 +49,8 @@ export function registerEventRoutes(app: App, services: Services): void {
     streams.close();
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/events',
+  routes.get('/api/v1/events', {
     id: 'listEvents',
-    tag,
     summary: 'List the audit log, newest first',
     permission: 'admin.events',
     query: listQuery(['position'], 'position', {
@@ -66,28 +60,22 @@ export function registerEventRoutes(app: App, services: Services): void {
       since: Type.Optional(Type.String({ format: 'date-time' })),
       until: Type.Optional(Type.String({ format: 'date-time' })),
     }),
-    answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('AuditEvent#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listAuditEvents(ctx, query)),
+    answers: { 200: { description: 'Events', schema: listAnswer(AuditEventSchema) } },
+    handler: ({ ctx, query }) => listAuditEvents(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/events/my-cards',
+  routes.get('/api/v1/events/my-cards', {
     id: 'listMyCardEvents',
-    tag,
     summary: 'List what happened to the cards that I follow, newest first',
     description: 'Those on which I hold a role, and those that I have starred.',
     permission: 'login',
     query: listQuery(['position'], 'position', {}),
-    answers: { 200: { description: 'Events', schema: listAnswer(Type.Ref('FollowedEvent#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMyCardEvents(ctx, query)),
+    answers: { 200: { description: 'Events', schema: listAnswer(FollowedEventSchema) } },
+    handler: ({ ctx, query }) => listMyCardEvents(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/changes',
+  routes.get('/api/v1/changes', {
     id: 'readChanges',
-    tag,
     summary: 'Read the change feed after a position, in commit order',
     description:
       'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to continue from.',
@@ -107,21 +95,13 @@ export function registerEventRoutes(app: App, services: Services): void {
       },
       closed,
     ),
-    answers: { 200: { description: 'Changes', schema: Type.Ref('Changes#') } },
+    answers: { 200: { description: 'Changes', schema: ChangesSchema } },
     errors: ['position_expired'],
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await readChanges(ctx, query)),
+    handler: ({ ctx, query }) => readChanges(ctx, query),
   });
 
-  registerStreamRoutes(app, streams);
-}
-
-/** The live stream. */
-function registerStreamRoutes(app: App, streams: ReturnType<typeof createStreams>): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/events/ticket',
+  routes.post('/api/v1/events/ticket', {
     id: 'createStreamTicket',
-    tag,
     summary: 'Get a single-use ticket that opens the stream without a header',
     permission: 'inventory.view',
     secretAnswer: true,
@@ -135,17 +115,14 @@ function registerStreamRoutes(app: App, streams: ReturnType<typeof createStreams
         example: { ticket: 'd2VsbCBtZXQgYnkgbW9vbmxpZ2h0', expires_in: TICKET_SECONDS },
       },
     },
-    handler: async ({ ctx, request, reply }) =>
-      reply
-        .code(201)
-        .send({ ticket: await createTicket(ctx, request.credential!), expires_in: TICKET_SECONDS }),
+    handler: async ({ ctx, request }) => ({
+      ticket: await createTicket(ctx, request.credential!),
+      expires_in: TICKET_SECONDS,
+    }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/events/stream',
+  routes.get('/api/v1/events/stream', {
     id: 'streamEvents',
-    tag,
     summary: 'Follow changes live as server-sent events',
     description:
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to anyone who holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',

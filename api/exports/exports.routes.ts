@@ -5,21 +5,19 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { csvRequest, streamExport, streamJson } from '../../reports/exchange/extraction/exports.stream.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
 import { ExportedCard } from '../schemas/exports.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 import { sendStream } from './exports.send.ts';
 
-const tag = 'Imports and exports';
-
 /** Exports as jobs, and the CSV that is streamed at once. */
 export function registerExportRoutes(app: App, services: Services): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/exports',
+  const routes = routesOf(app, { tag: 'Imports and exports' });
+
+  routes.post('/api/v1/exports', {
     id: 'startExport',
-    tag,
     summary: 'Export cards or relations to a file, as a job',
     description:
       'The file holds one moment; the job’s `result` is its manifest, of which `position` is the place in the change feed to go on from: `after` takes it. Fetch the file at `GET /jobs/{id}/result`.',
@@ -28,18 +26,12 @@ export function registerExportRoutes(app: App, services: Services): void {
     errors: ['position_expired'],
     body: ExportRequest,
     bodyExample: { format: 'xlsx', types: ['Application'], include: ['relations', 'hierarchy'] },
-    answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
-    handler: async ({ ctx, body, reply }) => {
-      const job = await startExport(ctx, body);
-      return reply.code(202).header('location', job.links.self).send(job);
-    },
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    handler: ({ ctx, body }) => startExport(ctx, body),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/export/csv',
+  routes.get('/api/v1/cards/export/csv', {
     id: 'streamCardsCsv',
-    tag,
     summary: 'Download cards as CSV at once',
     description:
       'The same rows as the export job’s. `X-Position` is the place in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
@@ -59,7 +51,7 @@ export function registerExportRoutes(app: App, services: Services): void {
       200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
       202: {
         description: 'The job that was started instead, as preferred',
-        schema: Type.Ref('StartedJob#'),
+        schema: StartedJobSchema,
       },
     },
     handler: async ({ ctx, query, request, reply }) => {
@@ -73,11 +65,8 @@ export function registerExportRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/cards/export/json',
+  routes.get('/api/v1/cards/export/json', {
     id: 'streamCardsJson',
-    tag,
     summary: 'Download cards as one JSON array at once',
     description:
       'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',

@@ -6,14 +6,13 @@ import { closed } from '../../domain/kernel/shapes.ts';
 import { readManifest, startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { extractRequest, streamExport } from '../../reports/exchange/extraction/exports.stream.ts';
 import { mediaTypes } from '../../reports/exchange/extraction/extraction.manifest.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
-import { IdParams } from '../schemas/common.ts';
 import { ManifestSchema } from '../schemas/exports.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 import { sendStream } from './exports.send.ts';
 
-const tag = 'Imports and exports';
 const { properties } = ExportRequest;
 const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
 
@@ -54,12 +53,11 @@ const kinds = [
 
 /** Extractions that are streamed at once, whole or what has changed, and the manifests of those made by jobs. */
 export function registerExtractRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Imports and exports' });
+
   for (const { kind, id, permissionNote } of kinds) {
-    operation(app, {
-      method: 'GET',
-      url: `/api/v1/extracts/${kind}`,
+    routes.get(`/api/v1/extracts/${kind}`, {
       id,
-      tag,
       summary: `Extract ${kind} at once, whole or what has changed since a position`,
       description:
         'The same rows as the export job’s, all of one moment. `X-Position` is the place in the change feed that they include: with it as `after`, the next extraction has the rows that may look different since and, marked `deleted` or `removed`, those that are gone. With `Prefer: respond-async` the same export is started as a job.',
@@ -70,7 +68,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
         200: { description: 'The rows', schema: Type.String(), mediaType },
         202: {
           description: 'The job that was started instead, as preferred',
-          schema: Type.Ref('StartedJob#'),
+          schema: StartedJobSchema,
         },
       },
       errors: ['position_expired'],
@@ -87,17 +85,13 @@ export function registerExtractRoutes(app: App, services: Services): void {
     });
   }
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/exports/:id/manifest',
+  routes.get('/api/v1/exports/:id/manifest', {
     id: 'getExportManifest',
-    tag,
     summary: 'Download the manifest of an export job’s file',
     description:
       'What was asked for, the moment and feed position that the rows belong to, and of each table the columns with their types and the number of rows; of the file size and SHA-256. The same as the job’s `result`.',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    params: IdParams,
     answers: { 200: { description: 'The manifest', schema: ManifestSchema } },
     errors: ['job_result_missing'],
     handler: async ({ ctx, params, reply }) => {

@@ -3,18 +3,15 @@ import { createReadiness } from '../../domain/kernel/health.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { appVersion } from '../../domain/kernel/version.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
-
-const tag = 'Health';
 
 /** Version, liveness and readiness, apart from each other. */
 export function registerHealthRoutes(app: App, services: Services): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/health',
+  const routes = routesOf(app, { tag: 'Health' });
+
+  routes.get('/api/health', {
     id: 'readHealth',
-    tag,
     summary: 'Read the version',
     permission: 'public',
     alone: true,
@@ -28,11 +25,8 @@ export function registerHealthRoutes(app: App, services: Services): void {
     handler: async () => ({ status: 'ok', version: appVersion }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/health/live',
+  routes.get('/api/health/live', {
     id: 'readLiveness',
-    tag,
     summary: 'Whether the process lives; a restart helps when it does not answer',
     permission: 'public',
     alone: true,
@@ -54,11 +48,8 @@ export function registerHealthRoutes(app: App, services: Services): void {
     },
     closed,
   );
-  operation(app, {
-    method: 'GET',
-    url: '/api/health/ready',
+  routes.get('/api/health/ready', {
     id: 'readReadiness',
-    tag,
     summary: 'Whether requests can be served',
     permission: 'public',
     alone: true,

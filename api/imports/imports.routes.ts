@@ -1,13 +1,13 @@
 import fastifyMultipart from '@fastify/multipart';
-import Type from 'typebox';
 import { requireImportRights } from '../../domain/exchange/imports/imports.rights.ts';
 import { startImport } from '../../domain/exchange/imports/imports.start.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import { ImportQuery } from '../schemas/imports.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 import { MAX_UPLOAD, rawTypes, receiveUpload } from './imports.upload.ts';
 
@@ -21,6 +21,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
   // with parsers of its own: files are stored as they come in, never held in memory
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Imports and exports' });
     // a scope would check requests by the framework's own, laxer compiler
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
@@ -29,11 +30,8 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
     }
     await uploads.register(fastifyMultipart);
 
-    operation(uploads, {
-      method: 'POST',
-      url: '/api/v1/imports',
+    routes.post('/api/v1/imports', {
       id: 'startImport',
-      tag: 'Imports and exports',
       summary: 'Import cards or relations from a file, as a job',
       description:
         'CSV or NDJSON. Faulty rows stop no others, unless `atomic`. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its file is the report, a JSON object a line with `line`, `external_id`, `outcome` and `errors`.',
@@ -48,7 +46,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
       },
       bodyLimit: MAX_UPLOAD,
       ownIdempotency: true,
-      answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
+      answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
       handler: async ({ ctx, query, request, reply }) => {
         requireImportRights(ctx, query);
         const { content, format } = await receiveUpload(request, blobs);

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import {
   answerQuestion,
   mapPairAgain,
@@ -7,18 +7,14 @@ import {
 } from '../../domain/exchange/itsm/review.commands.ts';
 import { listPairs, listQuestions } from '../../domain/exchange/itsm/review.queries.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { ItsmPairSchema, ItsmQuestionSchema } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
-const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
-const base = '/api/v1/itsm-sync';
-const ofMapping = Type.Object({ mapping_id: Uuid }, closed);
 
 const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
@@ -36,13 +32,10 @@ const recordKey = Type.Optional(
 
 /** What runs leave to persons, and which record is which card. */
 export function registerItsmQuestionRoutes(app: App): void {
-  for (const schema of [ItsmQuestionSchema, ItsmPairSchema] as TSchema[]) app.addSchema(schema);
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  operation(app, {
-    method: 'GET',
-    url: `${base}/questions`,
+  routes.get('/api/v1/itsm-sync/questions', {
     id: 'listItsmQuestions',
-    tag,
     summary: 'List conflicts and uncertain matches that wait for a person',
     permission: see,
     query: listQuery(['asked_at'], 'asked_at', {
@@ -50,38 +43,29 @@ export function registerItsmQuestionRoutes(app: App): void {
       kind: oneOf(['conflict', 'match'], 'What is asked'),
       remote_id: recordKey,
     }),
-    answers: { 200: { description: 'Questions', schema: listAnswer(Type.Ref('ItsmQuestion#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listQuestions(ctx, query)),
+    answers: { 200: { description: 'Questions', schema: listAnswer(ItsmQuestionSchema) } },
+    handler: ({ ctx, query }) => listQuestions(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${base}/mappings/:mapping_id/pairs`,
+  routes.get('/api/v1/itsm-sync/mappings/:mapping_id/pairs', {
     id: 'listItsmPairs',
-    tag,
     summary: 'List which record is which card',
     permission: see,
-    params: ofMapping,
     query: listQuery(['remote_id'], 'remote_id', {
       state: oneOf(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'How the pair stands'),
       card_id: idOf('The card'),
       remote_id: recordKey,
     }),
-    answers: { 200: { description: 'Pairs', schema: listAnswer(Type.Ref('ItsmPair#')) } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listPairs(ctx, params.mapping_id, query)),
+    answers: { 200: { description: 'Pairs', schema: listAnswer(ItsmPairSchema) } },
+    handler: ({ ctx, params, query }) => listPairs(ctx, params.mapping_id, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${base}/mappings/:mapping_id/relink`,
+  routes.post('/api/v1/itsm-sync/mappings/:mapping_id/relink', {
     id: 'relinkItsmPairs',
-    tag,
     summary: 'Give the cards of records that are gone to those with the same identity fields',
     description:
       'For a remote that was cloned or moved, where each record has a new key. Answers all open questions at once that ask whether a record is a card whose own record is gone, where the identity fields are the same and nothing else fits; the others are left. The next run carries it out and reads everything; what was agreed on with the old records is forgotten, so that values that differ are conflicts.',
     permission: manage,
-    params: ofMapping,
     query: Type.Object(
       { dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count' })) },
       closed,
@@ -94,21 +78,16 @@ export function registerItsmQuestionRoutes(app: App): void {
       },
     },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, query }) =>
-      await relinkPairs(ctx, params.mapping_id, query.dry_run ?? false),
+    handler: ({ ctx, params, query }) => relinkPairs(ctx, params.mapping_id, query.dry_run ?? false),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${base}/questions/:question_id/answer`,
+  routes.post('/api/v1/itsm-sync/questions/:question_id/answer', {
     id: 'answerItsmQuestion',
-    tag,
     summary: 'Answer a question',
     description:
       'A conflict: which side wins. A match: which card the record is, or null for a new one. The next run carries it out; a conflict’s answer holds while both sides are as they were.',
     permission: manage,
     permissionNote: usesNote,
-    params: Type.Object({ question_id: Uuid }, closed),
     body: Type.Union([
       Type.Object({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }, closed),
       Type.Object({ card_id: Nullable(Uuid) }, closed),
@@ -116,10 +95,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     bodyExample: { winner: 'remote' },
     answers: { 204: { description: 'Answered' } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) => {
-      await answerQuestion(ctx, params.question_id, body);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params, body }) => answerQuestion(ctx, params.question_id, body),
   });
 
   for (const [verb, act, summary, description] of [
@@ -136,11 +112,8 @@ export function registerItsmQuestionRoutes(app: App): void {
       'What has changed meanwhile on one side alone goes to the other.',
     ],
   ] as const) {
-    operation(app, {
-      method: 'POST',
-      url: `${base}/mappings/:mapping_id/pairs/:remote_id/${verb}`,
+    routes.post(`/api/v1/itsm-sync/mappings/:mapping_id/pairs/:remote_id/${verb}`, {
       id: `${verb}ItsmPair`,
-      tag,
       summary,
       description,
       permission: manage,
@@ -151,10 +124,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       ),
       answers: { 204: { description: 'Done' } },
       errors: ['wrong_state'],
-      handler: async ({ ctx, params, reply }) => {
-        await act(ctx, params.mapping_id, params.remote_id);
-        return reply.code(204).send();
-      },
+      handler: ({ ctx, params }) => act(ctx, params.mapping_id, params.remote_id),
     });
   }
 }

@@ -1,17 +1,14 @@
 import Type from 'typebox';
 import { applyRows, decideRows } from '../../domain/exchange/itsm/runs.commands.ts';
 import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closed } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
-import { rowActions } from '../schemas/itsm-runs.ts';
+import { routesOf } from '../operation.ts';
+import { ItsmRunSchema, rowActions } from '../schemas/itsm-runs.ts';
 import type { App } from '../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
-const tag = 'ITSM synchronisation';
 const manage = 'itsm_sync.manage';
-const base = '/api/v1/itsm-sync';
-const ofRun = Type.Object({ run_id: Uuid }, closed);
 
 const oneOf = (values: readonly string[], description: string) =>
   Type.Optional(
@@ -29,24 +26,22 @@ const Rows = Type.Array(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), {
 
 /** What persons do with the plan of a run. */
 export function registerItsmReviewRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
   const queued = {
-    202: { description: 'The run, which goes on as a job', schema: Type.Ref('ItsmRun#') },
+    202: { description: 'The run, which goes on as a job', schema: ItsmRunSchema },
   };
 
   for (const [word, verb] of [
     ['approved', 'approve'],
     ['rejected', 'reject'],
   ] as const) {
-    operation(app, {
-      method: 'POST',
-      url: `${base}/sync/runs/:run_id/${verb}`,
+    routes.post(`/api/v1/itsm-sync/sync/runs/:run_id/${verb}`, {
       id: `${verb}ItsmPlanRows`,
-      tag,
       summary: `${verb === 'approve' ? 'Approve' : 'Reject'} rows of a plan that waits for review`,
       description:
         'The given rows, those of an action, or all that wait. A later word takes the place of an earlier one. Nothing is applied yet.',
       permission: manage,
-      params: ofRun,
       body: Type.Object(
         { rows: Type.Optional(Rows), action: oneOf(rowActions, 'Rows of this action alone') },
         closed,
@@ -59,22 +54,17 @@ export function registerItsmReviewRoutes(app: App): void {
         },
       },
       errors: ['wrong_state'],
-      handler: async ({ ctx, params, body, reply }) =>
-        reply.send({ rows: await decideRows(ctx, params.run_id, word, body) }),
+      handler: async ({ ctx, params, body }) => ({ rows: await decideRows(ctx, params.run_id, word, body) }),
     });
   }
 
-  operation(app, {
-    method: 'POST',
-    url: `${base}/sync/runs/:run_id/apply`,
+  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/apply', {
     id: 'applyItsmPlan',
-    tag,
     summary: 'Apply a plan, or rows of it',
     description:
       'The given rows; else those that were approved, and where none were, all that were not rejected. A row is applied only while the state it was made from still holds. A plan that the breaker has stopped needs `overrule_breaker`.',
     permission: manage,
     permissionNote: usesNote,
-    params: ofRun,
     body: Type.Object(
       {
         rows: Type.Optional(Rows),

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { cancelRun, startRun } from '../../domain/exchange/itsm/runs.commands.ts';
 import {
   listPlanRows,
@@ -10,14 +10,12 @@ import {
 import type { RunDirection } from '../../domain/exchange/itsm/runs.store.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { downloadPlan } from '../../reports/itsm/itsm-plan.download.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import {
   ItsmPlanRowSchema,
   ItsmRunLogLineSchema,
   ItsmRunSchema,
-  ItsmRunStatsSchema,
   rowActions,
   rowStatuses,
   runDirections,
@@ -26,12 +24,9 @@ import {
 import type { App } from '../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
-const tag = 'ITSM synchronisation';
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync';
-const ofMapping = Type.Object({ mapping_id: Uuid }, closed);
-const ofRun = Type.Object({ run_id: Uuid }, closed);
 
 const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
@@ -43,26 +38,22 @@ const oneOf = (values: readonly string[], description: string) =>
     ),
   );
 
-const run = (description: string) => ({ description, schema: Type.Ref('ItsmRun#') });
+const run = (description: string) => ({ description, schema: ItsmRunSchema });
 
 /** Runs of the synchronisation, and their plans to be read. */
 export function registerItsmRunRoutes(app: App): void {
-  const schemas = [ItsmRunStatsSchema, ItsmRunSchema, ItsmPlanRowSchema, ItsmRunLogLineSchema];
-  for (const schema of schemas as TSchema[]) app.addSchema(schema);
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
   const queued = { 202: run('The run, which goes on as a job') };
 
   const start = (url: string, id: string, summary: string, direction: RunDirection | undefined) =>
-    operation(app, {
-      method: 'POST',
-      url: `${base}/sync/${url}/:mapping_id`,
+    routes.post(`/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
       id,
-      tag,
       summary,
       description:
         'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
       permission: manage,
       permissionNote: usesNote,
-      params: ofMapping,
       query: Type.Object(
         {
           auto_apply: Type.Optional(
@@ -91,7 +82,7 @@ export function registerItsmRunRoutes(app: App): void {
           ...(query.auto_apply === undefined ? {} : { autoApply: query.auto_apply }),
         });
         reply.code(202).header('location', `${base}/sync/runs/${runId}`);
-        return sendJson(reply, await runText(ctx.db, runId!));
+        return await runText(ctx.db, runId!);
       },
     });
   start('pull', 'pullItsmMapping', 'Bring the inventory up to date with the remote', 'pull');
@@ -103,11 +94,10 @@ export function registerItsmRunRoutes(app: App): void {
 
 /** Runs with their plans and logs. */
 function registerItsmRunReadRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: `${base}/sync/runs`,
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
+  routes.get('/api/v1/itsm-sync/sync/runs', {
     id: 'listItsmRuns',
-    tag,
     summary: 'List runs, the newest first',
     permission: see,
     query: listQuery(['created_at'], 'created_at', {
@@ -116,32 +106,24 @@ function registerItsmRunReadRoutes(app: App): void {
       status: oneOf(runStatuses, 'How it stands'),
       direction: oneOf(runDirections, 'Which sides it may write on'),
     }),
-    answers: { 200: { description: 'Runs', schema: listAnswer(Type.Ref('ItsmRun#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRuns(ctx, query)),
+    answers: { 200: { description: 'Runs', schema: listAnswer(ItsmRunSchema) } },
+    handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${base}/sync/runs/:run_id`,
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id', {
     id: 'readItsmRun',
-    tag,
     summary: 'Read one run',
     permission: see,
-    params: ofRun,
     answers: { 200: run('The run') },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRun(ctx, params.run_id)),
+    handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${base}/sync/runs/:run_id/staged`,
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/staged', {
     id: 'listItsmPlanRows',
-    tag,
     summary: 'List the rows of a run’s plan',
     description:
       'What the run is going to do, or has done, row by row with the reason; also what it leaves to persons (`conflict`, `stage`) and what it leaves alone (`skip`). Empty until the plan is made.',
     permission: see,
-    params: ofRun,
     query: listQuery(['no', 'action'], 'no', {
       action: oneOf(rowActions, 'What the row does'),
       side: oneOf(['local', 'remote'], 'Where it writes'),
@@ -152,21 +134,16 @@ function registerItsmRunReadRoutes(app: App): void {
         }),
       ),
     }),
-    answers: { 200: { description: 'Rows', schema: listAnswer(Type.Ref('ItsmPlanRow#')) } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listPlanRows(ctx, params.run_id, query)),
+    answers: { 200: { description: 'Rows', schema: listAnswer(ItsmPlanRowSchema) } },
+    handler: ({ ctx, params, query }) => listPlanRows(ctx, params.run_id, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${base}/sync/runs/:run_id/plan`,
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/plan', {
     id: 'downloadItsmPlan',
-    tag,
     summary: 'Download the plan of a run',
     description:
       'JSON: the run and its rows; XLSX: a line per changed field. Texts in cells are never formulas.',
     permission: see,
-    params: ofRun,
     query: Type.Object(
       {
         format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
@@ -179,10 +156,7 @@ function registerItsmRunReadRoutes(app: App): void {
     answers: {
       200: {
         description: 'The plan',
-        schema: Type.Object(
-          { run: Type.Ref('ItsmRun#'), rows: Type.Array(Type.Ref('ItsmPlanRow#')) },
-          closed,
-        ),
+        schema: Type.Object({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }, closed),
         otherMedia: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       },
     },
@@ -192,38 +166,29 @@ function registerItsmRunReadRoutes(app: App): void {
         .header('content-type', file.mediaType)
         .header('content-disposition', `attachment; filename="${file.name}"`)
         .header('cache-control', 'no-store');
-      return reply.send(file.body);
+      return file.body;
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${base}/sync/runs/:run_id/log`,
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/log', {
     id: 'listItsmRunLog',
-    tag,
     summary: 'List what a run has told on its way',
     permission: see,
-    params: ofRun,
     query: listQuery(['id'], 'id', { level: oneOf(['info', 'warning', 'error'], 'How grave it is') }),
-    answers: { 200: { description: 'Lines', schema: listAnswer(Type.Ref('ItsmRunLogLine#')) } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await listRunLog(ctx, params.run_id, query)),
+    answers: { 200: { description: 'Lines', schema: listAnswer(ItsmRunLogLineSchema) } },
+    handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${base}/sync/runs/:run_id/cancel`,
+  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/cancel', {
     id: 'cancelItsmRun',
-    tag,
     summary: 'Cancel a run, or throw away a plan that waits',
     description: 'What has been applied stays applied.',
     permission: manage,
-    params: ofRun,
     answers: { 200: run('The run') },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
+    handler: async ({ ctx, params }) => {
       await cancelRun(ctx, params.run_id);
-      return sendJson(reply, await runText(ctx.db, params.run_id));
+      return await runText(ctx.db, params.run_id);
     },
   });
 }

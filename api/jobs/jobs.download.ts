@@ -5,8 +5,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
-import { operation } from '../operation.ts';
-import { IdParams } from '../schemas/common.ts';
+import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
 
 const mediaType = [
@@ -23,18 +22,14 @@ const File = Type.String({ contentMediaType: 'application/octet-stream' });
 
 /** The file that a job has made, whole or in part. */
 export function registerDownloadRoute(app: App, { blobs }: Services): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/jobs/:id/result',
+  routesOf(app, { tag: 'Jobs' }).get('/api/v1/jobs/:id/result', {
     id: 'downloadJobResult',
-    tag: 'Jobs',
     summary: 'Download the file that a job has made',
     description:
       'For the owner of the job. A download that was cut off goes on with `Range` and, to be sure that it is still the same file, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the whole file.',
     permission: 'login',
     permissionNote:
       "admin.events and admin.export_workspace for others' files; costs.view for files that may hold costs",
-    params: IdParams,
     answers: {
       200: {
         description: 'The file',

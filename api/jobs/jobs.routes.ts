@@ -2,32 +2,20 @@ import Type from 'typebox';
 import { cancelJob, retryJob } from '../../domain/kernel/jobs/jobs.commands.ts';
 import { listJobs, readJob } from '../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
-import {
-  JobItemSchema,
-  JobScheduleItemSchema,
-  JobScheduleSchema,
-  JobSchema,
-  StartedJobSchema,
-} from '../schemas/jobs.ts';
+import { sendResource } from '../json.ts';
+import { routesOf } from '../operation.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
+import { JobItemSchema, JobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 import { registerDownloadRoute } from './jobs.download.ts';
 import { registerScheduleRoutes } from './schedules.routes.ts';
 
-const tag = 'Jobs';
-
 /** Work in the background: what became of it, its files, and when it is started by itself. */
 export function registerJobRoutes(app: App, services: Services): void {
-  const schemas = [StartedJobSchema, JobSchema, JobItemSchema, JobScheduleSchema, JobScheduleItemSchema];
-  for (const schema of schemas) app.addSchema(schema);
+  const routes = routesOf(app, { tag: 'Jobs' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/jobs',
+  routes.get('/api/v1/jobs', {
     id: 'listJobs',
-    tag,
     summary: 'List jobs',
     description:
       'The own ones, for a token with scopes those that run within them; all of them for who holds `admin.events`.',
@@ -41,35 +29,27 @@ export function registerJobRoutes(app: App, services: Services): void {
         }),
       ),
     }),
-    answers: { 200: { description: 'Jobs, newest first', schema: listAnswer(Type.Ref('JobItem#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listJobs(ctx, query)),
+    answers: { 200: { description: 'Jobs, newest first', schema: listAnswer(JobItemSchema) } },
+    handler: ({ ctx, query }) => listJobs(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/jobs/:id',
+  routes.get('/api/v1/jobs/:id', {
     id: 'readJob',
-    tag,
     summary: 'Read one job',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    params: IdParams,
-    answers: { 200: { description: 'The job', schema: Type.Ref('Job#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readJob(ctx, params.id)),
+    answers: { 200: { description: 'The job', schema: JobSchema } },
+    handler: ({ ctx, params }) => readJob(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/jobs/:id/cancel',
+  routes.post('/api/v1/jobs/:id/cancel', {
     id: 'cancelJob',
-    tag,
     summary: 'Cancel a job',
     description:
       'One that waits is cancelled at once, one that runs when its worker has noticed, which takes about two seconds. What it has committed stays.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
-    params: IdParams,
-    answers: { 200: { description: 'The job as it is now', schema: Type.Ref('Job#') } },
+    answers: { 200: { description: 'The job as it is now', schema: JobSchema } },
     errors: ['job_not_cancellable'],
     handler: async ({ ctx, params, reply }) => {
       await cancelJob(ctx, params.id);
@@ -77,18 +57,14 @@ export function registerJobRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/jobs/:id/retry',
+  routes.post('/api/v1/jobs/:id/retry', {
     id: 'retryJob',
-    tag,
     summary: 'Run a failed or cancelled job again',
     description:
       'From its last checkpoint where its kind has them, and with the rights of its owner, which whoever runs it again needs as well.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
-    params: IdParams,
-    answers: { 200: { description: 'The job as it is now', schema: Type.Ref('Job#') } },
+    answers: { 200: { description: 'The job as it is now', schema: JobSchema } },
     errors: ['job_not_retryable'],
     handler: async ({ ctx, params, reply }) => {
       await retryJob(ctx, params.id);

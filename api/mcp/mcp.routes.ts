@@ -4,7 +4,7 @@ import { throttle } from '../../domain/access/access.throttle.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
 import { analysisTools } from './mcp.analysis.tools.ts';
 import { callApiAs } from './mcp.api.ts';
@@ -27,7 +27,8 @@ const messages = (message: TSchema) =>
 
 /** The Model Context Protocol, over streamable HTTP. */
 export function registerMcpRoutes(app: App, services: Services): void {
-  app.addSchema(JsonRpcMessage);
+  const routes = routesOf(app, { tag: 'Model Context Protocol' });
+
   let made: Tool[] | undefined;
   /** Made on the first call, when all operations are declared. */
   const tools = () => {
@@ -42,11 +43,8 @@ export function registerMcpRoutes(app: App, services: Services): void {
     return made;
   };
 
-  operation(app, {
-    method: 'POST',
-    url: '/mcp',
+  routes.post('/mcp', {
     id: 'sendMcpMessage',
-    tag: 'Model Context Protocol',
     summary: 'Send a message of the Model Context Protocol',
     description:
       'Streamable HTTP without sessions: each message is answered as JSON, by any process. The tools do what the operations do, with the rights of the token. A request with an `Origin` needs one that the setting `cors-origins` names.',
@@ -65,7 +63,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'The answers',
-        schema: messages(Type.Ref('JsonRpcMessage#')),
+        schema: messages(JsonRpcMessage),
         example: { jsonrpc: '2.0', id: 1, result: {} },
       },
       202: { description: 'Taken: notifications have no answer' },

@@ -3,15 +3,16 @@ import { changeMetamodel } from '../../domain/inventory/metamodel/changes/change
 import { fieldUsage, optionUsage, sectionUsage } from '../../domain/inventory/metamodel/usage.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
-import { operation } from '../operation.ts';
-import { CardTypeCreateBody, CardTypePatchBody } from '../schemas/metamodel-bodies.ts';
+import { routesOf } from '../operation.ts';
+import { CardTypeSchema } from '../schemas/metamodel.ts';
+import { CardTypeCreateBody, CardTypePatchBody, ImpactSchema } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
 import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
 import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
 
 const FieldKey = Type.String({ minLength: 1, maxLength: 100, description: 'A field of the type' });
 const OptionKey = Type.String({ minLength: 1, maxLength: 100, description: 'An option of the field' });
-const cardType = Type.Ref('CardType#');
+const cardType = CardTypeSchema;
 const usage = {
   card_count: Type.Integer({ description: 'Active cards' }),
   archived_count: Type.Integer({ description: 'Archived cards' }),
@@ -23,11 +24,10 @@ const fieldSchema = {
 
 /** Changing card types, and how much their fields are used. */
 export function registerCardTypeRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/metamodel/types',
+  const routes = routesOf(app, { tag: tag });
+
+  routes.post('/api/v1/metamodel/types', {
     id: 'createCardType',
-    tag,
     summary: 'Create a card type',
     description: 'A type that names no `stakeholder_roles` gets `responsible` and `observer`.',
     ...administering,
@@ -46,11 +46,8 @@ export function registerCardTypeRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/metamodel/types/:key',
+  routes.patch('/api/v1/metamodel/types/:key', {
     id: 'patchCardType',
-    tag,
     summary: 'Change a card type, and its cards with it',
     description:
       'Members that are sent replace what is there. Values of fields, options and subtypes that are left out are taken from all cards; values of a field of another type are converted where nothing is lost, and else refuse the change unless `force` gives them up. `dry_run` answers with the impact. More than 2,000 cards are written by a job.',
@@ -63,7 +60,7 @@ export function registerCardTypeRoutes(app: App): void {
     answers: {
       200: localisedAnswer(
         'The card type, or the impact of a dry run',
-        Type.Union([cardType, Type.Ref('MetamodelImpact#')]),
+        Type.Union([cardType, ImpactSchema]),
         { headers: ['ETag'] },
       ),
       ...asJob,
@@ -85,11 +82,8 @@ export function registerCardTypeRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/metamodel/types/:key',
+  routes.delete('/api/v1/metamodel/types/:key', {
     id: 'deleteCardType',
-    tag,
     summary: 'Delete a card type without cards, or hide a built-in one',
     description:
       'Relation types of the workspace’s own that join a deleted type go with it. A hidden type vanishes with its cards from lists, relations and reports; a change of `is_hidden` brings it back.',
@@ -125,11 +119,10 @@ export function registerCardTypeRoutes(app: App): void {
 
 /** How often parts of card types are used. */
 function registerUsageRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/metamodel/types/:key/field-usage',
+  const routes = routesOf(app, { tag: tag });
+
+  routes.get('/api/v1/metamodel/types/:key/field-usage', {
     id: 'readFieldUsage',
-    tag,
     summary: 'Count the cards that use a field',
     ...administering,
     params: KeyParams,
@@ -140,14 +133,11 @@ function registerUsageRoutes(app: App): void {
         schema: Type.Object({ field_key: Type.String(), ...usage }, closed),
       },
     },
-    handler: async ({ ctx, params, query }) => await fieldUsage(ctx, params.key, query.field_key),
+    handler: ({ ctx, params, query }) => fieldUsage(ctx, params.key, query.field_key),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/metamodel/types/:key/section-usage',
+  routes.get('/api/v1/metamodel/types/:key/section-usage', {
     id: 'readSectionUsage',
-    tag,
     summary: 'Count the cards that use the fields of a section',
     description: 'Each field by itself, and the cards that use any of them.',
     ...administering,
@@ -170,14 +160,11 @@ function registerUsageRoutes(app: App): void {
         ),
       },
     },
-    handler: async ({ ctx, params, query }) => await sectionUsage(ctx, params.key, query.field_keys),
+    handler: ({ ctx, params, query }) => sectionUsage(ctx, params.key, query.field_keys),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/metamodel/types/:key/option-usage',
+  routes.get('/api/v1/metamodel/types/:key/option-usage', {
     id: 'readOptionUsage',
-    tag,
     summary: 'Count the cards that hold one option',
     ...administering,
     params: KeyParams,
@@ -188,7 +175,6 @@ function registerUsageRoutes(app: App): void {
         schema: Type.Object({ field_key: Type.String(), option_key: Type.String(), ...usage }, closed),
       },
     },
-    handler: async ({ ctx, params, query }) =>
-      await optionUsage(ctx, params.key, query.field_key, query.option_key),
+    handler: ({ ctx, params, query }) => optionUsage(ctx, params.key, query.field_key, query.option_key),
   });
 }

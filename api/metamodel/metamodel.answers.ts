@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { ChangeOutcome } from '../../domain/inventory/metamodel/changes/changes.run.ts';
 import { sendJson, sendResource } from '../json.ts';
 import type { Answer } from '../operation.spec.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 
 export const tag = 'Metamodel';
 export const administering = { permission: 'admin.metamodel' } as const;
@@ -17,7 +18,7 @@ export function localisedAnswer(description: string, schema: TSchema, more: Part
 export const asJob: Record<202, Answer> = {
   202: {
     description: 'More than 2,000 cards and relations are to be written: the job does it',
-    schema: Type.Ref('StartedJob#'),
+    schema: StartedJobSchema,
   },
 };
 

@@ -3,21 +3,21 @@ import { changeMetamodel } from '../../domain/inventory/metamodel/changes/change
 import { instanceCount } from '../../domain/inventory/metamodel/usage.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
-import { operation } from '../operation.ts';
-import { RelationTypeCreateBody, RelationTypePatchBody } from '../schemas/metamodel-bodies.ts';
+import { routesOf } from '../operation.ts';
+import { RelationTypeSchema } from '../schemas/metamodel.ts';
+import { ImpactSchema, RelationTypeCreateBody, RelationTypePatchBody } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
 import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
 import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
 
-const relationType = Type.Ref('RelationType#');
+const relationType = RelationTypeSchema;
 
 /** Changing relation types. */
 export function registerRelationTypeRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/metamodel/relation-types',
+  const routes = routesOf(app, { tag: tag });
+
+  routes.post('/api/v1/metamodel/relation-types', {
     id: 'createRelationType',
-    tag,
     summary: 'Create a relation type',
     description:
       'Two card types are joined by one visible relation type in each direction; keys that end in `Successor` stand beside another.',
@@ -43,11 +43,8 @@ export function registerRelationTypeRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/metamodel/relation-types/:key',
+  routes.patch('/api/v1/metamodel/relation-types/:key', {
     id: 'patchRelationType',
-    tag,
     summary: 'Change a relation type, and its relations with it',
     description:
       'Members that are sent replace what is there. Its ends are fixed once it has relations. Built-in attributes and options are neither changed nor removed, but for translations; options can be hidden. Values are taken away or converted as with card types. More than 2,000 relations and cards are written by a job.',
@@ -60,7 +57,7 @@ export function registerRelationTypeRoutes(app: App): void {
     answers: {
       200: localisedAnswer(
         'The relation type, or the impact of a dry run',
-        Type.Union([relationType, Type.Ref('MetamodelImpact#')]),
+        Type.Union([relationType, ImpactSchema]),
         { headers: ['ETag'] },
       ),
       ...asJob,
@@ -88,11 +85,10 @@ export function registerRelationTypeRoutes(app: App): void {
 
 /** Removal of relation types. */
 function registerRelationTypeRemovalRoutes(app: App): void {
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/metamodel/relation-types/:key',
+  const routes = routesOf(app, { tag: tag });
+
+  routes.delete('/api/v1/metamodel/relation-types/:key', {
     id: 'deleteRelationType',
-    tag,
     summary: 'Delete a relation type, or hide a built-in one',
     description: 'Its relations go with it, which `force` has to ask for.',
     ...administering,
@@ -124,11 +120,8 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/metamodel/relation-types/:key/restore',
+  routes.post('/api/v1/metamodel/relation-types/:key/restore', {
     id: 'restoreRelationType',
-    tag,
     summary: 'Show a hidden relation type again',
     ...administering,
     ...localised,
@@ -145,11 +138,8 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/metamodel/relation-types/:key/instance-count',
+  routes.get('/api/v1/metamodel/relation-types/:key/instance-count', {
     id: 'countRelationTypeInstances',
-    tag,
     summary: 'Count the relations of a type',
     ...administering,
     params: KeyParams,
@@ -159,6 +149,6 @@ function registerRelationTypeRemovalRoutes(app: App): void {
         schema: Type.Object({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }, closed),
       },
     },
-    handler: async ({ ctx, params }) => await instanceCount(ctx, params.key),
+    handler: ({ ctx, params }) => instanceCount(ctx, params.key),
   });
 }

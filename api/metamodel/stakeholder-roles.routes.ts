@@ -2,23 +2,23 @@ import Type from 'typebox';
 import { changeMetamodel } from '../../domain/inventory/metamodel/changes/changes.run.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
+import { StakeholderRoleSchema } from '../schemas/metamodel.ts';
 import { RoleCreateBody, RolePatchBody } from '../schemas/metamodel-bodies.ts';
 import type { App } from '../types.ts';
 import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
 import { Key } from './metamodel.parameters.ts';
 
-const role = Type.Ref('StakeholderRole#');
+const role = StakeholderRoleSchema;
 const base = '/api/v1/metamodel/types/:type_key/stakeholder-roles';
 const RoleParams = Type.Object({ type_key: Key, role_key: Key }, closed);
 
 /** Changing the stakeholder roles of card types. */
 export function registerStakeholderRoleRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: base,
+  const routes = routesOf(app, { tag: tag });
+
+  routes.post(base, {
     id: 'createStakeholderRole',
-    tag,
     summary: 'Add a stakeholder role to a card type',
     description: 'Cards of the type on which nobody holds it lose data quality.',
     ...administering,
@@ -35,11 +35,8 @@ export function registerStakeholderRoleRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: `${base}/:role_key`,
+  routes.patch('/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key', {
     id: 'patchStakeholderRole',
-    tag,
     summary: 'Change a stakeholder role',
     description: 'Its rights change at once, for everybody who holds it.',
     ...administering,
@@ -58,11 +55,8 @@ export function registerStakeholderRoleRoutes(app: App): void {
   });
 
   for (const act of ['archive', 'restore'] as const) {
-    operation(app, {
-      method: 'POST',
-      url: `${base}/:role_key/${act}`,
+    routes.post(`/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key/${act}`, {
       id: `${act}StakeholderRole`,
-      tag,
       summary: act === 'archive' ? 'Archive a stakeholder role' : 'Make an archived role active again',
       description:
         act === 'archive'

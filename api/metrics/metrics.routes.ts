@@ -3,13 +3,15 @@ import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import { countJobs, oldestWaitingSeconds } from '../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { createMetrics } from '../../platform/metrics.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { registerReportMetrics } from '../reports/reports.metrics.ts';
 import type { App } from '../types.ts';
 import { registerAiMetrics } from './ai.metrics.ts';
 
 /** The figures of this process, and of jobs and feed, for a monitoring system. */
 export function registerMetricsRoute(app: App, { db }: Services): void {
+  const routes = routesOf(app, { tag: 'Health' });
+
   const metrics = createMetrics();
   metrics.gauge('estate_jobs', 'Jobs by kind and state', ['kind', 'status'], async () =>
     (await countJobs(db)).map(({ kind, status, count }) => ({ labels: { kind, status }, value: count })),
@@ -30,11 +32,8 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
   });
   app.addHook('onClose', async () => metrics.close());
 
-  operation(app, {
-    method: 'GET',
-    url: '/metrics',
+  routes.get('/metrics', {
     id: 'readMetrics',
-    tag: 'Health',
     summary: 'Read the figures of this process, of jobs and of the change feed',
     description: 'In the text form that Prometheus reads. Each API process has its own.',
     permission: 'admin.settings',

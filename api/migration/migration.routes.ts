@@ -17,11 +17,10 @@ import {
 import { listSources } from '../../domain/exchange/migration/sources.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
+import { sendResource } from '../json.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -29,80 +28,47 @@ import * as schemas from '../schemas/migration.ts';
 import type { App } from '../types.ts';
 import { MAX_MIGRATION, receiveMigration } from './migration.upload.ts';
 
-const tag = 'Migration';
-const permission = 'admin.migrate';
 const FORM_ROOM = 64 * 1024;
-const Params = Type.Object({ migration_id: Uuid }, closed);
-const migration = Type.Ref('Migration#');
+const migration = schemas.MigrationSchema;
 
 /** Migrations from other tools: uploaded, previewed, mapped and applied. */
 export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
-  for (const schema of [
-    schemas.MigrationSourceSchema,
-    schemas.MigrationSchema,
-    schemas.MigrationItemSchema,
-    schemas.MigrationRecordSchema,
-    schemas.FieldMappingsSchema,
-  ]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/migration/sources',
+  routes.get('/api/v1/migration/sources', {
     id: 'listMigrationSources',
-    tag,
     summary: 'List what can be migrated from',
-    permission,
     query: listQuery(['key', 'label'], 'key', {}),
-    answers: { 200: { description: 'Sources', schema: listAnswer(Type.Ref('MigrationSource#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listSources(ctx, query)),
+    answers: { 200: { description: 'Sources', schema: listAnswer(schemas.MigrationSourceSchema) } },
+    handler: ({ ctx, query }) => listSources(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/migration',
+  routes.get('/api/v1/migration', {
     id: 'listMigrations',
-    tag,
     summary: 'List migrations',
-    permission,
     query: schemas.MigrationListQuery,
     answers: {
-      200: { description: 'Migrations, newest first', schema: listAnswer(Type.Ref('MigrationItem#')) },
+      200: { description: 'Migrations, newest first', schema: listAnswer(schemas.MigrationItemSchema) },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listMigrations(ctx, query)),
+    handler: ({ ctx, query }) => listMigrations(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/migration/:migration_id',
+  routes.get('/api/v1/migration/:migration_id', {
     id: 'getMigration',
-    tag,
     summary: 'Read a migration',
     description:
       '`uploaded` until its file is read, `parsed` until its records are made, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, where the job ended before. Follow the job at `job_id`.',
-    permission,
-    params: Params,
     answers: { 200: { description: 'The migration', schema: migration } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readMigration(ctx, params.migration_id)),
+    handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/migration/:migration_id',
+  routes.delete('/api/v1/migration/:migration_id', {
     id: 'deleteMigration',
-    tag,
     summary: 'Delete a migration',
     description: 'With its file and its records. Cards and relations that it has written stay.',
-    permission,
-    params: Params,
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      await deleteMigration(ctx, params.migration_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteMigration(ctx, params.migration_id),
   });
 
   await registerMigrationContentRoutes(app, { blobs });
@@ -110,48 +76,34 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
 
 /** What a migration holds and applies. */
 async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/migration/:migration_id/preview',
+  const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
+
+  routes.get('/api/v1/migration/:migration_id/preview', {
     id: 'previewMigration',
-    tag,
     summary: 'Show what a migration would do, record by record',
     description:
       'Computed by running the import and rolling each batch back. `diff` holds `{field: {old, new}}`; costs show with costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
-    permission,
-    params: Params,
     query: schemas.PreviewQuery,
     answers: {
       200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage },
     },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await previewMigration(ctx, params.migration_id, query)),
+    handler: ({ ctx, params, query }) => previewMigration(ctx, params.migration_id, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/migration/:migration_id/field-mappings',
+  routes.get('/api/v1/migration/:migration_id/field-mappings', {
     id: 'getMigrationMappings',
-    tag,
     summary: 'Show what the columns of the file are, and can be, mapped to',
-    permission,
-    params: Params,
     answers: {
-      200: { description: 'The choices, by native type', schema: Type.Ref('MigrationFieldMappings#') },
+      200: { description: 'The choices, by native type', schema: schemas.FieldMappingsSchema },
     },
-    handler: async ({ ctx, params, reply }) => reply.send(await readMappings(ctx, params.migration_id)),
+    handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
   });
 
-  operation(app, {
-    method: 'PUT',
-    url: '/api/v1/migration/:migration_id/field-mappings',
+  routes.put('/api/v1/migration/:migration_id/field-mappings', {
     id: 'saveMigrationMappings',
-    tag,
     summary: 'Map the columns of the file',
     description:
       'Replaces what was saved before; columns that are not named are mapped by their names. A job makes the records again: the migration is `parsed` until then.',
-    permission,
-    params: Params,
     body: schemas.FieldMappingsBody,
     bodyExample: {
       field_mappings: {
@@ -161,39 +113,27 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     headers: ['If-Match'],
     answers: { 200: { description: 'The migration', schema: migration, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await saveMappings(ctx, params.migration_id, body.field_mappings)),
+    handler: ({ ctx, params, body }) => saveMappings(ctx, params.migration_id, body.field_mappings),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/migration/:migration_id/apply',
+  routes.post('/api/v1/migration/:migration_id/apply', {
     id: 'applyMigration',
-    tag,
     summary: 'Write a migration into the inventory, as a job',
     description:
       'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are left out. All of it is one mutation batch, under the id of the job, and can be rolled back.',
-    permission,
     permissionNote:
       'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for what it holds',
-    params: Params,
     headers: ['If-Match'],
     answers: { 202: { description: 'The migration', schema: migration } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply.code(202), await applyMigration(ctx, params.migration_id)),
+    handler: ({ ctx, params }) => applyMigration(ctx, params.migration_id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/migration/:migration_id/errors.csv',
+  routes.get('/api/v1/migration/:migration_id/errors.csv', {
     id: 'downloadMigrationErrors',
-    tag,
     summary: 'Download what a migration could not write',
     description:
       'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would evaluate begin with an apostrophe.',
-    permission,
-    params: Params,
     answers: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
     handler: async ({ ctx, params, reply }) => {
       const lines = await errorLines(ctx, params.migration_id);
@@ -213,19 +153,16 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
   // with a parser of its own: files are stored while they are received
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Migration', permission: 'admin.migrate' });
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     await uploads.register(fastifyMultipart);
 
-    operation(uploads, {
-      method: 'POST',
-      url: '/api/v1/migration/upload',
+    routes.post('/api/v1/migration/upload', {
       id: 'uploadMigration',
-      tag,
       summary: 'Upload a file to migrate from',
       description:
         'At most 100 MiB. A job reads it, maps its columns by their names and makes its records; follow the migration until it is `previewed`. A file can be uploaded once for each source.',
-      permission,
       consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_ROOM,
       ownIdempotency: true,

@@ -13,48 +13,34 @@ import {
   readPreferences,
 } from '../../domain/collaboration/notifications/notifications.preferences.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
-import { IdParams, listAnswer, listQuery } from '../schemas/common.ts';
+import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/notifications.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Notifications';
-const permission = 'notifications.manage';
-
 /** The caller's own notifications, and the switches for them. */
 export function registerNotificationRoutes(app: App): void {
-  app.addSchema(schemas.NotificationSchema);
-  app.addSchema(schemas.NotificationItemSchema);
-  app.addSchema(schemas.NotificationPreferencesSchema);
+  const routes = routesOf(app, { tag: 'Notifications', permission: 'notifications.manage' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/notifications',
+  routes.get('/api/v1/notifications', {
     id: 'listNotifications',
-    tag,
     summary: 'List own notifications, newest first',
     description: 'The events of one batch are combined in one notification with their number.',
-    permission,
     query: listQuery(notificationSorts, 'created_at', notificationFilters),
     answers: {
       200: {
         description: 'Notifications',
-        schema: listAnswer(Type.Ref('NotificationItem#')),
+        schema: listAnswer(schemas.NotificationItemSchema),
         example: { items: [examples.notification], total: 1, page: 1, page_size: 50 },
       },
     },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listNotifications(ctx, query)),
+    handler: ({ ctx, query }) => listNotifications(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/notifications/unread-count',
+  routes.get('/api/v1/notifications/unread-count', {
     id: 'countUnreadNotifications',
-    tag,
     summary: 'Count own unread notifications',
-    permission,
     answers: {
       200: {
         description: 'The number',
@@ -65,13 +51,9 @@ export function registerNotificationRoutes(app: App): void {
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/notifications/badge-counts',
+  routes.get('/api/v1/notifications/badge-counts', {
     id: 'countBadges',
-    tag,
     summary: 'Count the caller’s open to-dos and pending surveys',
-    permission,
     answers: {
       200: {
         description: 'The numbers',
@@ -82,34 +64,25 @@ export function registerNotificationRoutes(app: App): void {
         example: { open_todos: 2, pending_surveys: 1 },
       },
     },
-    handler: async ({ ctx }) => await countBadges(ctx),
+    handler: ({ ctx }) => countBadges(ctx),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/notifications/:id/read',
+  routes.patch('/api/v1/notifications/:id/read', {
     id: 'readNotification',
-    tag,
     summary: 'Mark an own notification as read',
-    permission,
-    params: IdParams,
     answers: {
       200: {
         description: 'The notification',
-        schema: Type.Ref('Notification#'),
+        schema: schemas.NotificationSchema,
         example: { ...examples.notification, is_read: true },
       },
     },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readNotification(ctx, params.id)),
+    handler: ({ ctx, params }) => readNotification(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/notifications/mark-all-read',
+  routes.post('/api/v1/notifications/mark-all-read', {
     id: 'readAllNotifications',
-    tag,
     summary: 'Mark all own notifications as read',
-    permission,
     answers: {
       200: {
         description: 'How many were unread',
@@ -120,23 +93,17 @@ export function registerNotificationRoutes(app: App): void {
     handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/users/me/notification-preferences',
+  routes.get('/api/v1/users/me/notification-preferences', {
     id: 'readNotificationPreferences',
-    tag,
     summary: 'Read the own notification switches',
     permission: 'login',
     scope: 'account',
-    answers: { 200: { description: 'All switches', schema: Type.Ref('NotificationPreferences#') } },
-    handler: async ({ ctx, reply }) => sendJson(reply, await readPreferences(ctx)),
+    answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
+    handler: ({ ctx }) => readPreferences(ctx),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/users/me/notification-preferences',
+  routes.patch('/api/v1/users/me/notification-preferences', {
     id: 'patchNotificationPreferences',
-    tag,
     summary: 'Change own notification switches',
     description: 'Absent switches are not changed; `null` resets all switches of a channel to the defaults.',
     permission: 'login',
@@ -144,7 +111,7 @@ export function registerNotificationRoutes(app: App): void {
     headers: ['If-Match'],
     body: schemas.NotificationPreferencesBody,
     bodyExample: { email: { card_updated: true } },
-    answers: { 200: { description: 'All switches', schema: Type.Ref('NotificationPreferences#') } },
-    handler: async ({ ctx, body, reply }) => sendResource(reply, await patchPreferences(ctx, body)),
+    answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
+    handler: ({ ctx, body }) => patchPreferences(ctx, body),
   });
 }

@@ -12,7 +12,7 @@ import {
 } from '../../reports/exchange/odata/odata.documents.ts';
 import type { Wire } from '../../reports/exchange/odata/odata.wire.ts';
 import type { SentOptions } from '../../reports/exchange/odata/query/query.options.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { checkBySchema } from '../plugins/validation.ts';
 import { ODataAnswerSchema, ODataErrorSchema, ODataServiceSchema } from '../schemas/odata.ts';
 import type { App } from '../types.ts';
@@ -28,14 +28,8 @@ import {
 } from './odata.headers.ts';
 import { aliasesOf, FormatQuery, normaliseQuery, ODataQuery } from './odata.query.ts';
 
-const common = {
-  method: 'GET',
-  tag: 'OData',
-  permission: 'inventory.export',
-  odata: true,
-} as const;
+const group = { tag: 'OData', permission: 'inventory.export', odata: true } as const;
 const reading = {
-  ...common,
   permissionNote: 'relations.view for relations; costs.view for costs',
   query: ODataQuery,
   errors: [
@@ -52,8 +46,6 @@ const First = Type.String({ maxLength: 300 });
 
 /** OData 4.01: the inventory for spreadsheets and BI tools. */
 export async function registerODataRoutes(root: App): Promise<void> {
-  root.addSchema(ODataAnswerSchema);
-  root.addSchema(ODataServiceSchema);
   root.addSchema(ODataErrorSchema);
   await root.register(async (app) => {
     checkBySchema(app);
@@ -67,14 +59,13 @@ export async function registerODataRoutes(root: App): Promise<void> {
 }
 
 function registerDocuments(app: App): void {
-  operation(app, {
-    ...common,
-    url: ODATA_PATH,
+  const routes = routesOf(app, group);
+  routes.get(ODATA_PATH, {
     id: 'readODataService',
     summary: 'List the entity sets of OData',
     description: 'The address that spreadsheets and BI tools are given.',
     query: FormatQuery,
-    answers: { 200: { description: 'The service document', schema: Type.Ref('ODataService#') } },
+    answers: { 200: { description: 'The service document', schema: ODataServiceSchema } },
     errors: ['not_acceptable', 'odata_invalid_query', 'precondition_failed'],
     handler: async ({ ctx, query, request, reply }) => {
       const wire = wireOf(request, query.$format);
@@ -82,9 +73,7 @@ function registerDocuments(app: App): void {
     },
   });
 
-  operation(app, {
-    ...common,
-    url: `${ODATA_PATH}/$metadata`,
+  routes.get(`${ODATA_PATH}/$metadata`, {
     id: 'readODataMetadata',
     summary: 'Read what the entities of OData are like',
     description:
@@ -109,9 +98,7 @@ function registerDocuments(app: App): void {
     },
   });
 
-  operation(app, {
-    ...common,
-    url: `${ODATA_PATH}/estate.pbids`,
+  routes.get(`${ODATA_PATH}/estate.pbids`, {
     id: 'downloadODataPbids',
     summary: 'Download a file that opens Power BI on this service',
     answers: {
@@ -131,13 +118,13 @@ function registerDocuments(app: App): void {
 }
 
 function registerResources(app: App): void {
-  const json = { description: 'What the address leads to', schema: Type.Ref('ODataAnswer#') };
+  const routes = routesOf(app, group);
+  const json = { description: 'What the address leads to', schema: ODataAnswerSchema };
   const any = { ...json, mediaType: ['application/json', 'text/plain'] };
   const none = { description: 'There is no value, or no related entity' };
 
-  operation(app, {
+  routes.get(`${ODATA_PATH}/:resource`, {
     ...reading,
-    url: `${ODATA_PATH}/:resource`,
     id: 'readODataSet',
     summary: 'Read an entity set or one entity over OData',
     description:
@@ -149,9 +136,8 @@ function registerResources(app: App): void {
       send(ctx, request, reply, [params.resource], query),
   });
 
-  operation(app, {
+  routes.get(`${ODATA_PATH}/:resource/:part`, {
     ...reading,
-    url: `${ODATA_PATH}/:resource/:part`,
     id: 'readODataPart',
     summary: 'Read a property, related entities or a count over OData',
     description: 'Behind an entity: a property or a navigation property; behind a set: `$count`.',
@@ -162,9 +148,8 @@ function registerResources(app: App): void {
       send(ctx, request, reply, [params.resource, params.part], query),
   });
 
-  operation(app, {
+  routes.get(`${ODATA_PATH}/:resource/:part/:suffix`, {
     ...reading,
-    url: `${ODATA_PATH}/:resource/:part/:suffix`,
     id: 'readODataSuffix',
     summary: 'Read a bare value, a count or references over OData',
     description: 'Behind a property: `$value`; behind a navigation property: `$count` or `$ref`.',

@@ -4,11 +4,9 @@ import { etagOf } from '../../domain/kernel/etag.ts';
 import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { notFound } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
 import { createPageFiles } from './page/page.files.ts';
-
-const tag = 'API description';
 
 /** Scripts, styles and requests of this service alone, nothing inline, nothing from elsewhere, no frames. */
 const pagePolicy = [
@@ -24,14 +22,13 @@ const pagePolicy = [
 
 /** The API's description, for programs and for people. */
 export function registerOpenApiRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'API description' });
+
   const files = createPageFiles();
   let description: { text: string; etag: string } | undefined;
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/openapi.json',
+  routes.get('/api/openapi.json', {
     id: 'readOpenApi',
-    tag,
     summary: 'Read this description',
     permission: 'public',
     alone: true,
@@ -52,11 +49,8 @@ export function registerOpenApiRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/docs',
+  routes.get('/api/docs', {
     id: 'readApiPage',
-    tag,
     summary: 'Read this description as a page, and try the operations',
     permission: 'public',
     alone: true,

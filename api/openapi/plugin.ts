@@ -86,7 +86,7 @@ function complete(
   const described = mapValues(paths, (methods, path) =>
     mapValues(methods, (operation) => {
       const spec = operations.get(operation.operationId);
-      if (!spec) throw new Error(`${path} is described but was not declared with operation()`);
+      if (!spec) throw new Error(`${path} is described but was not declared by routesOf()`);
       return describeOperation(path, operation, spec, schemas);
     }),
   );

@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { createPublicPortals, type OpenPortal } from '../../domain/exchange/portals/portals.public.ts';
 import type { PortalQuery } from '../../domain/exchange/portals/portals.query.ts';
 import { PublicPortal } from '../../domain/exchange/portals/portals.types.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { sendJson } from '../json.ts';
-import type { OperationSpec } from '../operation.spec.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/portals.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
@@ -17,13 +16,6 @@ import { portalPage } from './page/portal.page.ts';
 /** For how long anybody may give an answer again without asking, in seconds. */
 const MAX_AGE = 30;
 const API = '/api/v1/web-portals/public/:slug';
-
-const shared: Pick<OperationSpec, 'method' | 'tag' | 'permission' | 'errors'> = {
-  method: 'GET',
-  tag: 'Web portals',
-  permission: 'public',
-  errors: ['too_many_requests'],
-};
 
 const cardsExample = {
   items: [
@@ -58,8 +50,7 @@ const cardsExample = {
 
 /** What the public sees of published portals, as JSON and as a page. */
 export function registerPublicPortalRoutes(app: App, services: Services): void {
-  const known: TSchema[] = [PublicPortal, schemas.PublicCardsSchema, schemas.PortalOptionsSchema];
-  for (const schema of known) app.addSchema(schema);
+  const routes = routesOf(app, { tag: 'Web portals', permission: 'public', errors: ['too_many_requests'] });
   const portals = createPublicPortals();
 
   const open = (request: FastifyRequest, slug: string) => {
@@ -72,37 +63,31 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     return reply.header('cache-control', `public, max-age=${MAX_AGE}`);
   };
 
-  operation(app, {
-    ...shared,
-    url: API,
+  routes.get(API, {
     id: 'readPublicWebPortal',
     summary: 'Read what a published portal is about',
     description: 'Its type, fields, relations and tags, cut to what it shows.',
     params: schemas.SlugParams,
-    answers: { 200: { description: 'The portal', schema: Type.Ref('PublicWebPortal#') } },
+    answers: { 200: { description: 'The portal', schema: PublicPortal } },
     handler: async ({ params, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.definition());
     },
   });
 
-  operation(app, {
-    ...shared,
-    url: `${API}/relation-options`,
+  routes.get(`${API}/relation-options`, {
     id: 'listPublicWebPortalOptions',
     summary: 'List the cards to which those of a portal are related, to filter by',
     params: schemas.SlugParams,
     query: schemas.PortalOptionsQuery,
-    answers: { 200: { description: 'Cards by name', schema: Type.Ref('WebPortalRelationOptions#') } },
+    answers: { 200: { description: 'Cards by name', schema: schemas.PortalOptionsSchema } },
     handler: async ({ params, query, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.options(query));
     },
   });
 
-  operation(app, {
-    ...shared,
-    url: `${API}/cards`,
+  routes.get(`${API}/cards`, {
     id: 'listPublicWebPortalCards',
     summary: 'List the cards of a published portal',
     description:
@@ -112,7 +97,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'A page of cards',
-        schema: Type.Ref('PublicWebPortalCards#'),
+        schema: schemas.PublicCardsSchema,
         example: cardsExample,
       },
     },
@@ -122,9 +107,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    ...shared,
-    url: '/portal/:slug',
+  routes.get('/portal/:slug', {
     id: 'readWebPortalPage',
     summary: 'Read a published portal as a page, which needs no script',
     html: true,

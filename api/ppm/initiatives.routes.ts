@@ -5,15 +5,16 @@ import {
   readHasCosts,
   statusReports,
 } from '../../domain/modelling/ppm/initiative.kinds.ts';
-import { operation } from '../operation.ts';
 import * as schemas from '../schemas/ppm.ts';
 import type { App } from '../types.ts';
-import { reading, registerPpmKind } from './ppm.crud.ts';
+import { readingRoutes, registerPpmKind } from './ppm.crud.ts';
 
 const costsNote = 'Also needs costs.view, or a role on the initiative.';
 
 /** Status reports, cost and budget lines and risks of initiatives. */
 export function registerInitiativeRoutes(app: App): void {
+  const reading = readingRoutes(app);
+
   registerPpmKind(app, {
     kind: statusReports,
     path: 'reports',
@@ -60,10 +61,7 @@ export function registerInitiativeRoutes(app: App): void {
     note: `The initiative’s \`costBudget\` is set to the sum of \`amount\`, and cleared where that is 0. ${costsNote}`,
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/ppm/initiatives/:initiative_id/has-costs',
+  reading.get('/api/v1/ppm/initiatives/:initiative_id/has-costs', {
     id: 'readHasCosts',
     summary: 'Read whether an initiative has cost and budget lines',
     description:

@@ -11,14 +11,15 @@ import {
 import { readCompletion, readCriticalPath } from '../../domain/modelling/ppm/plan.queries.ts';
 import { deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
 import { ppmSorts } from '../../domain/modelling/ppm/ppm.kinds.ts';
-import { operation } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/ppm.ts';
 import type { App } from '../types.ts';
-import { reading, registerPpmKind, writing } from './ppm.crud.ts';
+import { readingRoutes, registerPpmKind, writingRoutes } from './ppm.crud.ts';
 
 /** Plans of initiatives: work breakdown, tasks, dependencies, completion and critical path. */
 export function registerPlanRoutes(app: App): void {
+  const reading = readingRoutes(app);
+
   registerPpmKind(app, {
     kind: tasks,
     path: 'tasks',
@@ -54,10 +55,7 @@ export function registerPlanRoutes(app: App): void {
   registerDependencyRoutes(app);
   registerCommentRoutes(app);
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/ppm/initiatives/:initiative_id/completion',
+  reading.get('/api/v1/ppm/initiatives/:initiative_id/completion', {
     id: 'readCompletion',
     summary: 'Read the completion of an initiative',
     description:
@@ -66,10 +64,7 @@ export function registerPlanRoutes(app: App): void {
     handler: ({ ctx, params }) => readCompletion(ctx, params.initiative_id),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/ppm/initiatives/:initiative_id/critical-path',
+  reading.get('/api/v1/ppm/initiatives/:initiative_id/critical-path', {
     id: 'readCriticalPath',
     summary: 'Read the critical path of a plan',
     description:
@@ -82,12 +77,11 @@ export function registerPlanRoutes(app: App): void {
 }
 
 function registerDependencyRoutes(app: App): void {
+  const reading = readingRoutes(app);
+  const writing = writingRoutes(app);
   const url = '/api/v1/ppm/initiatives/:initiative_id/dependencies';
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url,
+  reading.get(url, {
     id: 'listTaskDependencies',
     summary: 'List the dependencies in the plan of an initiative',
     query: listQuery(ppmSorts(dependencies), 'created_at', {}),
@@ -97,10 +91,7 @@ function registerDependencyRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listPpm(ctx, dependencies, params.initiative_id, query),
   });
 
-  operation(app, {
-    ...writing,
-    method: 'POST',
-    url,
+  writing.post(url, {
     id: 'createTaskDependency',
     summary: 'Add a dependency to the plan of an initiative',
     description:
@@ -119,27 +110,22 @@ function registerDependencyRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createDependency(ctx, params.initiative_id, body as DependencyInput),
   });
 
-  operation(app, {
-    ...writing,
-    method: 'DELETE',
-    url: '/api/v1/ppm/dependencies/:dep_id',
+  writing.delete('/api/v1/ppm/dependencies/:dep_id', {
     id: 'deleteTaskDependency',
     summary: 'Delete a dependency',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deletePpm(ctx, dependencies, params.dep_id),
   });
 }
 
 function registerCommentRoutes(app: App): void {
+  const reading = readingRoutes(app);
+  const writing = writingRoutes(app);
   const url = '/api/v1/ppm/tasks/:task_id/comments';
   const one = '/api/v1/ppm/task-comments/:comment_id';
   const comment = schemas.taskComment.whole;
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url,
+  reading.get(url, {
     id: 'listTaskComments',
     summary: 'List the comments on a task',
     query: listQuery(ppmSorts(taskComments), 'created_at', {}),
@@ -149,10 +135,7 @@ function registerCommentRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listTaskComments(ctx, params.task_id, query),
   });
 
-  operation(app, {
-    ...writing,
-    method: 'POST',
-    url,
+  writing.post(url, {
     id: 'createTaskComment',
     summary: 'Comment on a task',
     body: schemas.TaskCommentBody,
@@ -162,10 +145,7 @@ function registerCommentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createTaskComment(ctx, params.task_id, body),
   });
 
-  operation(app, {
-    ...writing,
-    method: 'PATCH',
-    url: one,
+  writing.patch(one, {
     id: 'patchTaskComment',
     summary: 'Change an own comment on a task',
     body: schemas.TaskCommentBody,
@@ -175,14 +155,10 @@ function registerCommentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchPpm(ctx, taskComments, params.comment_id, body),
   });
 
-  operation(app, {
-    ...writing,
-    method: 'DELETE',
-    url: one,
+  writing.delete(one, {
     id: 'deleteTaskComment',
     summary: 'Delete an own comment on a task',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deletePpm(ctx, taskComments, params.comment_id),
   });
 }

@@ -2,23 +2,26 @@ import type { TSchema } from 'typebox';
 import type { ListParams } from '../../domain/kernel/lists/lists.types.ts';
 import { createPpm, deletePpm, listPpm, patchPpm } from '../../domain/modelling/ppm/ppm.commands.ts';
 import { type PpmKind, type PpmRow, ppmSorts } from '../../domain/modelling/ppm/ppm.kinds.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const shared = { tag: 'Project portfolio', module: 'ppm' } as const;
-/** What every reading operation declares. */
-export const reading = {
-  ...shared,
-  permission: 'ppm.view',
-  permissionNote: 'sight of the initiative',
-} as const;
-/** What every writing operation declares. */
-export const writing = {
-  ...shared,
-  permission: 'ppm.manage',
-  permissionNote: 'sight of the initiative',
-} as const;
+/** The routes that read plans and figures of initiatives. */
+export const readingRoutes = (app: App) =>
+  routesOf(app, {
+    tag: 'Project portfolio',
+    module: 'ppm',
+    permission: 'ppm.view',
+    permissionNote: 'sight of the initiative',
+  });
+/** The routes that change them; `note` is what they need besides. */
+export const writingRoutes = (app: App, note?: string) =>
+  routesOf(app, {
+    tag: 'Project portfolio',
+    module: 'ppm',
+    permission: 'ppm.manage',
+    permissionNote: ['sight of the initiative', note].filter(Boolean).join('; '),
+  });
 
 /** How the operations on one kind of rows are declared. */
 interface PpmOperations {
@@ -50,19 +53,12 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
   const { kind, path, name, phrase, param, schema, note } = declared;
   const { filters = {}, defaultSort = 'created_at' } = kind;
   const many = `${phrase.slice(2)}s`;
-  const change = kind.costs
-    ? {
-        ...writing,
-        permissionNote: 'sight of the initiative; costs.view, or a stakeholder role on the initiative',
-      }
-    : writing;
+  const reading = readingRoutes(app);
+  const changing = writingRoutes(app, kind.costs && 'costs.view, or a stakeholder role on the initiative');
   const collection = `/api/v1/ppm/initiatives/:initiative_id/${path}`;
   const one = `/api/v1/ppm/${path}/:${param}`;
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: collection,
+  reading.get(collection, {
     id: `list${name}s`,
     summary: `List the ${many} of an initiative`,
     ...described(declared.list?.description),
@@ -75,10 +71,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     },
   });
 
-  operation(app, {
-    ...change,
-    method: 'POST',
-    url: collection,
+  changing.post(collection, {
     id: `create${name}`,
     summary: `Add ${phrase} to an initiative`,
     ...described(declared.create.description, note),
@@ -89,10 +82,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     handler: ({ ctx, params, body }) => createPpm(ctx, kind, params.initiative_id!, body as Partial<PpmRow>),
   });
 
-  operation(app, {
-    ...change,
-    method: 'PATCH',
-    url: one,
+  changing.patch(one, {
     id: `patch${name}`,
     summary: `Change ${phrase}`,
     ...described(note),
@@ -103,15 +93,11 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
   });
 
-  operation(app, {
-    ...change,
-    method: 'DELETE',
-    url: one,
+  changing.delete(one, {
     id: `delete${name}`,
     summary: `Delete ${phrase}`,
     ...described(declared.remove?.description, note),
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deletePpm(ctx, kind, params[param]!),
   });
 }

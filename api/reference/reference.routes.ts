@@ -8,11 +8,10 @@ import {
 } from '../../domain/inventory/reference/reference.catalogues.ts';
 import type { CatalogueKind } from '../../domain/inventory/reference/reference.rules.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/reference.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Reference catalogues';
 const MIB = 2 ** 20;
 
 interface Offered {
@@ -55,64 +54,46 @@ const catalogues: Offered[] = [
 
 /** Catalogues of what most enterprises have, from which cards are made. */
 export function registerReferenceRoutes(app: App): void {
-  for (const schema of [
-    schemas.CatalogueVersionSchema,
-    schemas.CatalogueNodeSchema,
-    schemas.ImportedNodesSchema,
-    schemas.LoadedCatalogueSchema,
-  ]) {
-    app.addSchema(schema);
-  }
   for (const offered of catalogues) registerCatalogue(app, offered);
 }
 
 function registerCatalogue(app: App, { kind, path, name, member, many, example }: Offered): void {
+  const routes = routesOf(app, { tag: 'Reference catalogues' });
+
   const url = `/api/v1/${path}`;
-  const $id = `${name}Catalogue`;
-  app.addSchema(
-    Type.Object(
-      { version: Type.Ref('CatalogueVersion#'), [member]: Type.Array(Type.Ref('CatalogueNode#')) },
-      { $id, ...closed },
-    ),
+  const catalogue = Type.Object(
+    { version: schemas.CatalogueVersionSchema, [member]: Type.Array(schemas.CatalogueNodeSchema) },
+    { $id: `${name}Catalogue`, ...closed },
   );
 
-  operation(app, {
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: `read${name}Catalogue`,
-    tag,
     summary: `Read the catalogue of ${many}`,
     description: 'Whole, parents before what lies below them.',
     permission: 'inventory.view',
     query: schemas.CatalogueQuery,
-    answers: { 200: { description: 'The catalogue', schema: Type.Ref(`${$id}#`) } },
+    answers: { 200: { description: 'The catalogue', schema: catalogue } },
     handler: async ({ ctx, query }) => {
       const { version, nodes } = await readCatalogue(ctx, kind, query.locale);
       return { version, [member]: nodes };
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: `${url}/import`,
+  routes.post(`${url}/import`, {
     id: `import${name}Catalogue`,
-    tag,
     summary: `Make cards of ${many}`,
     description:
       'Of the chosen ones and of all above them, with the id as `external_id`. Those for which there are cards, by this id or by their name in the same place, are left as they are.',
     permission: 'inventory.create',
     body: schemas.CatalogueImportBody,
     bodyExample: { catalogue_ids: [example], locale: 'en' },
-    answers: { 200: { description: 'What was made', schema: Type.Ref('ImportedCatalogueNodes#') } },
+    answers: { 200: { description: 'What was made', schema: schemas.ImportedNodesSchema } },
     errors: ['conflict'],
-    handler: async ({ ctx, body }) => await importNodes(ctx, kind, body),
+    handler: ({ ctx, body }) => importNodes(ctx, kind, body),
   });
 
-  operation(app, {
-    method: 'PUT',
-    url,
+  routes.put(url, {
     id: `load${name}Catalogue`,
-    tag,
     summary: `Load a catalogue of ${many}`,
     description: 'In the place of the present one, as `nodes` or as a table. Cards that were made stay.',
     permission: 'admin.metamodel',
@@ -122,22 +103,16 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
       nodes: [{ id: example, names: { en: 'Steering', de: 'Steuerung' } }],
     },
     bodyLimit: 32 * MIB,
-    answers: { 200: { description: 'What was loaded', schema: Type.Ref('LoadedCatalogue#') } },
-    handler: async ({ ctx, body }) => await loadCatalogue(ctx, kind, body as CatalogueDocument),
+    answers: { 200: { description: 'What was loaded', schema: schemas.LoadedCatalogueSchema } },
+    handler: ({ ctx, body }) => loadCatalogue(ctx, kind, body as CatalogueDocument),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url,
+  routes.delete(url, {
     id: `unload${name}Catalogue`,
-    tag,
     summary: `Go back to the bundled catalogue of ${many}`,
     permission: 'admin.metamodel',
     answers: { 204: { description: 'Done' } },
     errors: ['not_found'],
-    handler: async ({ ctx, reply }) => {
-      await unloadCatalogue(ctx, kind);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx }) => unloadCatalogue(ctx, kind),
   });
 }

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { bulkRelations } from '../../domain/inventory/relations/relations.bulk.ts';
 import {
   createRelation,
@@ -12,16 +11,15 @@ import {
   relationSorts,
 } from '../../domain/inventory/relations/relations.list.ts';
 import { createResultCache } from '../../domain/kernel/lists/result.cache.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
-import { IdParams, listQuery } from '../schemas/common.ts';
+import { sendResource } from '../json.ts';
+import { routesOf } from '../operation.ts';
+import { listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/relations.ts';
 import type { App } from '../types.ts';
 
 const MIB = 1024 * 1024;
 const KEPT_TOTALS = 1000;
-const tag = 'Relations';
-const relation = Type.Ref('Relation#');
+const relation = schemas.RelationSchema;
 const reading = { permission: 'relations.view', permissionNote: 'inventory.view' } as const;
 const writing = {
   permission: 'login',
@@ -30,16 +28,12 @@ const writing = {
 
 /** Relations between cards. */
 export function registerRelationRoutes(app: App): void {
-  for (const schema of [schemas.RelationSchema, schemas.RelationItemSchema, schemas.RelationBulkSchema]) {
-    app.addSchema(schema);
-  }
+  const routes = routesOf(app, { tag: 'Relations' });
+
   const totals = createResultCache<number>(KEPT_TOTALS, () => 1);
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/relations',
+  routes.get('/api/v1/relations', {
     id: 'listRelations',
-    tag,
     summary: 'List relations between active cards',
     description: '`search` looks into the names of both cards.',
     ...reading,
@@ -52,15 +46,11 @@ export function registerRelationRoutes(app: App): void {
       },
     },
     errors: ['cursor_expired', 'cursor_mismatch'],
-    handler: async ({ ctx, query, request, reply }) =>
-      sendJson(reply, await listRelations(ctx, query, { topics: request.topics, totals })),
+    handler: ({ ctx, query, request }) => listRelations(ctx, query, { topics: request.topics, totals }),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/relations',
+  routes.post('/api/v1/relations', {
     id: 'createRelation',
-    tag,
     summary: 'Relate two cards',
     description: 'The type says which cards it joins and how many: a second of a kind is refused.',
     ...writing,
@@ -86,11 +76,8 @@ export function registerRelationRoutes(app: App): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/relations/bulk',
+  routes.post('/api/v1/relations/bulk', {
     id: 'bulkRelations',
-    tag,
     summary: 'Create, change and delete many relations',
     description:
       'Rows are executed one after the other by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code` and stops no other.',
@@ -113,7 +100,7 @@ export function registerRelationRoutes(app: App): void {
     answers: {
       200: {
         description: 'The result of each row',
-        schema: Type.Ref('RelationBulkAnswer#'),
+        schema: schemas.RelationBulkSchema,
         example: {
           results: [
             {
@@ -132,7 +119,7 @@ export function registerRelationRoutes(app: App): void {
       },
     },
     errors: ['duplicate_relation'],
-    handler: async ({ ctx, body }) => await bulkRelations(ctx, body.operations, body.dry_run),
+    handler: ({ ctx, body }) => bulkRelations(ctx, body.operations, body.dry_run),
   });
 
   registerSingleRelationRoutes(app);
@@ -140,27 +127,21 @@ export function registerRelationRoutes(app: App): void {
 
 /** One relation. */
 function registerSingleRelationRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/relations/:id',
+  const routes = routesOf(app, { tag: 'Relations' });
+
+  routes.get('/api/v1/relations/:id', {
     id: 'readRelation',
-    tag,
     summary: 'Read one relation',
     ...reading,
-    params: IdParams,
     answers: { 200: { description: 'The relation', schema: relation, example: schemas.relationExample } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRelation(ctx, params.id)),
+    handler: ({ ctx, params }) => readRelation(ctx, params.id),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/relations/:id',
+  routes.patch('/api/v1/relations/:id', {
     id: 'patchRelation',
-    tag,
     summary: 'Change the attributes or description of a relation',
     description: 'Attributes merge key by key; null clears. A patch that changes nothing writes nothing.',
     ...writing,
-    params: IdParams,
     body: schemas.RelationPatchBody,
     bodyExample: { attributes: { supportType: 'supporting' }, description: null },
     answers: {
@@ -172,23 +153,14 @@ function registerSingleRelationRoutes(app: App): void {
       },
     },
     errors: ['precondition_failed'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendResource(reply, await patchRelation(ctx, params.id, body)),
+    handler: ({ ctx, params, body }) => patchRelation(ctx, params.id, body),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/relations/:id',
+  routes.delete('/api/v1/relations/:id', {
     id: 'deleteRelation',
-    tag,
     summary: 'Delete a relation',
     ...writing,
-    params: IdParams,
-    answers: { 204: { description: 'Deleted' } },
     errors: ['precondition_failed'],
-    handler: async ({ ctx, params, reply }) => {
-      await deleteRelation(ctx, params.id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => deleteRelation(ctx, params.id),
   });
 }

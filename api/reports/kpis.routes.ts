@@ -13,7 +13,7 @@ import type { ReportRunner } from '../../reports/kernel/report.runner.ts';
 import { acceptedMedia } from '../accept.ts';
 import { clientGone } from '../gone.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { KpiSnapshotSchema } from '../schemas/reports.ts';
 import type { App } from '../types.ts';
@@ -24,13 +24,10 @@ const media = formats.map((format) => mediaTypes[format]);
 
 /** The series of the key figures. */
 export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
-  app.addSchema(KpiSnapshotSchema);
+  const routes = routesOf(app, { tag: 'Reports' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/reports/kpis',
+  routes.get('/api/v1/reports/kpis', {
     id: 'listKpiSnapshots',
-    tag: 'Reports',
     summary: 'List the stored snapshots of the key figures, newest first',
     description:
       'With `every`, the last snapshot of each span of time; a span without one is a gap, in which all but `slot` is null. As CSV or workbook, by `Accept`: the whole period, the oldest first. As a picture: the whole period, with lines that are broken where no snapshot was stored.',
@@ -51,7 +48,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     answers: {
       200: {
         description: 'Snapshots',
-        schema: listAnswer(Type.Ref('KpiSnapshot#')),
+        schema: listAnswer(KpiSnapshotSchema),
         otherMedia: media.slice(1),
         headers: ['Vary'],
       },

@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream';
-import Type from 'typebox';
 import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../reports/analysis/query/query.files.ts';
@@ -7,8 +6,9 @@ import { runQuery } from '../../reports/analysis/query/query.run.ts';
 import { acceptedMedia } from '../accept.ts';
 import { clientGone } from '../gone.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import { QueryAnswerSchema, queryExample, ReportQueryBody } from '../schemas/reports.query.ts';
 import type { App } from '../types.ts';
 import { contentTypes, mediaTypes, sendPicture } from './report.file.ts';
@@ -18,13 +18,10 @@ const media = formats.map((format) => mediaTypes[format]);
 
 /** Queries that are put together by whoever asks. */
 export function registerQueryRoutes(app: App, services: Services): void {
-  app.addSchema(QueryAnswerSchema);
+  const routes = routesOf(app, { tag: 'Reports' });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/reports/query',
+  routes.post('/api/v1/reports/query', {
     id: 'queryInventory',
-    tag: 'Reports',
     summary: 'Group, count and sum cards by whatever they hold',
     description:
       'Fields are paths of the filter language, and `phase` for the lifecycle phase at a day. A card with several values of a dimension counts in each of their groups, and once in each: sums and averages take every card (or, for a field of a related card or of a relation, each of those) once per group. JSON comes in pages; CSV and workbooks, by `Accept`, hold every group; a picture shows the greatest, the others together. With `Prefer: respond-async` a job writes the file, however heavy the query is.',
@@ -38,13 +35,13 @@ export function registerQueryRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'The groups',
-        schema: Type.Ref('QueryAnswer#'),
+        schema: QueryAnswerSchema,
         otherMedia: media.filter((type) => type !== mediaTypes.json),
         headers: ['Vary'],
       },
       202: {
         description: 'The job that was started instead, as preferred',
-        schema: Type.Ref('StartedJob#'),
+        schema: StartedJobSchema,
       },
     },
     handler: async ({ ctx, body, request, reply }) => {

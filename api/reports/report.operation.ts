@@ -18,8 +18,9 @@ import { openReportStream } from '../../reports/kernel/report.stream.ts';
 import type { Report } from '../../reports/kernel/report.ts';
 import { acceptedMedia } from '../accept.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
 import type { ResponseCache } from './report.response-cache.ts';
@@ -83,13 +84,12 @@ export function reportOperation(
   kept: ResponseCache,
   report: Report,
 ): void {
+  const routes = routesOf(app, { tag: 'Reports' });
+
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
   const media = offered.map((format) => mediaTypes[format]);
-  operation(app, {
-    method: 'GET',
-    url: `/api/v1/reports/${report.path ?? report.name}`,
+  routes.get(`/api/v1/reports/${report.path ?? report.name}`, {
     id: report.id,
-    tag: 'Reports',
     summary: report.summary,
     description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
@@ -109,13 +109,13 @@ export function reportOperation(
     answers: {
       200: {
         description: report.summary,
-        schema: Type.Ref(`${(report.answer as { $id?: string }).$id}#`),
+        schema: report.answer,
         otherMedia: media.slice(1),
         headers: ['Age', 'ETag', 'Vary', 'X-Position'],
       },
       202: {
         description: 'The job that was started instead, as preferred',
-        schema: Type.Ref('StartedJob#'),
+        schema: StartedJobSchema,
         headers: ['Preference-Applied'],
       },
     },

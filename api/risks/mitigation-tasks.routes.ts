@@ -1,5 +1,4 @@
 import { riskFilters } from '../../domain/governance/risks/risks.list.ts';
-import type { OccurrenceAct } from '../../domain/governance/risks/risks.rules.ts';
 import {
   actOnOccurrence,
   createTask,
@@ -15,22 +14,21 @@ import {
   taskSorts,
 } from '../../domain/governance/risks/tasks.list.ts';
 import type { TaskDraft } from '../../domain/governance/risks/tasks.store.ts';
-import { operation } from '../operation.ts';
+import type { RouteSpec } from '../operation.spec.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/mitigation-tasks.ts';
 import type { App } from '../types.ts';
 
-const reading = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
-const maintaining = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
 const task = schemas.TaskSchema;
 const listed = listAnswer(schemas.TaskItemSchema);
 
 /** Mitigation tasks of risks. */
 export function registerMitigationTaskRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/risks/mitigation-tasks/export',
+  const reading = routesOf(app, { tag: 'Risks', module: 'grc', permission: 'risks.view' });
+  const maintaining = routesOf(app, { tag: 'Risks', module: 'grc', permission: 'risks.manage' });
+
+  reading.get('/api/v1/risks/mitigation-tasks/export', {
     id: 'exportMitigationTasks',
     summary: 'List the mitigation tasks of all risks',
     description: 'Of the risks that match the filter; `search` searches the risks.',
@@ -39,10 +37,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, query }) => exportTasks(ctx, query),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/risks/:risk_id/mitigation-tasks',
+  reading.get('/api/v1/risks/:risk_id/mitigation-tasks', {
     id: 'listMitigationTasks',
     summary: 'List the mitigation tasks of a risk',
     query: listQuery(taskSorts, 'created_at', {}),
@@ -50,10 +45,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listRiskTasks(ctx, params.risk_id, query),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/risks/:risk_id/mitigation-tasks',
+  maintaining.post('/api/v1/risks/:risk_id/mitigation-tasks', {
     id: 'createMitigationTask',
     summary: 'Add a mitigation task to a risk',
     description:
@@ -65,10 +57,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createTask(ctx, params.risk_id, body as TaskDraft),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'PATCH',
-    url: '/api/v1/mitigation-tasks/:task_id',
+  maintaining.patch('/api/v1/mitigation-tasks/:task_id', {
     id: 'patchMitigationTask',
     summary: 'Change a mitigation task',
     description:
@@ -81,28 +70,16 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchTask(ctx, params.task_id, body as TaskPatch),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'DELETE',
-    url: '/api/v1/mitigation-tasks/:task_id',
+  maintaining.delete('/api/v1/mitigation-tasks/:task_id', {
     id: 'deleteMitigationTask',
     summary: 'Delete a mitigation task',
     description: 'With its occurrences.',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteTask(ctx, params.task_id),
   });
 
-  registerOccurrenceRoutes(app);
-}
-
-/** Occurrences of mitigation tasks. */
-function registerOccurrenceRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/mitigation-tasks/:task_id/occurrences',
+  reading.get('/api/v1/mitigation-tasks/:task_id/occurrences', {
     id: 'listMitigationTaskOccurrences',
     summary: 'List the occurrences of a mitigation task',
     query: listQuery(occurrenceSorts, 'sequence', {}),
@@ -115,57 +92,33 @@ function registerOccurrenceRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listOccurrences(ctx, params.task_id, query),
   });
 
-  const ending = {
-    ...reading,
-    permissionNote: 'risks.manage, or the scope risks.manage for tasks that are assigned to the caller',
-    body: schemas.EndBody,
-    bodyExample: { notes: 'Restored in two hours.' },
-  } as const;
-  acting(app, 'complete', {
-    ...ending,
-    id: 'completeMitigationTaskOccurrence',
-    summary: 'Complete an open occurrence',
-    description: 'The next one of an active task that recurs is added.',
-  });
-  acting(app, 'skip', {
-    ...ending,
-    id: 'skipMitigationTaskOccurrence',
-    summary: 'Skip an open occurrence',
-    description: 'The next one of an active task that recurs is added.',
-  });
-  acting(app, 'promote', {
-    ...maintaining,
-    id: 'promoteMitigationTaskOccurrence',
-    summary: 'Open a scheduled occurrence early',
-    description: 'Its owner gets a to-do.',
-  });
-}
-
-type Declared = Pick<
-  Parameters<typeof operation>[1],
-  | 'tag'
-  | 'module'
-  | 'permission'
-  | 'permissionNote'
-  | 'body'
-  | 'bodyExample'
-  | 'id'
-  | 'summary'
-  | 'description'
->;
-
-/** Declares an action on an occurrence, which returns its task. */
-function acting(app: App, act: OccurrenceAct, declared: Declared): void {
-  operation(app, {
-    ...declared,
-    method: 'POST',
-    url: `/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/${act}`,
+  const changed = {
     headers: ['If-Match'],
     answers: { 200: { description: 'The task', schema: task, headers: ['ETag'] } },
     errors: ['wrong_state'],
-    handler: ({ ctx, params, body }) => {
-      const { notes = null } = (body ?? {}) as { notes?: string | null };
-      return actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, notes);
-    },
+  } satisfies Partial<RouteSpec>;
+  for (const [act, verb] of [
+    ['complete', 'Complete'],
+    ['skip', 'Skip'],
+  ] as const) {
+    reading.post(`/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/${act}`, {
+      ...changed,
+      id: `${act}MitigationTaskOccurrence`,
+      summary: `${verb} an open occurrence`,
+      description: 'The next one of an active task that recurs is added.',
+      permissionNote: 'risks.manage, or the scope risks.manage for tasks that are assigned to the caller',
+      body: schemas.EndBody,
+      bodyExample: { notes: 'Restored in two hours.' },
+      handler: ({ ctx, params, body }) =>
+        actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, body?.notes ?? null),
+    });
+  }
+
+  maintaining.post('/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/promote', {
+    ...changed,
+    id: 'promoteMitigationTaskOccurrence',
+    summary: 'Open a scheduled occurrence early',
+    description: 'Its owner gets a to-do.',
+    handler: ({ ctx, params }) => actOnOccurrence(ctx, params.task_id, params.occurrence_id, 'promote', null),
   });
 }

@@ -20,23 +20,23 @@ import {
 } from '../../domain/governance/risks/risks.list.ts';
 import type { CardRole } from '../../domain/governance/risks/risks.model.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/risks.ts';
 import type { App } from '../types.ts';
 
 const MIB = 1024 * 1024;
-const reading = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
-const maintaining = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
+const readingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
+const maintainingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
 const risk = schemas.RiskSchema;
 const listed = listAnswer(schemas.RiskItemSchema);
 
 /** The risk register. */
 export function registerRiskRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/risks',
+  const reading = routesOf(app, readingGroup);
+  const maintaining = routesOf(app, maintainingGroup);
+
+  reading.get('/api/v1/risks', {
     id: 'listRisks',
     summary: 'List risks',
     description:
@@ -46,10 +46,7 @@ export function registerRiskRoutes(app: App): void {
     handler: ({ ctx, query }) => listRisks(ctx, query),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/risks',
+  maintaining.post('/api/v1/risks', {
     id: 'createRisk',
     summary: 'Create a risk',
     description:
@@ -66,10 +63,7 @@ export function registerRiskRoutes(app: App): void {
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/risks/metrics',
+  reading.get('/api/v1/risks/metrics', {
     id: 'readRiskMetrics',
     summary: 'Read figures over risks',
     description:
@@ -85,10 +79,7 @@ export function registerRiskRoutes(app: App): void {
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/risks/bulk-import',
+  maintaining.post('/api/v1/risks/bulk-import', {
     id: 'importRisks',
     summary: 'Import risks',
     description:
@@ -112,10 +103,7 @@ export function registerRiskRoutes(app: App): void {
     handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/risks/promote/compliance/:finding_id',
+  maintaining.post('/api/v1/risks/promote/compliance/:finding_id', {
     id: 'promoteComplianceFinding',
     summary: 'Create a risk from a compliance finding',
     description:
@@ -139,20 +127,17 @@ export function registerRiskRoutes(app: App): void {
 
 /** Operations on one risk, and the risks of a card. */
 function registerOneRiskRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/risks/:risk_id',
+  const reading = routesOf(app, readingGroup);
+  const maintaining = routesOf(app, maintainingGroup);
+
+  reading.get('/api/v1/risks/:risk_id', {
     id: 'getRisk',
     summary: 'Read a risk',
     answers: { 200: { description: 'The risk', schema: risk } },
     handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'PATCH',
-    url: '/api/v1/risks/:risk_id',
+  maintaining.patch('/api/v1/risks/:risk_id', {
     id: 'patchRisk',
     summary: 'Change a risk',
     description:
@@ -165,22 +150,15 @@ function registerOneRiskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchRisk(ctx, params.risk_id, body as RiskInput),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'DELETE',
-    url: '/api/v1/risks/:risk_id',
+  maintaining.delete('/api/v1/risks/:risk_id', {
     id: 'deleteRisk',
     summary: 'Delete a risk',
     description: 'With its tasks and links. The findings that it tracked are `in_review`.',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deleteRisk(ctx, params.risk_id),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'POST',
-    url: '/api/v1/risks/:risk_id/cards',
+  maintaining.post('/api/v1/risks/:risk_id/cards', {
     id: 'linkRiskCards',
     summary: 'Link cards to a risk',
     description: 'Cards that are linked already take the role.',
@@ -191,10 +169,7 @@ function registerOneRiskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole),
   });
 
-  operation(app, {
-    ...maintaining,
-    method: 'DELETE',
-    url: '/api/v1/risks/:risk_id/cards/:card_id',
+  maintaining.delete('/api/v1/risks/:risk_id/cards/:card_id', {
     id: 'unlinkRiskCard',
     summary: 'Unlink a card from a risk',
     headers: ['If-Match'],
@@ -203,10 +178,7 @@ function registerOneRiskRoutes(app: App): void {
     handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: '/api/v1/cards/:card_id/risks',
+  reading.get('/api/v1/cards/:card_id/risks', {
     id: 'listCardRisks',
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',

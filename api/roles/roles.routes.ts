@@ -2,43 +2,34 @@ import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../domain/access/roles.commands.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../domain/access/roles.queries.ts';
 import { Color, closed, Nullable } from '../../domain/kernel/shapes.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { ArchivedRoleSchema, RoleSchema } from '../schemas/access.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Users and roles';
 const KeyParams = Type.Object({ key: Type.String({ minLength: 1, maxLength: 64 }) }, closed);
 const Label = Type.String({ minLength: 1, maxLength: 200 });
 const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
 const Permissions = { description: 'Keys of the catalogue; what is not named is not granted' };
-const role = { 200: { description: 'The role', schema: Type.Ref('Role#') } };
+const role = { 200: { description: 'The role', schema: RoleSchema } };
 
 /** Roles and the catalogue of permissions. */
 export function registerRoleRoutes(app: App): void {
-  app.addSchema(RoleSchema);
-  app.addSchema(ArchivedRoleSchema);
+  const routes = routesOf(app, { tag: 'Users and roles' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/roles',
+  routes.get('/api/v1/roles', {
     id: 'listRoles',
-    tag,
     summary: 'List roles',
     permission: 'login',
     query: listQuery(['sort_order', 'key', 'label'], 'sort_order', {
       include_archived: Type.Boolean({ default: false }),
     }),
-    answers: { 200: { description: 'Roles', schema: listAnswer(Type.Ref('Role#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listRoles(ctx, query)),
+    answers: { 200: { description: 'Roles', schema: listAnswer(RoleSchema) } },
+    handler: ({ ctx, query }) => listRoles(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/roles',
+  routes.post('/api/v1/roles', {
     id: 'createRole',
-    tag,
     summary: 'Create a role',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role; those of the former default role to replace it',
@@ -59,19 +50,16 @@ export function registerRoleRoutes(app: App): void {
       color: '#5d4037',
       permissions: { 'inventory.view': true, 'relations.view': true },
     },
-    answers: { 201: { description: 'The role', schema: Type.Ref('Role#') } },
+    answers: { 201: { description: 'The role', schema: RoleSchema } },
     errors: ['conflict'],
-    handler: async ({ ctx, body, reply }) => {
+    handler: async ({ ctx, body }) => {
       await createRole(ctx, body);
-      return sendJson(reply.code(201), await readRole(ctx, body.key));
+      return await readRole(ctx, body.key);
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/roles/permissions-schema',
+  routes.get('/api/v1/roles/permissions-schema', {
     id: 'readPermissionCatalogue',
-    tag,
     summary: 'Read the catalogue of permissions by group',
     permission: 'login',
     answers: {
@@ -89,16 +77,13 @@ export function registerRoleRoutes(app: App): void {
     handler: async () => permissionCatalogue(),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/roles/:key',
+  routes.get('/api/v1/roles/:key', {
     id: 'readRole',
-    tag,
     summary: 'Read one role',
     permission: 'login',
     params: KeyParams,
     answers: role,
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readRole(ctx, params.key)),
+    handler: ({ ctx, params }) => readRole(ctx, params.key),
   });
 
   registerRoleChangeRoutes(app);
@@ -106,11 +91,10 @@ export function registerRoleRoutes(app: App): void {
 
 /** Changes of a role. */
 function registerRoleChangeRoutes(app: App): void {
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/roles/:key',
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
+  routes.patch('/api/v1/roles/:key', {
     id: 'patchRole',
-    tag,
     summary: 'Change a role',
     description:
       'New permissions count for the next request of everybody who has the role. `permissions` replaces all of them; those of administrators stay.',
@@ -132,47 +116,41 @@ function registerRoleChangeRoutes(app: App): void {
     bodyExample: { label: 'External auditor', permissions: { 'inventory.view': true } },
     answers: role,
     errors: ['conflict', 'precondition_failed', 'wrong_state'],
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body }) => {
       await patchRole(ctx, params.key, body);
-      return sendJson(reply, await readRole(ctx, params.key));
+      return await readRole(ctx, params.key);
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/roles/:key/archive',
+  routes.post('/api/v1/roles/:key/archive', {
     id: 'archiveRole',
-    tag,
     summary: 'Archive a role',
     description: 'Who has it is shut out until he is given another one.',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
     params: KeyParams,
     answers: {
-      200: { description: 'The role, and how many have it', schema: Type.Ref('ArchivedRole#') },
+      200: { description: 'The role, and how many have it', schema: ArchivedRoleSchema },
     },
     errors: ['conflict', 'system_role', 'wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
+    handler: async ({ ctx, params }) => {
       const affected = await archiveRole(ctx, params.key);
       const text = await readRole(ctx, params.key);
-      return sendJson(reply, `${text.slice(0, -1)},"users_affected":${affected}}`);
+      return `${text.slice(0, -1)},"users_affected":${affected}}`;
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/roles/:key/restore',
+  routes.post('/api/v1/roles/:key/restore', {
     id: 'restoreRole',
-    tag,
     summary: 'Bring an archived role back',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
     params: KeyParams,
     answers: role,
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
+    handler: async ({ ctx, params }) => {
       await restoreRole(ctx, params.key);
-      return sendJson(reply, await readRole(ctx, params.key));
+      return await readRole(ctx, params.key);
     },
   });
 }

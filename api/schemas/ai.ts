@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { insightMembers } from '../../reports/analysis/portfolio-insights/insights.words.ts';
-import { queryExample, ReportQueryBody } from './reports.query.ts';
+import { QueryAnswerSchema, queryExample, ReportQueryBody } from './reports.query.ts';
 
 export const AiStatusSchema = Type.Object(
   {
@@ -102,7 +102,7 @@ export const QuestionAnswerSchema = Type.Object(
         { ...closed, description: 'What read it, where the rules did not' },
       ),
     ),
-    answer: Nullable(Type.Ref('QueryAnswer#')),
+    answer: Nullable(QueryAnswerSchema),
   },
   { $id: 'QuestionAnswer', ...closed },
 );

@@ -97,7 +97,7 @@ const Conflict = Type.Object(
 
 export const MutationBatchRollbackSchema = Type.Object(
   {
-    batch: Type.Ref('MutationBatch#'),
+    batch: MutationBatchSchema,
     operations: Type.Array(
       Type.Object(
         {

@@ -1,6 +1,7 @@
 import Type, { type TSchemaOptions } from 'typebox';
 import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { CardSchema } from './cards.ts';
 
 /** A text that `null` clears; one schema rather than a union, so that a fault is reported once. */
 export const ClearableText = (options: TSchemaOptions & { maxLength?: number; format?: string } = {}) =>
@@ -109,7 +110,7 @@ const childIds = Ids('Cards below that went too, and cards that got another pare
 const relatedIds = Ids('Related cards that went too');
 
 export const CardArchiveAnswer = Type.Object(
-  { primary: Type.Ref('Card#'), affected_children_ids: childIds, affected_related_card_ids: relatedIds },
+  { primary: CardSchema, affected_children_ids: childIds, affected_related_card_ids: relatedIds },
   { $id: 'CardArchiveAnswer', ...closed },
 );
 
@@ -123,7 +124,7 @@ export const CardDeleteAnswer = Type.Object(
 );
 
 export const CardRestoreAnswer = Type.Object(
-  { primary: Type.Ref('Card#'), restored_passenger_ids: Ids('Cards restored with it') },
+  { primary: CardSchema, restored_passenger_ids: Ids('Cards restored with it') },
   { $id: 'CardRestoreAnswer', ...closed },
 );
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { CardMerge } from '../../domain/inventory/cards/cards.model.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { CardSchema } from './cards.ts';
 import { listAnswer } from './common.ts';
 
 const MAX_MERGED = 50;
@@ -36,7 +37,7 @@ export const CardMergeAnswer = Type.Object(
   {
     merge_id: Nullable(Uuid),
     dry_run: Type.Boolean(),
-    survivor: Type.Ref('Card#'),
+    survivor: CardSchema,
     merged_card_ids: Type.Array(Uuid),
     moved: Type.Record(Type.String(), Count, {
       description: 'How many things the survivor was given, by kind: `child`, `relation`, `tag`, `comment` …',
@@ -76,7 +77,7 @@ export const UndoMergeAnswer = Type.Object(
   {
     merge_id: Uuid,
     dry_run: Type.Boolean(),
-    survivor: Type.Ref('Card#'),
+    survivor: CardSchema,
     restored_card_ids: Type.Array(Uuid),
     conflicts: Type.Array(
       Type.Object(
@@ -105,4 +106,4 @@ const members = {
 
 export const CardMergeSchema = Type.Object(members, { $id: 'CardMerge', ...closed });
 export const CardMergeItem = Type.Partial(Type.Object(members), { $id: 'CardMergeItem', ...closed });
-export const CardMergeList = listAnswer(Type.Ref('CardMergeItem#'));
+export const CardMergeList = listAnswer(CardMergeItem);

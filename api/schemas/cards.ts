@@ -165,7 +165,7 @@ const RoleRef = Type.Object(
 
 export const CardListSchema = Type.Object(
   {
-    ...listAnswer(Type.Ref('CardItem#')).properties,
+    ...listAnswer(CardItemSchema).properties,
     more_matches: Type.Optional(
       Type.Boolean({
         description:

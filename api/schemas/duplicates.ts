@@ -117,7 +117,7 @@ export const ClusterDetailSchema = Type.Object(
           'The recommended survivor first: approved, with high data quality, with many relations, old',
       },
     ),
-    pairs: Type.Array(Type.Ref('ExplainedPair#')),
+    pairs: Type.Array(ExplainedPairSchema),
     effect: Type.Object(
       {
         survivor_id: Uuid,

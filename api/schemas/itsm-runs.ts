@@ -102,7 +102,7 @@ export const ItsmRunSchema = Type.Partial(
     auto_apply: Type.Boolean(),
     stopped: Nullable(Type.String({ description: 'Why the breaker has stopped the plan' })),
     stopped_overruled_by: Nullable(Uuid),
-    stats: Type.Ref('ItsmRunStats#'),
+    stats: ItsmRunStatsSchema,
     remote_calls: Count,
     error_code: Nullable(Type.String()),
     error_message: Nullable(Type.String({ description: 'What failed, where, and what to do' })),

@@ -48,7 +48,7 @@ export const MigrationRecordSchema = Type.Object(
   { $id: 'MigrationRecord', ...closed },
 );
 
-const page = listAnswer(Type.Ref('MigrationRecord#'));
+const page = listAnswer(MigrationRecordSchema);
 export const MigrationPreviewPage = Type.Object(
   { ...page.properties, offset: Type.Optional(Count), limit: Type.Optional(Count) },
   closed,

@@ -13,7 +13,7 @@ export const RelationSchema = Type.Object(members, { $id: 'Relation', ...closed 
 /** A relation as lists show it: cut to the requested `fields`. */
 export const RelationItemSchema = Type.Partial(Type.Object(members), { $id: 'RelationItem', ...closed });
 
-export const RelationListSchema = listAnswer(Type.Ref('RelationItem#'));
+export const RelationListSchema = listAnswer(RelationItemSchema);
 
 const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
 const Attributes = Type.Optional(

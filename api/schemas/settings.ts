@@ -14,24 +14,22 @@ export function patchOf(members: Record<string, TSchema>) {
   );
 }
 
-/** The members of a group, with its secret. */
-export function groupMembers({
-  members,
-  secret,
-}: {
+interface Group {
   members: Record<string, { schema: TSchema }>;
   secret?: string;
-}): Record<string, TSchema> {
+}
+
+/** The members of a group, with its secret. */
+export function groupMembers({ members, secret }: Group): Record<string, TSchema> {
   const own = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]));
   return { ...own, ...(secret && { [secret]: Secret }) };
 }
 
-/** The answers of groups, with their names. */
-export const settingSchemas = Object.values(settingTable).flatMap((definition) => {
-  if (definition.kind !== 'group') return [];
+/** The answer of a group, with its name. */
+export function groupAnswer(definition: Group & { name: string }) {
   const more = definition.name === 'EmailSettings' && { configured: flag('Whether mails can be sent') };
-  return [Type.Object({ ...groupMembers(definition), ...more }, { $id: definition.name, ...closed })];
-});
+  return Type.Object({ ...groupMembers(definition), ...more }, { $id: definition.name, ...closed });
+}
 
 export const McpStatus = Type.Object(
   { enabled: Type.Boolean(), sso_configured: flag('Whether people log in through a provider') },

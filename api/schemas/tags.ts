@@ -5,7 +5,7 @@ import { closed, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const TagSchema = Type.Object(Tag.columns, { $id: 'Tag', ...closed });
 export const TagGroupSchema = Type.Partial(
-  Type.Object({ ...TagGroup.columns, tags: Type.Array(Type.Ref('Tag#')) }),
+  Type.Object({ ...TagGroup.columns, tags: Type.Array(TagSchema) }),
   { $id: 'TagGroup', ...closed },
 );
 

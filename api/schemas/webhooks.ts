@@ -46,7 +46,7 @@ export const WebhookSchema = Type.Partial(
 
 export const WebhookWithSecretSchema = Type.Object(
   {
-    webhook: Type.Ref('Webhook#'),
+    webhook: WebhookSchema,
     secret: Type.String({ description: 'Shown this once; deliveries are signed with it' }),
   },
   { $id: 'WebhookWithSecret', ...closed },

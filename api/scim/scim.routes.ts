@@ -22,7 +22,7 @@ import {
   replaceScimUser,
 } from '../../domain/access/scim/scim.users.commands.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { notUtf8 } from '../plugins/bodies.ts';
 import { checkBySchema } from '../plugins/validation.ts';
 import {
@@ -50,8 +50,6 @@ const answer = (description: string, schema: TSchema, headers: ('ETag' | 'Locati
 
 /** SCIM 2.0 (RFC 7643, RFC 7644): how identity providers create, change and remove accounts. */
 export async function registerScimRoutes(root: App): Promise<void> {
-  root.addSchema(ScimUserSchema);
-  root.addSchema(ScimGroupSchema);
   root.addSchema(ScimErrorSchema);
   await root.register(async (app) => {
     checkBySchema(app);
@@ -76,10 +74,9 @@ export async function registerScimRoutes(root: App): Promise<void> {
 }
 
 function registerDiscovery(app: App): void {
-  operation(app, {
-    ...common,
-    method: 'GET',
-    url: '/scim/v2/ServiceProviderConfig',
+  const routes = routesOf(app, common);
+
+  routes.get('/scim/v2/ServiceProviderConfig', {
     id: 'readScimServiceProviderConfig',
     summary: 'Read what of SCIM is there',
     answers: { 200: { ...answer('The features', ScimDescription), example: serviceProviderConfig } },
@@ -89,19 +86,15 @@ function registerDiscovery(app: App): void {
   describedList('ResourceTypes', 'types of resources', scimResourceTypes);
 
   function describedList(name: string, what: string, list: { id: string; schemas: string[] }[]): void {
-    operation(app, {
-      ...common,
-      method: 'GET',
-      url: `/scim/v2/${name}`,
+    const routes = routesOf(app, common);
+
+    routes.get(`/scim/v2/${name}`, {
       id: `listScim${name}`,
       summary: `List the ${what} of SCIM`,
       answers: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
       handler: async ({ reply }) => sendScim(reply, wholeList(list)),
     });
-    operation(app, {
-      ...common,
-      method: 'GET',
-      url: `/scim/v2/${name}/:id`,
+    routes.get(`/scim/v2/${name}/:id`, {
       id: `readScim${name.slice(0, -1)}`,
       summary: `Read one of the ${what} of SCIM`,
       params: ScimIdParams,
@@ -178,16 +171,15 @@ const groups: Resources = {
 };
 
 function registerResources(app: App, kind: Resources): void {
+  const routes = routesOf(app, common);
+
   const { name, one } = kind;
   const url = `/scim/v2/${name}`;
   const thing = one.toLowerCase();
-  const schema = Type.Ref(`Scim${one}#`);
+  const schema = one === 'User' ? ScimUserSchema : ScimGroupSchema;
   const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
 
-  operation(app, {
-    ...common,
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: `listScim${name}`,
     summary: `List ${thing}s for a provisioning client`,
     description:
@@ -198,10 +190,7 @@ function registerResources(app: App, kind: Resources): void {
     handler: async ({ ctx, query, reply }) => sendScim(reply, await listResources(ctx, name, query)),
   });
 
-  operation(app, {
-    ...common,
-    method: 'POST',
-    url: `${url}/.search`,
+  routes.post(`${url}/.search`, {
     id: `searchScim${name}`,
     summary: `Search ${thing}s for a provisioning client`,
     description: 'As the list, with the parameters in the body (RFC 7644, 3.4.3).',
@@ -218,10 +207,7 @@ function registerResources(app: App, kind: Resources): void {
     handler: async ({ ctx, body, reply }) => sendScim(reply, await listResources(ctx, name, searchOf(body))),
   });
 
-  operation(app, {
-    ...common,
-    method: 'POST',
-    url,
+  routes.post(url, {
     id: `createScim${one}`,
     summary: `Create a ${thing} for a provisioning client`,
     description: kind.notes.create,
@@ -245,20 +231,13 @@ function registerResources(app: App, kind: Resources): void {
 
   registerOne(app, kind, { url: `${url}/:id`, name: one, params: ScimIdParams, what: `a ${thing}` });
 
-  operation(app, {
-    ...common,
-    method: 'DELETE',
-    url: `${url}/:id`,
+  routes.delete(`${url}/:id`, {
     id: `deleteScim${one}`,
     summary: `Delete a ${thing} for a provisioning client`,
     description: kind.notes.remove,
     params: ScimIdParams,
-    answers: { 204: { description: 'Deleted' } },
     errors: ['conflict', 'precondition_failed'],
-    handler: async ({ ctx, params, reply }) => {
-      await kind.remove(ctx, params.id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => kind.remove(ctx, params.id),
   });
 }
 
@@ -277,6 +256,8 @@ const noParams = Type.Object({}, { additionalProperties: false });
 const idOf = (ctx: Ctx, params: { id?: string }): string => params.id ?? ctx.caller.userId ?? 'Me';
 
 function registerOne(app: App, kind: Resources, place: Place): void {
+  const routes = routesOf(app, common);
+
   const { name, one } = kind;
   const { url, params: paramsSchema, what, notes } = place;
   const described = (...texts: (string | undefined)[]) => {
@@ -284,14 +265,11 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     return description ? { description } : {};
   };
   const thing = one.toLowerCase();
-  const schema = Type.Ref(`Scim${one}#`);
+  const schema = one === 'User' ? ScimUserSchema : ScimGroupSchema;
   const single = answer(`The ${thing}`, schema, ['Location']);
   const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
 
-  operation(app, {
-    ...common,
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: `readScim${place.name}`,
     summary: `Read ${what} for a provisioning client`,
     ...described(),
@@ -316,10 +294,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     'scim_uniqueness',
   ] as const;
 
-  operation(app, {
-    ...common,
-    method: 'PUT',
-    url,
+  routes.put(url, {
     id: `replaceScim${place.name}`,
     summary: `Replace ${what} for a provisioning client`,
     ...described(),
@@ -335,10 +310,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     },
   });
 
-  operation(app, {
-    ...common,
-    method: 'PATCH',
-    url,
+  routes.patch(url, {
     id: `patchScim${place.name}`,
     summary: `Change ${what} for a provisioning client`,
     ...described(

@@ -4,26 +4,18 @@ import { listAiUsage } from '../../domain/analysis/ai/ai.usage.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { closed, DateOnly, Uuid } from '../../domain/kernel/shapes.ts';
 import { apiAddress } from '../../integrations/models/models.open.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { AiPreviewSchema, AiUsageSchema, previewExample } from '../schemas/ai.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { settingsOf } from './settings.routes.ts';
 
-const tag = 'Settings';
-const root = '/api/v1/settings/ai';
-
 /** Previews of what is sent to the provider of AI, and usage. */
 export function registerAiSettingRoutes(app: App, services: Services): void {
-  app.addSchema(AiPreviewSchema);
-  app.addSchema(AiUsageSchema);
+  const routes = routesOf(app, { tag: 'Settings' });
 
-  operation(app, {
-    method: 'GET',
-    url: `${root}/preview`,
+  routes.get('/api/v1/settings/ai/preview', {
     id: 'previewAiSettings',
-    tag,
     summary: 'Read what the provider of AI would be sent of a card',
     description: 'By the present settings, with your rights. Nothing is sent.',
     permission: 'admin.settings',
@@ -40,11 +32,8 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${root}/usage`,
+  routes.get('/api/v1/settings/ai/usage', {
     id: 'listAiUsage',
-    tag,
     summary: 'List what was spent on language models',
     description: 'By day in UTC, run, purpose and model; the budgets are kept against it.',
     permission: 'admin.settings',
@@ -52,7 +41,7 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
       day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
       run_id: Type.Optional(Type.String({ ...Uuid, description: 'Of one run of an analysis' })),
     }),
-    answers: { 200: { description: 'Use', schema: listAnswer(Type.Ref('AiUsage#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listAiUsage(ctx, query)),
+    answers: { 200: { description: 'Use', schema: listAnswer(AiUsageSchema) } },
+    handler: ({ ctx, query }) => listAiUsage(ctx, query),
   });
 }

@@ -15,15 +15,13 @@ import type { StoredImage } from '../../domain/kernel/settings/settings.definiti
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import type { App } from '../types.ts';
 import { settingsOf } from './settings.routes.ts';
 
-const tag = 'Settings';
 const FORM_ROOM = 64 * 1024;
-const permission = 'admin.settings';
 const Content = Type.String({ contentMediaType: 'application/octet-stream' });
 
 const pictures: { key: ImageSetting; name: string }[] = [
@@ -54,13 +52,12 @@ const infoOf = (key: ImageSetting, image: StoredImage | null) => ({
 });
 
 function registerPicture(app: App, services: Services, key: ImageSetting, name: string): void {
+  const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
+
   const url = `/api/v1/settings/${key}`;
 
-  operation(app, {
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: `read${name}`,
-    tag,
     summary: `Read the workspace's own ${key}`,
     permission: 'public',
     headers: ['If-None-Match'],
@@ -95,42 +92,29 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${url}/info`,
+  routes.get(`${url}/info`, {
     id: `read${name}Info`,
-    tag,
     summary: `Read whether the workspace has a ${key} of its own`,
-    permission,
     answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
     handler: async ({ request }) => infoOf(key, (await settingsOf(services, request)).values[key]),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url,
+  routes.delete(url, {
     id: `delete${name}`,
-    tag,
     summary: `Go back to the product's own ${key}`,
-    permission,
     answers: { 204: { description: 'The workspace has none of its own now' } },
-    handler: async ({ ctx, reply }) => {
-      await clearImage(ctx, key);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx }) => clearImage(ctx, key),
   });
 }
 
 function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: string): void {
-  operation(app, {
-    method: 'POST',
-    url: `/api/v1/settings/${key}`,
+  const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
+
+  routes.post(`/api/v1/settings/${key}`, {
     id: `upload${name}`,
-    tag,
     summary: `Give the workspace a ${key} of its own`,
     description:
       'PNG, JPEG, SVG, ICO or WebP, at most 1 MiB. What it is, is found from its content; SVG that runs something is refused.',
-    permission,
     consumes: { 'multipart/form-data': {} },
     bodyLimit: MAX_IMAGE + FORM_ROOM,
     ownIdempotency: true,

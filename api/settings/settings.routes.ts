@@ -13,12 +13,11 @@ import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/kernel/sett
 import { settingTable } from '../../domain/kernel/settings/settings.table.ts';
 import { settingView, ssoConfigured } from '../../domain/kernel/settings/settings.views.ts';
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
-import { sendJson, sendResource } from '../json.ts';
-import { operation } from '../operation.ts';
+import { sendJson } from '../json.ts';
+import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/settings.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Settings';
 const root = '/api/v1/settings';
 
 type Setting = PlainSetting | SettingGroup;
@@ -33,7 +32,7 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
   if (definition.kind === 'group') {
     return {
       body: schemas.patchOf(schemas.groupMembers(definition)),
-      answer: Type.Ref(`${definition.name}#`),
+      answer: schemas.groupAnswer(definition),
     };
   }
   const { member, schema, isOptional } = definition;
@@ -46,14 +45,12 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
 
 /** The operations of all settings except pictures, tests of servers, and the bootstrap. */
 export function registerSettingRoutes(app: App, services: Services): void {
-  for (const schema of schemas.settingSchemas) app.addSchema(schema);
+  const routes = routesOf(app, { tag: 'Settings' });
+
   for (const key of settings) registerSetting(app, services, key);
 
-  operation(app, {
-    method: 'GET',
-    url: `${root}/sso/status`,
+  routes.get('/api/v1/settings/sso/status', {
     id: 'readSsoStatus',
-    tag,
     summary: 'Read whether people log in through a provider',
     permission: 'public',
     answers: { 200: { description: 'The status', schema: Type.Object({ enabled: Type.Boolean() }, closed) } },
@@ -61,11 +58,8 @@ export function registerSettingRoutes(app: App, services: Services): void {
       sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: `${root}/mcp/status`,
+  routes.get('/api/v1/settings/mcp/status', {
     id: 'readMcpStatus',
-    tag,
     summary: 'Read whether the MCP server is switched on',
     permission: 'public',
     answers: { 200: { description: 'The status', schema: schemas.McpStatus } },
@@ -77,6 +71,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
 function registerSetting(app: App, services: Services, key: Setting): void {
   const definition: AnyDefinition = settingTable[key];
   const { name, what, path, permission = 'admin.settings', readableBy = permission } = definition;
+  const routes = routesOf(app, { tag: 'Settings', permission });
   const url = `${root}/${path}`;
   const { body, answer: schema } = schemasOf(key);
   const example =
@@ -85,11 +80,8 @@ function registerSetting(app: App, services: Services, key: Setting): void {
   const answer = { description: 'The current value', schema, ...(hasExample && { example }) };
   const description = definition.description && { description: definition.description };
 
-  operation(app, {
-    method: 'GET',
-    url,
+  routes.get(url, {
     id: `read${name}`,
-    tag,
     summary: `Read ${what}`,
     ...description,
     permission: readableBy,
@@ -100,23 +92,19 @@ function registerSetting(app: App, services: Services, key: Setting): void {
     },
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url,
+  routes.patch(url, {
     id: `change${name}`,
-    tag,
     summary: `Change ${what}`,
     ...description,
-    permission,
     ...(reachNote(key) ? { permissionNote: reachNote(key)! } : {}),
     body,
     bodyExample: example,
     answers: { 200: { ...answer, headers: ['ETag'] } },
     errors: ['precondition_failed', ...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
-    handler: async ({ ctx, body, reply }) => {
+    handler: async ({ ctx, body }) => {
       const { secrets, outbound } = services;
       const view = await changeSetting(ctx, secrets, key, body as Record<string, unknown>, outbound);
-      return sendResource(reply, JSON.stringify(view));
+      return JSON.stringify(view);
     },
   });
 }

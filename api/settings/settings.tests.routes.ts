@@ -1,23 +1,19 @@
-import Type from 'typebox';
 import type { Services } from '../../domain/kernel/services.ts';
 import { sendNow } from '../../integrations/mail/mail.send.ts';
 import { tryModel } from '../../integrations/models/models.try.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { TestOutcome } from '../schemas/settings.ts';
 import type { App } from '../types.ts';
 
-const outcome = { 200: { description: 'What came of it', schema: Type.Ref('TestOutcome#') } };
+const outcome = { 200: { description: 'What came of it', schema: TestOutcome } };
 
 /** The tries of the servers that the settings lead to. */
 export function registerSettingTestRoutes(app: App, services: Services): void {
-  app.addSchema(TestOutcome);
+  const routes = routesOf(app, { tag: 'Settings' });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/settings/email/test',
+  routes.post('/api/v1/settings/email/test', {
     id: 'testEmailSettings',
-    tag: 'Settings',
     summary: 'Send yourself a mail, to try the mail server',
     permission: 'admin.settings',
     answers: outcome,
@@ -38,16 +34,13 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/settings/ai/test',
+  routes.post('/api/v1/settings/ai/test', {
     id: 'testAiSettings',
-    tag: 'Settings',
     summary: 'Try the provider of AI',
     description:
       'The model is asked for a sum, also while it is not enabled. It is sent nothing of the inventory.',
     permission: 'admin.settings',
     answers: outcome,
-    handler: async ({ ctx }) => await tryModel(ctx, services),
+    handler: ({ ctx }) => tryModel(ctx, services),
   });
 }

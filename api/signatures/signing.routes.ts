@@ -11,7 +11,7 @@ import { listRevisions } from '../../domain/governance/signatures/signatures.rec
 import type { SignedKind } from '../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { JsonText, SortField } from '../../domain/kernel/lists/lists.types.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/signatures.ts';
 import type { App } from '../types.ts';
@@ -41,11 +41,11 @@ export function registerSigning(app: App, api: SigningApi): void {
   const at = (action: string) => `${api.url}/:${parameter}/${action}`;
   const answers = { 200: { description: `The ${one}`, schema, headers: ['ETag' as const] } };
   const headers: ['If-Match'] = ['If-Match'];
-  const shared = { method: 'POST' as const, tag, headers, answers };
+  const shared = { headers, answers };
+  const routes = routesOf(app, { tag });
 
-  operation(app, {
+  routes.post(at('request-signatures'), {
     ...shared,
-    url: at('request-signatures'),
     id: `request${name}Signatures`,
     summary: `Request signatures for a ${one}`,
     description: `From \`draft\` to \`in_review\`: each signatory gets a to-do and a notification. Signatories must be active and have \`${kind.rights.view}\` and \`${kind.rights.sign}\`. A document in review cannot be edited.`,
@@ -55,9 +55,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, body }) => requestSignatures(ctx, kind, given[parameter]!, body),
   });
 
-  operation(app, {
+  routes.post(at('sign'), {
     ...shared,
-    url: at('sign'),
     id: `sign${name}`,
     summary: `Sign a ${one}`,
     description:
@@ -68,9 +67,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given }) => signRecord(ctx, kind, given[parameter]!),
   });
 
-  operation(app, {
+  routes.post(at('recall-signatures'), {
     ...shared,
-    url: at('recall-signatures'),
     id: `recall${name}Signatures`,
     summary: `Recall the signature request of a ${one}`,
     description: 'It becomes a `draft` again; to-dos are withdrawn and existing signatures are void.',
@@ -79,9 +77,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given }) => recallSignatures(ctx, kind, given[parameter]!),
   });
 
-  operation(app, {
+  routes.post(at('replace-signatory'), {
     ...shared,
-    url: at('replace-signatory'),
     id: `replace${name}Signatory`,
     summary: `Replace a signatory of a ${one}`,
     description:
@@ -92,9 +89,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, body }) => replaceSignatory(ctx, kind, given[parameter]!, body),
   });
 
-  operation(app, {
+  routes.post(at('reject'), {
     ...shared,
-    url: at('reject'),
     id: `reject${name}`,
     summary: `Reject a ${one}`,
     description:
@@ -107,9 +103,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, body }) => rejectRecord(ctx, kind, given[parameter]!, body),
   });
 
-  operation(app, {
+  routes.post(at('revise'), {
     ...shared,
-    url: at('revise'),
     id: `revise${name}`,
     summary: `Create the next revision of a signed ${one}`,
     description: `A \`draft\` with the same content, the next \`revision_number\` and the signed one as \`parent_id\`. Refused if a later revision exists.`,
@@ -119,11 +114,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given }) => api.revise(ctx, given[parameter]!),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: at('comparison'),
+  routes.get(at('comparison'), {
     id: `compare${name}Revisions`,
-    tag,
     summary: `Compare two revisions of a ${one}`,
     description: 'Field by field, from the older to the newer, in either order of the parameters.',
     permission: kind.rights.view,
@@ -132,11 +124,8 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, query }) => compareRevisions(ctx, kind, given[parameter]!, query.with),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: at('revisions'),
+  routes.get(at('revisions'), {
     id: `list${name}Revisions`,
-    tag,
     summary: `List the revisions of a ${api.short}`,
     permission: kind.rights.view,
     query: listQuery(api.sorts, 'revision_number', {}),

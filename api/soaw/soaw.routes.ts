@@ -5,7 +5,7 @@ import { listSoaws, soawFilters, soawKind, soawSorts } from '../../domain/govern
 import { closed } from '../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../reports/governance/documents/document.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { FileContent } from '../schemas/decision-files.ts';
 import * as schemas from '../schemas/soaw.ts';
@@ -16,15 +16,13 @@ const tag = 'Statements of architecture work';
 const url = '/api/v1/soaw';
 const soaw = schemas.SoawSchema;
 const listed = listAnswer(schemas.SoawItemSchema);
-const reading = { tag, permission: 'soaw.view' } as const;
-const managing = { tag, permission: 'soaw.manage' } as const;
 
 /** Statements of architecture work, about an initiative or none. */
 export function registerSoawRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url,
+  const reading = routesOf(app, { tag, permission: 'soaw.view' });
+  const managing = routesOf(app, { tag, permission: 'soaw.manage' });
+
+  reading.get(url, {
     id: 'listSoaws',
     summary: 'List statements of architecture work',
     description: '`search` searches all contents. With `fields` the sections can be left out.',
@@ -33,10 +31,7 @@ export function registerSoawRoutes(app: App): void {
     handler: ({ ctx, query }) => listSoaws(ctx, query),
   });
 
-  operation(app, {
-    ...managing,
-    method: 'POST',
-    url,
+  managing.post(url, {
     id: 'createSoaw',
     summary: 'Create a statement of architecture work as a draft',
     body: schemas.SoawCreateBody,
@@ -46,20 +41,14 @@ export function registerSoawRoutes(app: App): void {
     handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
   });
 
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${url}/:soaw_id`,
+  reading.get('/api/v1/soaw/:soaw_id', {
     id: 'getSoaw',
     summary: 'Read a statement of architecture work',
     answers: { 200: { description: 'The statement', schema: soaw } },
     handler: ({ ctx, params }) => readRecord(ctx, soawKind, params.soaw_id),
   });
 
-  operation(app, {
-    ...managing,
-    method: 'PATCH',
-    url: `${url}/:soaw_id`,
+  managing.patch('/api/v1/soaw/:soaw_id', {
     id: 'patchSoaw',
     summary: 'Change a statement of architecture work',
     description:
@@ -73,27 +62,15 @@ export function registerSoawRoutes(app: App): void {
       patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2]),
   });
 
-  operation(app, {
-    ...managing,
-    method: 'DELETE',
-    url: `${url}/:soaw_id`,
+  managing.delete('/api/v1/soaw/:soaw_id', {
     id: 'deleteSoaw',
     summary: 'Delete a statement of architecture work',
     description: 'In any state; its other revisions stay.',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     handler: ({ ctx, params }) => deleteSoaw(ctx, params.soaw_id),
   });
 
-  registerSoawDocumentRoutes(app);
-}
-
-/** Documents, signatures and revisions of statements. */
-function registerSoawDocumentRoutes(app: App): void {
-  operation(app, {
-    ...reading,
-    method: 'GET',
-    url: `${url}/:soaw_id/export`,
+  reading.get('/api/v1/soaw/:soaw_id/export', {
     id: 'exportSoaw',
     summary: 'Export a statement as a file',
     description:

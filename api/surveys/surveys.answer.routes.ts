@@ -1,12 +1,10 @@
 import { listMySurveys } from '../../domain/governance/surveys/surveys.list.ts';
 import { readForm, submitAnswer } from '../../domain/governance/surveys/surveys.responses.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/surveys.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Surveys';
 const asked = {
   permission: 'login',
   scope: 'surveys.respond',
@@ -15,11 +13,10 @@ const asked = {
 
 /** What waits for the caller's answer, and answering it. */
 export function registerSurveyAnswerRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/surveys/my',
+  const routes = routesOf(app, { tag: 'Surveys' });
+
+  routes.get('/api/v1/surveys/my', {
     id: 'listMySurveys',
-    tag,
     summary: 'List the surveys that wait for your answers, with the cards they ask about',
     ...asked,
     query: listQuery(['sent_at', 'survey_name'], 'sent_at', {}),
@@ -29,22 +26,16 @@ export function registerSurveyAnswerRoutes(app: App): void {
     handler: ({ ctx, query }) => listMySurveys(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/surveys/:survey_id/respond/:card_id',
+  routes.get('/api/v1/surveys/:survey_id/respond/:card_id', {
     id: 'getSurveyForm',
-    tag,
     summary: 'Read the form of an answer, with the present values of the card',
     ...asked,
     answers: { 200: { description: 'The form', schema: schemas.SurveyFormSchema } },
     handler: ({ ctx, params }) => readForm(ctx, params.survey_id, params.card_id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/surveys/:survey_id/respond/:card_id',
+  routes.post('/api/v1/surveys/:survey_id/respond/:card_id', {
     id: 'submitSurveyAnswer',
-    tag,
     summary: 'Answer a survey about a card, once',
     description:
       'Every value is checked against its field as it is declared now. The card changes when the answer is applied.',
@@ -58,7 +49,6 @@ export function registerSurveyAnswerRoutes(app: App): void {
     },
     answers: { 200: { description: 'Answered', schema: schemas.SurveySubmittedSchema } },
     errors: ['wrong_state', 'conflict'],
-    handler: async ({ ctx, params, body, reply }) =>
-      sendJson(reply, await submitAnswer(ctx, params.survey_id, params.card_id, body.responses)),
+    handler: ({ ctx, params, body }) => submitAnswer(ctx, params.survey_id, params.card_id, body.responses),
   });
 }

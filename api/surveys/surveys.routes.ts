@@ -17,37 +17,28 @@ import {
 } from '../../domain/governance/surveys/surveys.list.ts';
 import { applyResponses } from '../../domain/governance/surveys/surveys.responses.ts';
 import { previewSurvey } from '../../domain/governance/surveys/surveys.targets.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/surveys.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Surveys';
-const permission = 'surveys.manage';
 const survey = schemas.SurveySchema;
 
 /** Writing surveys, sending them, and applying what was answered. */
 export function registerSurveyRoutes(app: App): void {
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/surveys',
+  const routes = routesOf(app, { tag: 'Surveys', permission: 'surveys.manage' });
+
+  routes.get('/api/v1/surveys', {
     id: 'listSurveys',
-    tag,
     summary: 'List surveys with the numbers of their responses',
-    permission,
     query: listQuery(surveySorts, 'created_at', surveyFilters),
     answers: { 200: { description: 'Surveys, newest first', schema: listAnswer(schemas.SurveyItemSchema) } },
     handler: ({ ctx, query }) => listSurveys(ctx, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/surveys',
+  routes.post('/api/v1/surveys', {
     id: 'createSurvey',
-    tag,
     summary: 'Create a survey as a draft',
-    permission,
     body: schemas.SurveyCreateBody,
     bodyExample: {
       name: 'Are the owners’ data right?',
@@ -61,25 +52,17 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, body }) => createSurvey(ctx, body as SurveyInput),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/surveys/:survey_id',
+  routes.get('/api/v1/surveys/:survey_id', {
     id: 'getSurvey',
-    tag,
     summary: 'Read a survey',
-    permission,
     answers: { 200: { description: 'The survey', schema: survey } },
     handler: ({ ctx, params }) => readSurvey(ctx, params.survey_id),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/surveys/:survey_id',
+  routes.patch('/api/v1/surveys/:survey_id', {
     id: 'patchSurvey',
-    tag,
     summary: 'Change a draft',
     description: '`target_filters`, `target_roles` and `fields` are replaced as a whole; null empties them.',
-    permission,
     body: schemas.SurveyPatchBody,
     bodyExample: { target_roles: ['responsible', 'technical_application_owner'] },
     headers: ['If-Match'],
@@ -88,89 +71,58 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchSurvey(ctx, params.survey_id, body as SurveyInput),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/surveys/:survey_id',
+  routes.delete('/api/v1/surveys/:survey_id', {
     id: 'deleteSurvey',
-    tag,
     summary: 'Delete a draft',
-    permission,
     headers: ['If-Match'],
-    answers: { 204: { description: 'Deleted' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteSurvey(ctx, params.survey_id),
   });
 
-  registerSurveyResponseRoutes(app);
-}
-
-/** Sending a survey, and its responses. */
-function registerSurveyResponseRoutes(app: App): void {
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/surveys/:survey_id/preview',
+  routes.post('/api/v1/surveys/:survey_id/preview', {
     id: 'previewSurvey',
-    tag,
     summary: 'Preview which users would be asked about which cards',
-    permission,
     permissionNote: 'stakeholders.view',
     query: schemas.PreviewQuery,
     answers: { 200: { description: 'Cards by name, a page of them', schema: schemas.SurveyPreviewSchema } },
-    handler: async ({ ctx, params, query, reply }) =>
-      sendJson(reply, await previewSurvey(ctx, params.survey_id, query)),
+    handler: ({ ctx, params, query }) => previewSurvey(ctx, params.survey_id, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/surveys/:survey_id/send',
+  routes.post('/api/v1/surveys/:survey_id/send', {
     id: 'sendSurvey',
-    tag,
     summary: 'Send a draft',
     description:
       'Requests a response from every active person who has one of the roles on a card that the filters select, once for each card, and notifies them. Refused with `survey_incomplete`, whose `missing` names what it lacks: `fields`, `target_roles` or `targets`.',
-    permission,
     permissionNote: 'stakeholders.view',
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: schemas.SentSurveySchema } },
     errors: ['wrong_state', 'survey_incomplete', 'survey_too_large'],
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await sendSurvey(ctx, params.survey_id)),
+    handler: ({ ctx, params }) => sendSurvey(ctx, params.survey_id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/surveys/:survey_id/close',
+  routes.post('/api/v1/surveys/:survey_id/close', {
     id: 'closeSurvey',
-    tag,
     summary: 'Close a survey, which then accepts no more answers',
     description: 'Existing answers can still be applied.',
-    permission,
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: survey } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => closeSurvey(ctx, params.survey_id),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/surveys/:survey_id/responses',
+  routes.get('/api/v1/surveys/:survey_id/responses', {
     id: 'listSurveyResponses',
-    tag,
     summary: 'List the responses to a survey',
-    permission,
     query: listQuery(responseSorts, 'created_at', responseFilters),
     answers: { 200: { description: 'Responses', schema: listAnswer(schemas.SurveyResponseSchema) } },
     handler: ({ ctx, params, query }) => listResponses(ctx, params.survey_id, query),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/surveys/:survey_id/apply',
+  routes.post('/api/v1/surveys/:survey_id/apply', {
     id: 'applySurveyResponses',
-    tag,
     summary: 'Apply selected answers to the cards',
     description:
       'Each answer is applied whole, or listed under `errors` with the reason: the card was changed after it was given, or a value no longer fits its field. Confirmed values change nothing.',
-    permission,
     permissionNote: 'inventory.edit or card.edit on every card; costs.view for costs',
     body: schemas.SurveyApplyBody,
     answers: { 200: { description: 'What was applied', schema: schemas.SurveyAppliedSchema } },

@@ -12,8 +12,7 @@ import {
   readUser,
 } from '../../domain/access/users.queries.ts';
 import { closed } from '../../domain/kernel/shapes.ts';
-import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import {
   AuthProvider,
   InvitationSchema,
@@ -21,10 +20,9 @@ import {
   ServiceAccountSchema,
   UserSchema,
 } from '../schemas/access.ts';
-import { IdParams, listAnswer, listQuery, plainId } from '../schemas/common.ts';
+import { listAnswer, listQuery, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Users and roles';
 const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Type.Literal('admin')]);
 const preferences = {
   200: {
@@ -35,16 +33,10 @@ const preferences = {
 
 /** Reading of users, and the own preferences. */
 export function registerUserRoutes(app: App): void {
-  app.addSchema(UserSchema);
-  app.addSchema(ServiceAccountSchema);
-  app.addSchema(InvitationSchema);
-  app.addSchema(PersonalDataSchema);
+  const routes = routesOf(app, { tag: 'Users and roles' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/users',
+  routes.get('/api/v1/users', {
     id: 'listUsers',
-    tag,
     summary: 'List users',
     description:
       'Sorting by `last_login`, and its values and those of `two_factor_enabled` for others, need `admin.users`.',
@@ -63,28 +55,22 @@ export function registerUserRoutes(app: App): void {
         Type.Union(AuthProvider.anyOf, { description: 'Only those who log in this way' }),
       ),
     }),
-    answers: { 200: { description: 'Users', schema: listAnswer(Type.Ref('User#')) } },
+    answers: { 200: { description: 'Users', schema: listAnswer(UserSchema) } },
     errors: ['forbidden'],
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listUsers(ctx, query)),
+    handler: ({ ctx, query }) => listUsers(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/users/invitations',
+  routes.get('/api/v1/users/invitations', {
     id: 'listInvitations',
-    tag,
     summary: 'List who was invited and has no password yet',
     permission: 'admin.users',
     query: listQuery(['created_at', 'email'], 'created_at', {}),
-    answers: { 200: { description: 'Invitations', schema: listAnswer(Type.Ref('Invitation#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listInvitations(ctx, query)),
+    answers: { 200: { description: 'Invitations', schema: listAnswer(InvitationSchema) } },
+    handler: ({ ctx, query }) => listInvitations(ctx, query),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/users/me/ui-preferences',
+  routes.get('/api/v1/users/me/ui-preferences', {
     id: 'readUiPreferences',
-    tag,
     summary: 'Read the own preferences of the user interface',
     permission: 'login',
     scope: 'account',
@@ -92,11 +78,8 @@ export function registerUserRoutes(app: App): void {
     handler: ({ ctx }) => readUiPreferences(ctx),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/users/me/ui-preferences',
+  routes.patch('/api/v1/users/me/ui-preferences', {
     id: 'patchUiPreferences',
-    tag,
     summary: 'Change the own preferences of the user interface',
     permission: 'login',
     scope: 'account',
@@ -106,46 +89,34 @@ export function registerUserRoutes(app: App): void {
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/users/:id',
+  routes.get('/api/v1/users/:id', {
     id: 'readUser',
-    tag,
     summary: 'Read one user',
     permission: 'login',
-    params: IdParams,
-    answers: { 200: { description: 'The user', schema: Type.Ref('User#') } },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readUser(ctx, plainId(params.id))),
+    answers: { 200: { description: 'The user', schema: UserSchema } },
+    handler: ({ ctx, params }) => readUser(ctx, plainId(params.id)),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/accounts/:id/personal-data',
+  routes.get('/api/v1/accounts/:id/personal-data', {
     id: 'readPersonalData',
-    tag,
     summary: 'Read all that is stored about a person, the own data or with admin.users',
     description:
       'The account, the roles on cards, tokens, comments, to-dos, answers to surveys, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
     permission: 'login',
     permissionNote: 'admin.users for others',
-    params: IdParams,
-    answers: { 200: { description: 'The data', schema: Type.Ref('PersonalData#') } },
+    answers: { 200: { description: 'The data', schema: PersonalDataSchema } },
     errors: ['session_required'],
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply, await readPersonalData(ctx, plainId(params.id))),
+    handler: ({ ctx, params }) => readPersonalData(ctx, plainId(params.id)),
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/service-accounts',
+  routes.get('/api/v1/service-accounts', {
     id: 'listServiceAccounts',
-    tag,
     summary: 'List the accounts of programs',
     permission: 'admin.users',
     query: listQuery(['display_name', 'created_at'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
     }),
-    answers: { 200: { description: 'Service accounts', schema: listAnswer(Type.Ref('ServiceAccount#')) } },
-    handler: async ({ ctx, query, reply }) => sendJson(reply, await listServiceAccounts(ctx, query)),
+    answers: { 200: { description: 'Service accounts', schema: listAnswer(ServiceAccountSchema) } },
+    handler: ({ ctx, query }) => listServiceAccounts(ctx, query),
   });
 }

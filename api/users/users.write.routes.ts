@@ -15,12 +15,19 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { tokenIssuer } from '../auth/auth.issue.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
-import { AuthProvider, ChangedUserSchema, CreatedUserSchema, Email, Password } from '../schemas/access.ts';
-import { IdParams, plainId } from '../schemas/common.ts';
+import { routesOf } from '../operation.ts';
+import {
+  AuthProvider,
+  ChangedUserSchema,
+  CreatedUserSchema,
+  Email,
+  Password,
+  ServiceAccountSchema,
+} from '../schemas/access.ts';
+import { plainId } from '../schemas/common.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 
-const tag = 'Users and roles';
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 });
 const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
@@ -28,14 +35,10 @@ const skipped = Type.Array(Type.Object({ id: Uuid, reason: Type.String({ example
 
 /** Inviting, changing and removing users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
-  app.addSchema(CreatedUserSchema);
-  app.addSchema(ChangedUserSchema);
+  const routes = routesOf(app, { tag: 'Users and roles' });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/users',
+  routes.post('/api/v1/users', {
     id: 'createUser',
-    tag,
     summary: 'Create a user, or invite one',
     description:
       'Without a password it is an invitation: with `send_email` its token is mailed, else `setup_token` is in the answer for who holds what the role holds. Other roles than member and viewer are given by those alone who hold what they hold.',
@@ -54,24 +57,20 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       closed,
     ),
     bodyExample: { email: 'grace@example.org', display_name: 'Grace', role: 'viewer', send_email: true },
-    answers: { 201: { description: 'The user', schema: Type.Ref('CreatedUser#') } },
+    answers: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
-    handler: async ({ ctx, body, reply }) => {
+    handler: async ({ ctx, body }) => {
       const { id, setupToken } = await createUser(ctx, body);
       const text = await readUser(ctx, id);
       const more = setupToken === undefined ? '' : `,"setup_token":${JSON.stringify(setupToken)}`;
-      return sendJson(reply.code(201), `${text.slice(0, -1)}${more}}`);
+      return `${text.slice(0, -1)}${more}}`;
     },
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/users/invitations/:id/resend',
+  routes.post('/api/v1/users/invitations/:id/resend', {
     id: 'resendInvitation',
-    tag,
     summary: 'Mail an invitation again; what was sent before stops working',
     permission: 'admin.users',
-    params: IdParams,
     answers: {
       200: {
         description: 'On its way',
@@ -85,33 +84,78 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     },
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/users/invitations/:id',
+  routes.delete('/api/v1/users/invitations/:id', {
     id: 'withdrawInvitation',
-    tag,
     summary: 'Withdraw an invitation, and with it the account that waits for its password',
     permission: 'admin.users',
-    params: IdParams,
     answers: { 204: { description: 'Withdrawn' } },
-    handler: async ({ ctx, params, reply }) => {
-      await withdrawInvitation(ctx, plainId(params.id));
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => withdrawInvitation(ctx, plainId(params.id)),
   });
 
   registerUserChangeRoutes(app, { secrets });
-  registerUserRemovalRoutes(app);
+  routes.delete('/api/v1/users/:id', {
+    id: 'deleteUser',
+    summary: 'Delete a user',
+    description:
+      'What the user did stays, without a name; roles on cards, tokens and personal things go. Nobody deletes himself or the last active administrator.',
+    permission: 'admin.users',
+    errors: ['conflict'],
+    handler: ({ ctx, params }) => deleteUser(ctx, plainId(params.id)),
+  });
+
+  routes.delete('/api/v1/accounts/:id/two-factor', {
+    id: 'resetTwoFactor',
+    summary: 'Remove the second factor of a user who has lost it',
+    description: 'All logins of the user end.',
+    permission: 'admin.users',
+    answers: { 204: { description: 'Removed' } },
+    errors: ['conflict', 'session_required', 'wrong_state'],
+    handler: ({ ctx, params }) => resetTwoFactor(ctx, plainId(params.id)),
+  });
+
+  routes.post('/api/v1/accounts/:id/erase', {
+    id: 'eraseUser',
+    summary: 'Erase a person: replace name and address for good, as a job',
+    description:
+      'The user is deactivated at once. The job replaces name and address, former ones included, by a pseudonym in the account, in every event, notification and mention; tokens and personal things go. What people have written stays. Nothing brings it back, no rollback either. Users who were deleted before can be erased as well.',
+    permission: 'admin.users',
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    errors: ['conflict', 'wrong_state'],
+    handler: ({ ctx, params }) => startErasure(ctx, plainId(params.id)),
+  });
+
+  routes.post('/api/v1/service-accounts', {
+    id: 'createServiceAccount',
+    summary: 'Create an account for a program',
+    description:
+      'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
+    permission: 'admin.users',
+    body: Type.Object(
+      {
+        display_name: DisplayName,
+        role: RoleKey,
+        owner_id: Type.Optional(
+          Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
+        ),
+      },
+      closed,
+    ),
+    bodyExample: { display_name: 'Nightly extraction', role: 'viewer' },
+    answers: { 201: { description: 'The account', schema: ServiceAccountSchema } },
+    handler: async ({ ctx, body }) => {
+      const id = await createServiceAccount(ctx, body);
+      return await readServiceAccount(ctx, id);
+    },
+  });
 }
 
 /** Changes of users. */
 function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
   const issue = tokenIssuer(app);
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/users/bulk',
+  routes.patch('/api/v1/users/bulk', {
     id: 'patchUsers',
-    tag,
     summary: 'Set the role or the state of many users',
     description:
       'Oneself, unknown and unchanged users and the last active administrator are left alone and named in `skipped`.',
@@ -136,11 +180,8 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/users/bulk-delete',
+  routes.post('/api/v1/users/bulk-delete', {
     id: 'deleteUsers',
-    tag,
     summary: 'Delete many deactivated users',
     description: 'Active users and oneself are left alone and named in `skipped`.',
     permission: 'admin.users',
@@ -154,11 +195,8 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
   });
 
-  operation(app, {
-    method: 'PATCH',
-    url: '/api/v1/users/:id',
+  routes.patch('/api/v1/users/:id', {
     id: 'patchUser',
-    tag,
     summary: 'Change a user, or the own name, language and password',
     description:
       'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. After a change of the own password, address or provider, unless role or state change too, the answer holds a fresh token for this login. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
@@ -166,7 +204,6 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     permissionNote:
       'admin.users or scope account for the own account; admin.users for other accounts, and for roles, state, address and provider',
     secretAnswer: true,
-    params: IdParams,
     body: Type.Object(
       {
         display_name: Type.Optional(DisplayName),
@@ -193,7 +230,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       closed,
     ),
     bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
-    answers: { 200: { description: 'The user', schema: Type.Ref('ChangedUser#') } },
+    answers: { 200: { description: 'The user', schema: ChangedUserSchema } },
     errors: [
       'conflict',
       'email_taken',
@@ -208,90 +245,6 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       const user = await readUser(ctx, plainId(params.id));
       if (!subject) return sendJson(reply, user);
       return { ...JSON.parse(user), ...(await issue(subject)) };
-    },
-  });
-}
-
-/** Removal of users, and service accounts. */
-function registerUserRemovalRoutes(app: App): void {
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/users/:id',
-    id: 'deleteUser',
-    tag,
-    summary: 'Delete a user',
-    description:
-      'What the user did stays, without a name; roles on cards, tokens and personal things go. Nobody deletes himself or the last active administrator.',
-    permission: 'admin.users',
-    params: IdParams,
-    answers: { 204: { description: 'Deleted' } },
-    errors: ['conflict'],
-    handler: async ({ ctx, params, reply }) => {
-      await deleteUser(ctx, plainId(params.id));
-      return reply.code(204).send();
-    },
-  });
-
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/accounts/:id/two-factor',
-    id: 'resetTwoFactor',
-    tag,
-    summary: 'Remove the second factor of a user who has lost it',
-    description: 'All logins of the user end.',
-    permission: 'admin.users',
-    params: IdParams,
-    answers: { 204: { description: 'Removed' } },
-    errors: ['conflict', 'session_required', 'wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      await resetTwoFactor(ctx, plainId(params.id));
-      return reply.code(204).send();
-    },
-  });
-
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/accounts/:id/erase',
-    id: 'eraseUser',
-    tag,
-    summary: 'Erase a person: replace name and address for good, as a job',
-    description:
-      'The user is deactivated at once. The job replaces name and address, former ones included, by a pseudonym in the account, in every event, notification and mention; tokens and personal things go. What people have written stays. Nothing brings it back, no rollback either. Users who were deleted before can be erased as well.',
-    permission: 'admin.users',
-    params: IdParams,
-    answers: { 202: { description: 'The job has been started', schema: Type.Ref('StartedJob#') } },
-    errors: ['conflict', 'wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      const job = await startErasure(ctx, plainId(params.id));
-      reply.code(202).header('location', job.links.self);
-      return job;
-    },
-  });
-
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/service-accounts',
-    id: 'createServiceAccount',
-    tag,
-    summary: 'Create an account for a program',
-    description:
-      'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
-    permission: 'admin.users',
-    body: Type.Object(
-      {
-        display_name: DisplayName,
-        role: RoleKey,
-        owner_id: Type.Optional(
-          Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
-        ),
-      },
-      closed,
-    ),
-    bodyExample: { display_name: 'Nightly extraction', role: 'viewer' },
-    answers: { 201: { description: 'The account', schema: Type.Ref('ServiceAccount#') } },
-    handler: async ({ ctx, body, reply }) => {
-      const id = await createServiceAccount(ctx, body);
-      return sendJson(reply.code(201), await readServiceAccount(ctx, id));
     },
   });
 }

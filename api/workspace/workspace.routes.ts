@@ -15,10 +15,11 @@ import { EstateError } from '../../platform/errors.ts';
 import { startWorkspaceExport, streamWorkspace } from '../../reports/app/workspace/workspace.export.ts';
 import { sendStream } from '../exports/exports.send.ts';
 import { sendJson } from '../json.ts';
-import { operation } from '../operation.ts';
+import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
 import { prefersAsync } from '../prefer.ts';
+import { StartedJobSchema } from '../schemas/jobs.ts';
 import {
   TransferForm,
   TransferParams,
@@ -28,9 +29,8 @@ import {
 import type { App } from '../types.ts';
 import { receiveArchive } from './workspace.upload.ts';
 
-const tag = 'Workspace transfer';
 const FORM_ROOM = 64 * 1024;
-const schema = Type.Ref('WorkspaceTransfer#');
+const schema = WorkspaceTransferSchema;
 const importing = {
   permission: 'admin.import_workspace',
   permissionNote: 'every other permission',
@@ -39,14 +39,12 @@ const answer = (description: string) => ({ description, schema, example: transfe
 
 /** Whole workspaces, out as an archive and in again. */
 export async function registerWorkspaceRoutes(app: App, services: Services): Promise<void> {
-  const { blobs } = services;
-  app.addSchema(WorkspaceTransferSchema);
+  const routes = routesOf(app, { tag: 'Workspace transfer' });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/admin/workspace/export',
+  const { blobs } = services;
+
+  routes.get('/api/v1/admin/workspace/export', {
     id: 'exportWorkspace',
-    tag,
     summary: 'Download the whole workspace as one archive',
     description:
       'A zip from one moment: `manifest.json` with versions, feed position, and name, size, rows and SHA-256 of every part; the rows of each kind as lines of JSON; and the contents of files. No passwords, tokens or other secrets, and nothing that would call another system. `X-Position` is the place in the change feed that it includes. With `Prefer: respond-async` the archive is made by a job.',
@@ -59,7 +57,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
         schema: Type.String({ contentMediaType: 'application/zip' }),
         mediaType: 'application/zip',
       },
-      202: { description: 'The job that was started instead, as preferred', schema: Type.Ref('StartedJob#') },
+      202: { description: 'The job that was started instead, as preferred', schema: StartedJobSchema },
     },
     handler: async ({ ctx, query, request, reply }) => {
       if (prefersAsync(request)) {
@@ -72,42 +70,30 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     },
   });
 
-  operation(app, {
-    method: 'GET',
-    url: '/api/v1/admin/workspace/import/:transfer_id',
+  routes.get('/api/v1/admin/workspace/import/:transfer_id', {
     id: 'readWorkspaceTransfer',
-    tag,
     summary: 'Read a transfer, and what its archive would change',
     description:
       '`diff` counts the rows of each kind and names those that would be left alone; `result` does so for what was done.',
     ...importing,
     params: TransferParams,
     answers: { 200: answer('The transfer') },
-    handler: async ({ ctx, params, reply }) => sendJson(reply, await readTransfer(ctx, params.transfer_id)),
+    handler: ({ ctx, params }) => readTransfer(ctx, params.transfer_id),
   });
 
-  operation(app, {
-    method: 'DELETE',
-    url: '/api/v1/admin/workspace/import/:transfer_id',
+  routes.delete('/api/v1/admin/workspace/import/:transfer_id', {
     id: 'discardWorkspaceTransfer',
-    tag,
     summary: 'Discard a transfer with its archive',
     description: 'What was applied stays as it is.',
     ...importing,
     params: TransferParams,
     answers: { 204: { description: 'Discarded' } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) => {
-      await discardTransfer(ctx, params.transfer_id);
-      return reply.code(204).send();
-    },
+    handler: ({ ctx, params }) => discardTransfer(ctx, params.transfer_id),
   });
 
-  operation(app, {
-    method: 'POST',
-    url: '/api/v1/admin/workspace/import/:transfer_id/apply',
+  routes.post('/api/v1/admin/workspace/import/:transfer_id/apply', {
     id: 'applyWorkspaceTransfer',
-    tag,
     summary: 'Write what a previewed archive holds, as a job',
     description:
       'New rows are created and changed ones brought in line; nothing is deleted. Rows that cannot be written are named in `result.left` and stop no others. Everything is told in the change feed, in the batch of the job.',
@@ -115,21 +101,18 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     params: TransferParams,
     answers: { 202: answer('The transfer, which is being applied') },
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, reply }) =>
-      sendJson(reply.code(202), await applyTransfer(ctx, params.transfer_id)),
+    handler: ({ ctx, params }) => applyTransfer(ctx, params.transfer_id),
   });
 
   // with a parser of its own: archives are stored as they come in
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Workspace transfer' });
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     await uploads.register(fastifyMultipart);
-    operation(uploads, {
-      method: 'POST',
-      url: '/api/v1/admin/workspace/import',
+    routes.post('/api/v1/admin/workspace/import', {
       id: 'importWorkspace',
-      tag,
       summary: 'Upload an archive of a workspace, and have a job find out what it would change',
       description:
         'At most 1 GiB. The job checks format, versions, sizes and checksums, and compares every row with what is here; nothing of the workspace is written before `apply`.',

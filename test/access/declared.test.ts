@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
-import { operation } from '../../api/operation.ts';
+import { routesOf } from '../../api/operation.ts';
 import type { RoutePermission } from '../../api/types.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 
@@ -10,11 +10,8 @@ afterAll(() => app.close());
 
 /** Declares one more operation, as every group does while the service starts. */
 function declare(name: string, permission: unknown): void {
-  operation(app, {
-    method: 'GET',
-    url: `/api/v1/${name}`,
+  routesOf(app, { tag: 'Health' }).get(`/api/v1/${name}`, {
     id: name,
-    tag: 'Health',
     summary: 'Read nothing',
     permission: permission as RoutePermission,
     answers: { 204: { description: 'Nothing' } },

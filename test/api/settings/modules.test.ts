@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
-import { operation } from '../../../api/operation.ts';
+import { routesOf } from '../../../api/operation.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const t = closeAfterAll(await createTestApp());
@@ -8,11 +8,8 @@ const admin = await t.as('admin');
 const app = await createApp(t.services);
 afterAll(() => app.close());
 for (const permission of ['public', 'inventory.view'] as const) {
-  operation(app, {
-    method: 'GET',
-    url: `/api/v1/of-a-module/${permission}`,
+  routesOf(app, { tag: 'Health' }).get(`/api/v1/of-a-module/${permission}`, {
     id: `ofAModule${permission}`,
-    tag: 'Health',
     summary: 'Read nothing',
     permission,
     module: 'grc',
