@@ -6,7 +6,7 @@ import { pickCards, type pickers } from '../../domain/analysis/architect/archite
 import { createCardListMemory } from '../../domain/inventory/cards/cards.list.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { wordArchitecture } from '../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../reports/analysis/dependencies/dependencies.objectives.ts';
 import { routesOf } from '../operation.ts';
@@ -97,17 +97,14 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     id: 'readObjectiveDependencies',
     summary: 'Read the cards around objectives and the relations among them as a graph',
     permissionNote: 'relations.view',
-    query: Type.Object(
-      {
-        objective_ids: Type.String({
-          maxLength: 2000,
-          default: '',
-          description: 'Ids of up to 50 objectives, comma-separated; none: an empty graph',
-        }),
-        depth: Type.Integer({ minimum: 1, maximum: 3, default: 2, description: 'How many relations away' }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      objective_ids: Type.String({
+        maxLength: 2000,
+        default: '',
+        description: 'Ids of up to 50 objectives, comma-separated; none: an empty graph',
+      }),
+      depth: Type.Integer({ minimum: 1, maximum: 3, default: 2, description: 'How many relations away' }),
+    }),
     errors: ['not_found'],
     answers: { 200: { description: 'The graph', schema: schemas.ObjectiveDependenciesSchema } },
     handler: ({ ctx, query }) => readObjectiveDependencies(ctx, query.objective_ids, query.depth),
@@ -131,15 +128,12 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     summary: 'Propose the target architecture',
     description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
     permissionNote: 'relations.view',
-    query: Type.Object(
-      {
-        wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
-          default: 'none',
-          description: '`model` has the language model that is set up word the proposal',
-        }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
+        default: 'none',
+        description: '`model` has the language model that is set up word the proposal',
+      }),
+    }),
     body: schemas.ArchitectBody,
     bodyExample: schemas.architectExample,
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
@@ -175,7 +169,7 @@ function registerPicker(
     answers: {
       200: {
         description: summary,
-        schema: Type.Object({ ...CardListSchema.properties, items: Type.Array(item) }, closed),
+        schema: closedObject({ ...CardListSchema.properties, items: Type.Array(item) }),
       },
     },
     handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),

@@ -5,15 +5,15 @@ import {
   setInvitedPassword,
   validateMailedToken,
 } from '../../domain/access/access.passwords.reset.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import type { App } from '../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' });
-const tokenQuery = Type.Object({ token: MailedToken }, closed);
-const newPassword = Type.Object({ token: MailedToken, password: Password }, closed);
+const tokenQuery = closedObject({ token: MailedToken });
+const newPassword = closedObject({ token: MailedToken, password: Password });
 const newPasswordExample = {
   token: 'WQ4pGmB1x7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEw',
   password: 'four random words here',
@@ -21,10 +21,7 @@ const newPasswordExample = {
 const validAnswer = {
   200: {
     description: 'Whose token it is',
-    schema: Type.Object(
-      { valid: Type.Literal(true), email: Type.String(), display_name: Type.String() },
-      closed,
-    ),
+    schema: closedObject({ valid: Type.Literal(true), email: Type.String(), display_name: Type.String() }),
   },
 };
 
@@ -63,7 +60,7 @@ export function registerPasswordRoutes(app: App): void {
     summary: 'Ask for a mail with which a forgotten password is replaced',
     description: 'The answer, and its time, are the same whether or not there is such an account.',
     permission: 'public',
-    body: Type.Object({ email: Type.String({ minLength: 1, maxLength: 320 }) }, closed),
+    body: closedObject({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
     answers: doneAnswer,
     errors: ['sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Services } from '../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../domain/kernel/settings/settings.views.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../integrations/sso/sso.issuer.ts';
 import { routesOf } from '../operation.ts';
@@ -25,19 +25,16 @@ export function registerSsoRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'With the members of the provider where single sign-on is on',
-        schema: Type.Object(
-          {
-            enabled: Type.Boolean(),
-            registration_enabled: Type.Boolean(),
-            provider: Type.Optional(Type.String()),
-            client_id: Type.Optional(Type.String()),
-            authorization_endpoint: Type.Optional(
-              Type.String({ description: 'Empty where only the provider’s discovery document names it' }),
-            ),
-            tenant_id: Type.Optional(Type.String()),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          enabled: Type.Boolean(),
+          registration_enabled: Type.Boolean(),
+          provider: Type.Optional(Type.String()),
+          client_id: Type.Optional(Type.String()),
+          authorization_endpoint: Type.Optional(
+            Type.String({ description: 'Empty where only the provider’s discovery document names it' }),
+          ),
+          tenant_id: Type.Optional(Type.String()),
+        }),
       },
     },
     handler: async ({ request }) => {
@@ -66,19 +63,16 @@ export function registerSsoRoutes(app: App, services: Services): void {
       'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
     permission: 'public',
     secretAnswer: true,
-    body: Type.Object({ redirect_uri: RedirectUri }, closed),
+    body: closedObject({ redirect_uri: RedirectUri }),
     bodyExample: { redirect_uri: redirectUri },
     answers: {
       200: {
         description: 'Where the person logs in',
-        schema: Type.Object(
-          {
-            authorization_url: Type.String(),
-            state: Type.String(),
-            expires_in: Type.Integer({ description: 'Seconds within which the login has to be finished' }),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          authorization_url: Type.String(),
+          state: Type.String(),
+          expires_in: Type.Integer({ description: 'Seconds within which the login has to be finished' }),
+        }),
       },
     },
     errors: ['too_many_requests', 'upstream_failed', 'wrong_state'],
@@ -92,15 +86,12 @@ export function registerSsoRoutes(app: App, services: Services): void {
       'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',
     permission: 'public',
     secretAnswer: true,
-    body: Type.Object(
-      {
-        code: Type.String({ minLength: 1, maxLength: 4000 }),
-        state: Type.String({ minLength: 1, maxLength: 500 }),
-        redirect_uri: RedirectUri,
-        iss: Type.Optional(Type.String({ maxLength: 1000 })),
-      },
-      closed,
-    ),
+    body: closedObject({
+      code: Type.String({ minLength: 1, maxLength: 4000 }),
+      state: Type.String({ minLength: 1, maxLength: 500 }),
+      redirect_uri: RedirectUri,
+      iss: Type.Optional(Type.String({ maxLength: 1000 })),
+    }),
     bodyExample: { code: 'SplxlOBeZQQYbYS6WxSbIA', state: 'af0ifjsldkj', redirect_uri: redirectUri },
     answers: tokenAnswer,
     errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],

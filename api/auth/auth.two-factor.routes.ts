@@ -7,26 +7,23 @@ import {
   renewRecoveryCodes,
 } from '../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Nullable, Timestamp } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable, Timestamp } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import type { App } from '../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const Code = Type.String({ minLength: 1, maxLength: 50 });
-const proof = Type.Object(
-  {
-    password: Password,
-    code: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 50,
-        description: 'Of the authenticator, or a recovery code; needed where a second factor is in force',
-      }),
-    ),
-  },
-  closed,
-);
+const proof = closedObject({
+  password: Password,
+  code: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 50,
+      description: 'Of the authenticator, or a recovery code; needed where a second factor is in force',
+    }),
+  ),
+});
 const proofExample = { password: 'four random words here', code: '492039' };
 const RecoveryCodes = Type.Array(Type.String(), {
   description: 'Each takes the place of one code of the authenticator; shown this once',
@@ -56,16 +53,13 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     answers: {
       200: {
         description: 'Its state',
-        schema: Type.Object(
-          {
-            enabled: Type.Boolean(),
-            pending: Type.Boolean({ description: 'Begun, and not yet confirmed' }),
-            required: Type.Boolean({ description: 'Whether the workspace demands one' }),
-            confirmed_at: Nullable(Timestamp),
-            recovery_codes_left: Type.Integer(),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          enabled: Type.Boolean(),
+          pending: Type.Boolean({ description: 'Begun, and not yet confirmed' }),
+          required: Type.Boolean({ description: 'Whether the workspace demands one' }),
+          confirmed_at: Nullable(Timestamp),
+          recovery_codes_left: Type.Integer(),
+        }),
       },
     },
     handler: ({ ctx }) => readTwoFactor(ctx),
@@ -84,13 +78,10 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     answers: {
       200: {
         description: 'What the authenticator needs',
-        schema: Type.Object(
-          {
-            secret: Type.String({ description: 'In base 32' }),
-            otpauth_uri: Type.String({ description: 'For a QR code' }),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          secret: Type.String({ description: 'In base 32' }),
+          otpauth_uri: Type.String({ description: 'For a QR code' }),
+        }),
         example: {
           secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
           otpauth_uri:
@@ -110,18 +101,15 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     scope: 'account',
     duringSetup: true,
     secretAnswer: true,
-    body: Type.Object({ code: Code }, closed),
+    body: closedObject({ code: Code }),
     bodyExample: { code: '492039' },
     answers: {
       200: {
         description: 'Recovery codes, and an access token for the whole service',
-        schema: Type.Object(
-          {
-            recovery_codes: RecoveryCodes,
-            ...fresh,
-          },
-          closed,
-        ),
+        schema: closedObject({
+          recovery_codes: RecoveryCodes,
+          ...fresh,
+        }),
         example: { recovery_codes: ['k3qf-72hd-mz5p-ax4e'], ...tokenAnswer[200].example },
       },
     },
@@ -152,7 +140,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     answers: {
       200: {
         description: 'Done',
-        schema: Type.Object({ ok: Type.Literal(true), ...fresh }, closed),
+        schema: closedObject({ ok: Type.Literal(true), ...fresh }),
         example: { ok: true, ...tokenAnswer[200].example },
       },
     },
@@ -175,7 +163,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     answers: {
       200: {
         description: 'The codes',
-        schema: Type.Object({ recovery_codes: RecoveryCodes, ...fresh }, closed),
+        schema: closedObject({ recovery_codes: RecoveryCodes, ...fresh }),
         example: { recovery_codes: ['k3qf-72hd-mz5p-ax4e'], ...tokenAnswer[200].example },
       },
     },

@@ -4,7 +4,7 @@ import {
   principleLanguages,
   readPrinciplesCatalogue,
 } from '../../domain/governance/catalogues/principles.catalogue.ts';
-import { closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
@@ -13,36 +13,27 @@ const url = '/api/v1/principles-catalogue';
 
 const Id = Type.String({ minLength: 1, maxLength: 100, examples: ['EAP-03'] });
 
-const CatalogueSchema = Type.Object(
-  {
-    catalogue_version: Type.String(),
-    generated_at: DateOnly,
-    principles: Type.Array(
-      Type.Object(
-        {
-          id: Id,
-          title: Type.String(),
-          description: Nullable(Type.String()),
-          rationale: Type.String(),
-          implications: Type.String(),
-          existing_principle_id: Nullable(
-            Type.String({ ...Uuid, description: 'The principle as which it was imported' }),
-          ),
-        },
-        closed,
+const CatalogueSchema = component('PrinciplesCatalogue', {
+  catalogue_version: Type.String(),
+  generated_at: DateOnly,
+  principles: Type.Array(
+    closedObject({
+      id: Id,
+      title: Type.String(),
+      description: Nullable(Type.String()),
+      rationale: Type.String(),
+      implications: Type.String(),
+      existing_principle_id: Nullable(
+        Type.String({ ...Uuid, description: 'The principle as which it was imported' }),
       ),
-    ),
-  },
-  { $id: 'PrinciplesCatalogue', ...closed },
-);
-const ImportedSchema = Type.Object(
-  {
-    created: Type.Integer({ minimum: 0 }),
-    skipped: Type.Integer({ minimum: 0, description: 'Those that were imported before' }),
-    ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
-  },
-  { $id: 'ImportedPrinciples', ...closed },
-);
+    }),
+  ),
+});
+const ImportedSchema = component('ImportedPrinciples', {
+  created: Type.Integer({ minimum: 0 }),
+  skipped: Type.Integer({ minimum: 0, description: 'Those that were imported before' }),
+  ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
+});
 
 /** Principles that come with the service, in English and German. */
 export function registerPrinciplesCatalogueRoutes(app: App): void {
@@ -70,7 +61,7 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
     description:
       'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
     headers: ['Accept-Language'],
-    body: Type.Object({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }, closed),
+    body: closedObject({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
     bodyExample: { catalogue_ids: ['EAP-01', 'EAP-03'] },
     answers: {
       200: {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   createDiagram,
   deleteDiagram,
@@ -94,7 +94,7 @@ export function registerDiagramRoutes(app: App): void {
     description: 'Has no effect if the card is linked already.',
     permission: 'diagrams.view',
     permissionNote: linkNote,
-    body: Type.Object({ card_id: Uuid }, closed),
+    body: closedObject({ card_id: Uuid }),
     errors: ['query_too_heavy'],
     answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
     handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
@@ -115,7 +115,7 @@ export function registerDiagramRoutes(app: App): void {
     id: 'setDiagramGroups',
     summary: 'Set all groups that a diagram is in',
     permission: 'diagrams.manage',
-    body: Type.Object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }, closed),
+    body: closedObject({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
     bodyExample: { group_ids: [] },
     headers: ['If-Match'],
     errors: ['query_too_heavy'],

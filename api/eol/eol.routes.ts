@@ -8,7 +8,7 @@ import {
   productSorts,
 } from '../../domain/governance/eol/eol.lists.ts';
 import { massLink, massSearch } from '../../domain/governance/eol/eol.mass.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/eol.ts';
@@ -129,10 +129,9 @@ function registerEolCardRoutes(app: App): void {
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
     permission: 'eol.manage',
     permissionNote: 'inventory.edit or card.edit on each card',
-    query: Type.Object(
-      { dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }) },
-      closed,
-    ),
+    query: closedObject({
+      dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+    }),
     body: schemas.MassLinkBody,
     bodyExample: [{ card_id: cardId, eol_product: 'postgresql', eol_cycle: '17' }],
     bodyLimit: 4 * MIB,

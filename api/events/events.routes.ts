@@ -5,7 +5,7 @@ import { eventTypes } from '../../domain/kernel/events/events.catalogue.ts';
 import { listAuditEvents } from '../../domain/kernel/events/events.queries.ts';
 import { createTicket, TICKET_SECONDS } from '../../domain/kernel/events/tickets.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -80,21 +80,18 @@ export function registerEventRoutes(app: App, services: Services): void {
     description:
       'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to continue from.',
     permission: 'inventory.view',
-    query: Type.Object(
-      {
-        after: Type.Optional(
-          Type.String({
-            maxLength: 20,
-            description: 'A position, or `now`; absent: from the oldest event kept',
-          }),
-        ),
-        limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
-        type: Names('Comma-separated card types'),
-        card_id: Type.Optional(Uuid),
-        event_type: Names('Comma-separated event types'),
-      },
-      closed,
-    ),
+    query: closedObject({
+      after: Type.Optional(
+        Type.String({
+          maxLength: 20,
+          description: 'A position, or `now`; absent: from the oldest event kept',
+        }),
+      ),
+      limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
+      type: Names('Comma-separated card types'),
+      card_id: Type.Optional(Uuid),
+      event_type: Names('Comma-separated event types'),
+    }),
     answers: { 200: { description: 'Changes', schema: ChangesSchema } },
     errors: ['position_expired'],
     handler: ({ ctx, query }) => readChanges(ctx, query),
@@ -108,10 +105,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     answers: {
       201: {
         description: 'The ticket',
-        schema: Type.Object(
-          { ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) },
-          closed,
-        ),
+        schema: closedObject({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
         example: { ticket: 'd2VsbCBtZXQgYnkgbW9vbmxpZ2h0', expires_in: TICKET_SECONDS },
       },
     },
@@ -128,14 +122,11 @@ export function registerEventRoutes(app: App, services: Services): void {
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to anyone who holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
     permission: 'inventory.view',
     ticket: true,
-    query: Type.Object(
-      {
-        ticket: Type.Optional(Type.String({ maxLength: 200, description: 'In place of the header' })),
-        events: Names('Comma-separated event types or their first parts, such as card,relation.created'),
-        types: Names('Comma-separated card types'),
-      },
-      closed,
-    ),
+    query: closedObject({
+      ticket: Type.Optional(Type.String({ maxLength: 200, description: 'In place of the header' })),
+      events: Names('Comma-separated event types or their first parts, such as card,relation.created'),
+      types: Names('Comma-separated card types'),
+    }),
     answers: {
       200: { description: 'Server-sent events', schema: Type.String(), mediaType: 'text/event-stream' },
     },

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { csvRequest, streamExport, streamJson } from '../../reports/exchange/extraction/exports.stream.ts';
 import { routesOf } from '../operation.ts';
@@ -36,17 +36,14 @@ export function registerExportRoutes(app: App, services: Services): void {
     description:
       'The same rows as the export job’s. `X-Position` is the place in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
     permission: 'inventory.export',
-    query: Type.Object(
-      {
-        type: Type.Optional(
-          Type.String({ maxLength: 1000, description: 'Comma-separated card types; absent: all' }),
-        ),
-        filter: Type.String({ default: '', maxLength: 4000 }),
-        profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], { default: 'report' }),
-        neutralise: Type.Boolean({ default: true }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      type: Type.Optional(
+        Type.String({ maxLength: 1000, description: 'Comma-separated card types; absent: all' }),
+      ),
+      filter: Type.String({ default: '', maxLength: 4000 }),
+      profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], { default: 'report' }),
+      neutralise: Type.Boolean({ default: true }),
+    }),
     answers: {
       200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
       202: {
@@ -72,22 +69,19 @@ export function registerExportRoutes(app: App, services: Services): void {
       'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',
     permission: 'inventory.export',
     permissionNote: 'relations.view when relations are included; stakeholders.view when stakeholders are',
-    query: Type.Object(
-      {
-        types: Type.String({
-          minLength: 1,
-          maxLength: 2000,
-          description: 'Card types, comma-separated; at most 20',
-        }),
-        filter: Type.String({ default: '', maxLength: 4000 }),
-        include_relations: Type.Boolean({
-          default: false,
-          description: 'Adds `relations` to active cards, as seen from the card',
-        }),
-        include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      types: Type.String({
+        minLength: 1,
+        maxLength: 2000,
+        description: 'Card types, comma-separated; at most 20',
+      }),
+      filter: Type.String({ default: '', maxLength: 4000 }),
+      include_relations: Type.Boolean({
+        default: false,
+        description: 'Adds `relations` to active cards, as seen from the card',
+      }),
+      include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
+    }),
     answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
     handler: async ({ ctx, query, reply }) => {
       const out = new PassThrough();

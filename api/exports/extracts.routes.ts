@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { readManifest, startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { extractRequest, streamExport } from '../../reports/exchange/extraction/exports.stream.ts';
 import { mediaTypes } from '../../reports/exchange/extraction/extraction.manifest.ts';
@@ -16,31 +16,28 @@ import { sendStream } from './exports.send.ts';
 const { properties } = ExportRequest;
 const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
 
-const ExtractQuery = Type.Object(
-  {
-    format: Type.Union(properties.format.anyOf, {
-      default: 'ndjson',
-      description: 'Of the file: Parquet and NDJSON keep the types of values, CSV and XLSX suit people',
+const ExtractQuery = closedObject({
+  format: Type.Union(properties.format.anyOf, {
+    default: 'ndjson',
+    description: 'Of the file: Parquet and NDJSON keep the types of values, CSV and XLSX suit people',
+  }),
+  types: Type.Optional(
+    Type.String({
+      maxLength: 4000,
+      description: 'Comma-separated card types, or relation types for relations; absent: all',
     }),
-    types: Type.Optional(
-      Type.String({
-        maxLength: 4000,
-        description: 'Comma-separated card types, or relation types for relations; absent: all',
-      }),
-    ),
-    filter: properties.filter,
-    columns: Type.Optional(
-      Type.String({
-        maxLength: 8000,
-        description: 'Comma-separated columns in order; absent: all of the profile',
-      }),
-    ),
-    profile: properties.profile,
-    neutralise: properties.neutralise,
-    after: properties.after,
-  },
-  closed,
-);
+  ),
+  filter: properties.filter,
+  columns: Type.Optional(
+    Type.String({
+      maxLength: 8000,
+      description: 'Comma-separated columns in order; absent: all of the profile',
+    }),
+  ),
+  profile: properties.profile,
+  neutralise: properties.neutralise,
+  after: properties.after,
+});
 
 const kinds = [
   { kind: 'cards', id: 'extractCards', permissionNote: 'inventory.view for what has changed' },

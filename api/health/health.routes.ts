@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { createReadiness } from '../../domain/kernel/health.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { appVersion } from '../../domain/kernel/version.ts';
 import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
@@ -18,7 +18,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'The service runs',
-        schema: Type.Object({ status: Type.Literal('ok'), version: Type.String() }, closed),
+        schema: closedObject({ status: Type.Literal('ok'), version: Type.String() }),
         example: { status: 'ok', version: appVersion },
       },
     },
@@ -33,7 +33,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'It lives',
-        schema: Type.Object({ status: Type.Literal('ok') }, closed),
+        schema: closedObject({ status: Type.Literal('ok') }),
         example: { status: 'ok' },
       },
     },
@@ -41,13 +41,10 @@ export function registerHealthRoutes(app: App, services: Services): void {
   });
 
   const readiness = createReadiness(services);
-  const Ready = Type.Object(
-    {
-      status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
-      checks: Type.Record(Type.String(), Type.String()),
-    },
-    closed,
-  );
+  const Ready = closedObject({
+    status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
+    checks: Type.Record(Type.String(), Type.String()),
+  });
   routes.get('/api/health/ready', {
     id: 'readReadiness',
     summary: 'Whether requests can be served',

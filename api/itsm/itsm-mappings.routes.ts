@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { MappingCreate, MappingPatch } from '../../domain/exchange/itsm/mappings.input.ts';
 import { listMappings, readMapping } from '../../domain/exchange/itsm/mappings.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -126,24 +126,21 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     description:
       'Live records with the values that a card would hold, why others cannot be told, and which card each record is; then cards without a record as they would be written outside. Nothing is written. Takes 10 seconds at most.',
     permission: manage,
-    query: Type.Object(
-      {
-        limit: Type.Integer({
-          minimum: 1,
-          maximum: 50,
-          default: 10,
-          description: 'So many records, and so many cards',
+    query: closedObject({
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 50,
+        default: 10,
+        description: 'So many records, and so many cards',
+      }),
+      remote_ids: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 5000,
+          description: 'These records, separated by commas; else the first that fit the filter',
         }),
-        remote_ids: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 5000,
-            description: 'These records, separated by commas; else the first that fit the filter',
-          }),
-        ),
-      },
-      closed,
-    ),
+      ),
+    }),
     answers: { 200: { description: 'The sample', schema: ItsmMappingPreviewSchema } },
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => previewMapping(ctx, services, params.mapping_id, query),

@@ -6,7 +6,7 @@ import {
   unmapPair,
 } from '../../domain/exchange/itsm/review.commands.ts';
 import { listPairs, listQuestions } from '../../domain/exchange/itsm/review.queries.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { ItsmPairSchema, ItsmQuestionSchema } from '../schemas/itsm-runs.ts';
@@ -66,14 +66,13 @@ export function registerItsmQuestionRoutes(app: App): void {
     description:
       'For a remote that was cloned or moved, where each record has a new key. Answers all open questions at once that ask whether a record is a card whose own record is gone, where the identity fields are the same and nothing else fits; the others are left. The next run carries it out and reads everything; what was agreed on with the old records is forgotten, so that values that differ are conflicts.',
     permission: manage,
-    query: Type.Object(
-      { dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count' })) },
-      closed,
-    ),
+    query: closedObject({
+      dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count' })),
+    }),
     answers: {
       200: {
         description: 'What was done, or would be',
-        schema: Type.Object({ relinked: Type.Integer(), left: Type.Integer() }, closed),
+        schema: closedObject({ relinked: Type.Integer(), left: Type.Integer() }),
         example: { relinked: 1204, left: 3 },
       },
     },
@@ -89,8 +88,8 @@ export function registerItsmQuestionRoutes(app: App): void {
     permission: manage,
     permissionNote: usesNote,
     body: Type.Union([
-      Type.Object({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }, closed),
-      Type.Object({ card_id: Nullable(Uuid) }, closed),
+      closedObject({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }),
+      closedObject({ card_id: Nullable(Uuid) }),
     ]),
     bodyExample: { winner: 'remote' },
     answers: { 204: { description: 'Answered' } },
@@ -118,10 +117,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       description,
       permission: manage,
       ...(verb === 'map' ? { permissionNote: usesNote } : {}),
-      params: Type.Object(
-        { mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) },
-        closed,
-      ),
+      params: closedObject({ mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) }),
       answers: { 204: { description: 'Done' } },
       errors: ['wrong_state'],
       handler: ({ ctx, params }) => act(ctx, params.mapping_id, params.remote_id),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { applyRows, decideRows } from '../../domain/exchange/itsm/runs.commands.ts';
 import { runText } from '../../domain/exchange/itsm/runs.queries.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import { ItsmRunSchema, rowActions } from '../schemas/itsm-runs.ts';
@@ -42,15 +42,15 @@ export function registerItsmReviewRoutes(app: App): void {
       description:
         'The given rows, those of an action, or all that wait. A later word takes the place of an earlier one. Nothing is applied yet.',
       permission: manage,
-      body: Type.Object(
-        { rows: Type.Optional(Rows), action: oneOf(rowActions, 'Rows of this action alone') },
-        closed,
-      ),
+      body: closedObject({
+        rows: Type.Optional(Rows),
+        action: oneOf(rowActions, 'Rows of this action alone'),
+      }),
       bodyExample: { action: 'update' },
       answers: {
         200: {
           description: 'How many rows it is about',
-          schema: Type.Object({ rows: Type.Integer({ minimum: 0 }) }, closed),
+          schema: closedObject({ rows: Type.Integer({ minimum: 0 }) }),
         },
       },
       errors: ['wrong_state'],
@@ -65,15 +65,12 @@ export function registerItsmReviewRoutes(app: App): void {
       'The given rows; else those that were approved, and where none were, all that were not rejected. A row is applied only while the state it was made from still holds. A plan that the breaker has stopped needs `overrule_breaker`.',
     permission: manage,
     permissionNote: usesNote,
-    body: Type.Object(
-      {
-        rows: Type.Optional(Rows),
-        overrule_breaker: Type.Optional(
-          Type.Boolean({ description: 'Somebody has looked at the removals, and they are meant' }),
-        ),
-      },
-      closed,
-    ),
+    body: closedObject({
+      rows: Type.Optional(Rows),
+      overrule_breaker: Type.Optional(
+        Type.Boolean({ description: 'Somebody has looked at the removals, and they are meant' }),
+      ),
+    }),
     bodyExample: { rows: [0, 1] },
     answers: queued,
     errors: ['wrong_state'],

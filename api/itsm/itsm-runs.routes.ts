@@ -8,7 +8,7 @@ import {
   runText,
 } from '../../domain/exchange/itsm/runs.queries.ts';
 import type { RunDirection } from '../../domain/exchange/itsm/runs.store.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { downloadPlan } from '../../reports/itsm/itsm-plan.download.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -54,23 +54,20 @@ export function registerItsmRunRoutes(app: App): void {
         'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
       permission: manage,
       permissionNote: usesNote,
-      query: Type.Object(
-        {
-          auto_apply: Type.Optional(
-            Type.Boolean({
-              description:
-                'Apply the plan without review, within the limits of the mapping; absent: as the mapping says',
-            }),
-          ),
-          complete: Type.Optional(
-            Type.Boolean({
-              description:
-                'Read everything, not only what has changed; absent: as old as the last such reading is',
-            }),
-          ),
-        },
-        closed,
-      ),
+      query: closedObject({
+        auto_apply: Type.Optional(
+          Type.Boolean({
+            description:
+              'Apply the plan without review, within the limits of the mapping; absent: as the mapping says',
+          }),
+        ),
+        complete: Type.Optional(
+          Type.Boolean({
+            description:
+              'Read everything, not only what has changed; absent: as old as the last such reading is',
+          }),
+        ),
+      }),
       answers: queued,
       errors: ['wrong_state'],
       handler: async ({ ctx, params, query, reply }) => {
@@ -144,19 +141,16 @@ function registerItsmRunReadRoutes(app: App): void {
     description:
       'JSON: the run and its rows; XLSX: a line per changed field. Texts in cells are never formulas.',
     permission: see,
-    query: Type.Object(
-      {
-        format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
-          default: 'json',
-          description: 'How the file is written',
-        }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
+        default: 'json',
+        description: 'How the file is written',
+      }),
+    }),
     answers: {
       200: {
         description: 'The plan',
-        schema: Type.Object({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }, closed),
+        schema: closedObject({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }),
         otherMedia: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       },
     },

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { listSchedules, patchSchedule, readSchedule } from '../../domain/kernel/jobs/schedules.commands.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import { JobScheduleItemSchema, JobScheduleSchema } from '../schemas/jobs.ts';
 import type { App } from '../types.ts';
 
-const Key = Type.Object({ key: Type.String({ minLength: 1, maxLength: 100 }) }, closed);
+const Key = closedObject({ key: Type.String({ minLength: 1, maxLength: 100 }) });
 
 /** When jobs are started by themselves. */
 export function registerScheduleRoutes(app: App): void {
@@ -36,14 +36,11 @@ export function registerScheduleRoutes(app: App): void {
     description: 'Moments that passed before the change are not made up for.',
     permission: 'admin.settings',
     params: Key,
-    body: Type.Object(
-      {
-        cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-        time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-        enabled: Type.Optional(Type.Boolean()),
-      },
-      closed,
-    ),
+    body: closedObject({
+      cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      enabled: Type.Optional(Type.Boolean()),
+    }),
     bodyExample: { cron: '30 1 * * 1-5', time_zone: 'Europe/Berlin' },
     answers: { 200: { description: 'The schedule', schema: JobScheduleSchema } },
     headers: ['If-Match'],

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { write, writeArguments } from './mcp.batch.tools.ts';
 import {
   answer,
@@ -40,22 +40,19 @@ export const analysisTools: Tool[] = [
     title: 'Start an analysis',
     description:
       'Starts an analysis of the whole inventory as a job: poll it with read_analysis_run or read_job. Only one of each kind runs at a time. With `dry_run` (the default) it only checks whether the analysis could start.',
-    input: Type.Object(
-      {
-        analysis: oneOf(
-          Object.keys(starts) as Startable[],
-          '`duplicates`, `vendors` (suppliers and what they supply), `vendor_hierarchy` (owners of suppliers, and products), `modernizations`, `compliance`',
-        ),
-        options: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
-            description:
-              'The body of the operation: of duplicates `card_types` and `mode` (changes, everything, learn), of modernizations `target_type` and `modernization_type`, of compliance `regulations`',
-          }),
-        ),
-        dry_run: writeArguments.dry_run,
-      },
-      closed,
-    ),
+    input: closedObject({
+      analysis: oneOf(
+        Object.keys(starts) as Startable[],
+        '`duplicates`, `vendors` (suppliers and what they supply), `vendor_hierarchy` (owners of suppliers, and products), `modernizations`, `compliance`',
+      ),
+      options: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description:
+            'The body of the operation: of duplicates `card_types` and `mode` (changes, everything, learn), of modernizations `target_type` and `modernization_type`, of compliance `regulations`',
+        }),
+      ),
+      dry_run: writeArguments.dry_run,
+    }),
     output: answer({
       dry_run: Type.Boolean({ description: 'Whether nothing was started' }),
       run_id: Type.Union([Type.String(), Type.Null()], { description: 'For read_analysis_run' }),
@@ -77,16 +74,13 @@ export const analysisTools: Tool[] = [
     title: 'List the results of an analysis',
     description:
       'The results of the last run of an analysis: suppliers and what they supply, owners of suppliers with products, cards to modernise, or compliance findings. Duplicates are listed by find_duplicates.',
-    input: Type.Object(
-      {
-        analysis: oneOf(Object.keys(results) as (keyof typeof results)[], 'The analysis'),
-        filters: Parameters(
-          'Parameters of the operation: `search`, `sort_by`, `sort_dir`; of vendors `category`; of vendor_hierarchy `vendor_type`, `parent_id`; of modernizations `target_type`, `modernization_type`, `priority`, `effort`, `status`, `card_id`; of compliance `regulation`, `status`, `severity`, `decision`, `category`, `card_id`',
-        ),
-        ...paging,
-      },
-      closed,
-    ),
+    input: closedObject({
+      analysis: oneOf(Object.keys(results) as (keyof typeof results)[], 'The analysis'),
+      filters: Parameters(
+        'Parameters of the operation: `search`, `sort_by`, `sort_dir`; of vendors `category`; of vendor_hierarchy `vendor_type`, `parent_id`; of modernizations `target_type`, `modernization_type`, `priority`, `effort`, `status`, `card_id`; of compliance `regulation`, `status`, `severity`, `decision`, `category`, `card_id`',
+      ),
+      ...paging,
+    }),
     output: listed('Suppliers, candidates or findings'),
     annotations: reading,
     async run({ analysis, filters, page_size, cursor = '' }, api) {

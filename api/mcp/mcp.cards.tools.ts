@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { ApiError } from './mcp.api.ts';
 import { answer, bounded, Id, MOST_ITEMS, oneOf, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
@@ -22,17 +22,14 @@ export const cardTools: Tool[] = [
     name: 'read_card',
     title: 'Read a card',
     description: 'One card with all its fields, and optionally its related data.',
-    input: Type.Object(
-      {
-        id: Id('The id of a card'),
-        include: Type.Array(oneOf(Object.keys(parts) as Part[], 'Related data'), {
-          default: [],
-          maxItems: 7,
-          uniqueItems: true,
-        }),
-      },
-      closed,
-    ),
+    input: closedObject({
+      id: Id('The id of a card'),
+      include: Type.Array(oneOf(Object.keys(parts) as Part[], 'Related data'), {
+        default: [],
+        maxItems: 7,
+        uniqueItems: true,
+      }),
+    }),
     output: answer({
       card: Thing('The card'),
       etag: Type.String({ description: 'The version of the card; for update_card' }),
@@ -64,13 +61,10 @@ export const cardTools: Tool[] = [
     title: 'What depends on a card',
     description:
       'The cards that relations connect to a card, up to three steps away, and what archiving it would affect.',
-    input: Type.Object(
-      {
-        id: Id('The id of a card'),
-        depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Steps' }),
-      },
-      closed,
-    ),
+    input: closedObject({
+      id: Id('The id of a card'),
+      depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Steps' }),
+    }),
     output: answer({
       nodes: Type.Array(Thing('A card')),
       edges: Type.Array(Thing('A relation')),

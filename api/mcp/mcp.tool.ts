@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type Static, type TSchema } from 'typebox';
-import { closed, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import { unfit } from '../../platform/storable.ts';
 import { createBodyCheck } from '../plugins/validation.ts';
@@ -84,16 +84,12 @@ export const paging = {
 
 /** The answer of a tool, with the places where it was truncated. */
 export const answer = <T extends Record<string, TSchema>>(members: T) =>
-  Type.Object(
-    {
-      ...members,
-      cuts: Type.Array(
-        Type.Object({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }, closed),
-        { description: 'Truncated lists and texts' },
-      ),
-    },
-    closed,
-  );
+  closedObject({
+    ...members,
+    cuts: Type.Array(closedObject({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }), {
+      description: 'Truncated lists and texts',
+    }),
+  });
 
 /** The answer of a tool that lists. */
 export const listed = (description: string) =>

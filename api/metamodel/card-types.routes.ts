@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { changeMetamodel } from '../../domain/inventory/metamodel/changes/changes.run.ts';
 import { fieldUsage, optionUsage, sectionUsage } from '../../domain/inventory/metamodel/usage.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { routesOf } from '../operation.ts';
 import { CardTypeSchema } from '../schemas/metamodel.ts';
@@ -54,7 +54,7 @@ export function registerCardTypeRoutes(app: App): void {
     ...administering,
     ...localised,
     params: KeyParams,
-    query: Type.Object({ dry_run: dryRun, force }, closed),
+    query: closedObject({ dry_run: dryRun, force }),
     body: CardTypePatchBody,
     bodyExample: { label: 'Software', translations: { label: { de: 'Software' } } },
     answers: {
@@ -92,13 +92,10 @@ export function registerCardTypeRoutes(app: App): void {
     answers: {
       200: {
         description: 'The result of it',
-        schema: Type.Object(
-          {
-            status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
-            key: Type.String(),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
+          key: Type.String(),
+        }),
       },
       ...asJob,
     },
@@ -126,11 +123,11 @@ function registerUsageRoutes(app: App): void {
     summary: 'Count the cards that use a field',
     ...administering,
     params: KeyParams,
-    query: Type.Object({ field_key: FieldKey }, closed),
+    query: closedObject({ field_key: FieldKey }),
     answers: {
       200: {
         description: 'The counts',
-        schema: Type.Object({ field_key: Type.String(), ...usage }, closed),
+        schema: closedObject({ field_key: Type.String(), ...usage }),
       },
     },
     handler: ({ ctx, params, query }) => fieldUsage(ctx, params.key, query.field_key),
@@ -142,22 +139,16 @@ function registerUsageRoutes(app: App): void {
     description: 'Each field by itself, and the cards that use any of them.',
     ...administering,
     params: KeyParams,
-    query: Type.Object(
-      {
-        field_keys: Type.String({ minLength: 1, maxLength: 10_000, description: 'Fields, comma-separated' }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      field_keys: Type.String({ minLength: 1, maxLength: 10_000, description: 'Fields, comma-separated' }),
+    }),
     answers: {
       200: {
         description: 'The counts',
-        schema: Type.Object(
-          {
-            ...usage,
-            fields: Type.Array(Type.Object({ field_key: Type.String(), ...usage }, closed)),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          ...usage,
+          fields: Type.Array(closedObject({ field_key: Type.String(), ...usage })),
+        }),
       },
     },
     handler: ({ ctx, params, query }) => sectionUsage(ctx, params.key, query.field_keys),
@@ -168,11 +159,11 @@ function registerUsageRoutes(app: App): void {
     summary: 'Count the cards that hold one option',
     ...administering,
     params: KeyParams,
-    query: Type.Object({ field_key: FieldKey, option_key: OptionKey }, closed),
+    query: closedObject({ field_key: FieldKey, option_key: OptionKey }),
     answers: {
       200: {
         description: 'The counts',
-        schema: Type.Object({ field_key: Type.String(), option_key: Type.String(), ...usage }, closed),
+        schema: closedObject({ field_key: Type.String(), option_key: Type.String(), ...usage }),
       },
     },
     handler: ({ ctx, params, query }) => optionUsage(ctx, params.key, query.field_key, query.option_key),

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
-export const KeyParams = Type.Object({ key: Key }, closed);
+export const KeyParams = closedObject({ key: Key });
 
 export const dryRun = Type.Boolean({
   default: false,

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import {
   definitionSorts,
   listCardTypes,
@@ -11,7 +10,7 @@ import {
   roleFilters,
   typeFilters,
 } from '../../domain/inventory/metamodel/metamodel.list.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -79,7 +78,7 @@ export function registerMetamodelRoutes(app: App): void {
     summary: 'List the stakeholder roles of one card type',
     permission: 'login',
     ...localised,
-    params: Type.Object({ type_key: Key }, closed),
+    params: closedObject({ type_key: Key }),
     query: listQuery(sorts, 'sort_order', roleFilters),
     answers: { 200: localisedAnswer('Stakeholder roles', listAnswer(StakeholderRoleSchema)) },
     handler: async ({ ctx, params, query, request, reply }) => {
@@ -93,7 +92,7 @@ export function registerMetamodelRoutes(app: App): void {
     summary: 'Read one stakeholder role',
     permission: 'login',
     ...localised,
-    params: Type.Object({ type_key: Key, role_key: Key }, closed),
+    params: closedObject({ type_key: Key, role_key: Key }),
     answers: { 200: localisedAnswer('The stakeholder role', StakeholderRoleSchema) },
     handler: async ({ ctx, params, request, reply }) => {
       const { type_key, role_key } = params;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { changeMetamodel } from '../../domain/inventory/metamodel/changes/changes.run.ts';
 import { instanceCount } from '../../domain/inventory/metamodel/usage.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { routesOf } from '../operation.ts';
 import { RelationTypeSchema } from '../schemas/metamodel.ts';
@@ -51,7 +51,7 @@ export function registerRelationTypeRoutes(app: App): void {
     ...administering,
     ...localised,
     params: KeyParams,
-    query: Type.Object({ dry_run: dryRun, force }, closed),
+    query: closedObject({ dry_run: dryRun, force }),
     body: RelationTypePatchBody,
     bodyExample: { source_mandatory: true },
     answers: {
@@ -93,21 +93,17 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     description: 'Its relations go with it, which `force` has to ask for.',
     ...administering,
     params: KeyParams,
-    query: Type.Object(
-      { force: Type.Boolean({ default: false, description: 'Delete its relations as well' }) },
-      closed,
-    ),
+    query: closedObject({
+      force: Type.Boolean({ default: false, description: 'Delete its relations as well' }),
+    }),
     answers: {
       200: {
         description: 'The result of it',
-        schema: Type.Object(
-          {
-            status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
-            key: Type.String(),
-            removed_instances: Type.Integer({ minimum: 0 }),
-          },
-          closed,
-        ),
+        schema: closedObject({
+          status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
+          key: Type.String(),
+          removed_instances: Type.Integer({ minimum: 0 }),
+        }),
       },
       ...asJob,
     },
@@ -146,7 +142,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     answers: {
       200: {
         description: 'The count',
-        schema: Type.Object({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }, closed),
+        schema: closedObject({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }),
       },
     },
     handler: ({ ctx, params }) => instanceCount(ctx, params.key),

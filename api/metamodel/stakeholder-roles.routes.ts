@@ -1,6 +1,5 @@
-import Type from 'typebox';
 import { changeMetamodel } from '../../domain/inventory/metamodel/changes/changes.run.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../language.ts';
 import { routesOf } from '../operation.ts';
 import { StakeholderRoleSchema } from '../schemas/metamodel.ts';
@@ -11,7 +10,7 @@ import { Key } from './metamodel.parameters.ts';
 
 const role = StakeholderRoleSchema;
 const base = '/api/v1/metamodel/types/:type_key/stakeholder-roles';
-const RoleParams = Type.Object({ type_key: Key, role_key: Key }, closed);
+const RoleParams = closedObject({ type_key: Key, role_key: Key });
 
 /** Changing the stakeholder roles of card types. */
 export function registerStakeholderRoleRoutes(app: App): void {
@@ -22,7 +21,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
     summary: 'Add a stakeholder role to a card type',
     description: 'Cards of the type on which nobody holds it lose data quality.',
     ...administering,
-    params: Type.Object({ type_key: Key }, closed),
+    params: closedObject({ type_key: Key }),
     body: RoleCreateBody,
     bodyExample: { key: 'data_steward', label: 'Data steward', permissions: { 'card.view': true } },
     answers: { 201: { description: 'The role', schema: role, headers: ['Location', 'ETag'] }, ...asJob },

@@ -12,7 +12,7 @@ import {
   patchPreferences,
   readPreferences,
 } from '../../domain/collaboration/notifications/notifications.preferences.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -44,7 +44,7 @@ export function registerNotificationRoutes(app: App): void {
     answers: {
       200: {
         description: 'The number',
-        schema: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed),
+        schema: closedObject({ count: Type.Integer({ minimum: 0 }) }),
         example: { count: 3 },
       },
     },
@@ -57,10 +57,10 @@ export function registerNotificationRoutes(app: App): void {
     answers: {
       200: {
         description: 'The numbers',
-        schema: Type.Object(
-          { open_todos: Type.Integer({ minimum: 0 }), pending_surveys: Type.Integer({ minimum: 0 }) },
-          closed,
-        ),
+        schema: closedObject({
+          open_todos: Type.Integer({ minimum: 0 }),
+          pending_surveys: Type.Integer({ minimum: 0 }),
+        }),
         example: { open_todos: 2, pending_surveys: 1 },
       },
     },
@@ -86,7 +86,7 @@ export function registerNotificationRoutes(app: App): void {
     answers: {
       200: {
         description: 'How many were unread',
-        schema: Type.Object({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }, closed),
+        schema: closedObject({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
         example: { ok: true, updated: 3 },
       },
     },

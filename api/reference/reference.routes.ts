@@ -7,7 +7,7 @@ import {
   unloadCatalogue,
 } from '../../domain/inventory/reference/reference.catalogues.ts';
 import type { CatalogueKind } from '../../domain/inventory/reference/reference.rules.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { component } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/reference.ts';
 import type { App } from '../types.ts';
@@ -61,10 +61,10 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
   const routes = routesOf(app, { tag: 'Reference catalogues' });
 
   const url = `/api/v1/${path}`;
-  const catalogue = Type.Object(
-    { version: schemas.CatalogueVersionSchema, [member]: Type.Array(schemas.CatalogueNodeSchema) },
-    { $id: `${name}Catalogue`, ...closed },
-  );
+  const catalogue = component(`${name}Catalogue`, {
+    version: schemas.CatalogueVersionSchema,
+    [member]: Type.Array(schemas.CatalogueNodeSchema),
+  });
 
   routes.get(url, {
     id: `read${name}Catalogue`,

@@ -5,7 +5,7 @@ import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
 import { POSITION_PATTERN } from '../../domain/kernel/events/events.types.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { activeCards, reportCards } from '../../reports/kernel/report.cards.ts';
 import { positionOf } from '../../reports/kernel/report.compute.ts';
@@ -96,7 +96,7 @@ export function reportOperation(
     ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
-    query: Type.Object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }, closed),
+    query: closedObject({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }),
     headers: ['Accept', 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',

@@ -19,7 +19,7 @@ import {
   riskSorts,
 } from '../../domain/governance/risks/risks.list.ts';
 import type { CardRole } from '../../domain/governance/risks/risks.model.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/risks.ts';
@@ -68,13 +68,10 @@ export function registerRiskRoutes(app: App): void {
     summary: 'Read figures over risks',
     description:
       'Over the risks that match the filter. `by_level` counts the residual level where it is known, else the initial one.',
-    query: Type.Object(
-      {
-        ...riskFilters,
-        search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
-      },
-      closed,
-    ),
+    query: closedObject({
+      ...riskFilters,
+      search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
+    }),
     answers: { 200: { description: 'The figures', schema: schemas.RiskMetricsSchema } },
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });

@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../domain/access/roles.commands.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../domain/access/roles.queries.ts';
-import { Color, closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { Color, closedObject, Nullable } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import { ArchivedRoleSchema, RoleSchema } from '../schemas/access.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const KeyParams = Type.Object({ key: Type.String({ minLength: 1, maxLength: 64 }) }, closed);
+const KeyParams = closedObject({ key: Type.String({ minLength: 1, maxLength: 64 }) });
 const Label = Type.String({ minLength: 1, maxLength: 200 });
 const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
 const Permissions = { description: 'Keys of the catalogue; what is not named is not granted' };
@@ -33,17 +33,14 @@ export function registerRoleRoutes(app: App): void {
     summary: 'Create a role',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role; those of the former default role to replace it',
-    body: Type.Object(
-      {
-        key: Type.String({ pattern: '^[a-z][a-z0-9_]{2,49}$', description: 'Never changes' }),
-        label: Label,
-        description: Description,
-        color: Type.String({ ...Color, default: '#757575' }),
-        permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
-        is_default: Type.Boolean({ default: false, description: 'Whether new users get it' }),
-      },
-      closed,
-    ),
+    body: closedObject({
+      key: Type.String({ pattern: '^[a-z][a-z0-9_]{2,49}$', description: 'Never changes' }),
+      label: Label,
+      description: Description,
+      color: Type.String({ ...Color, default: '#757575' }),
+      permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
+      is_default: Type.Boolean({ default: false, description: 'Whether new users get it' }),
+    }),
     bodyExample: {
       key: 'auditor',
       label: 'Auditor',
@@ -67,10 +64,7 @@ export function registerRoleRoutes(app: App): void {
         description: 'Groups of permission keys with what each allows',
         schema: Type.Record(
           Type.String(),
-          Type.Object(
-            { label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) },
-            closed,
-          ),
+          closedObject({ label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) }),
         ),
       },
     },
@@ -102,17 +96,14 @@ function registerRoleChangeRoutes(app: App): void {
     permissionNote:
       'the permissions of the role before and after the change; those of the former default role to replace it',
     params: KeyParams,
-    body: Type.Object(
-      {
-        label: Type.Optional(Label),
-        description: Description,
-        color: Type.Optional(Color),
-        permissions: Type.Optional(Type.Record(Type.String(), Type.Boolean(), Permissions)),
-        is_default: Type.Optional(Type.Boolean()),
-        sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-      },
-      closed,
-    ),
+    body: closedObject({
+      label: Type.Optional(Label),
+      description: Description,
+      color: Type.Optional(Color),
+      permissions: Type.Optional(Type.Record(Type.String(), Type.Boolean(), Permissions)),
+      is_default: Type.Optional(Type.Boolean()),
+      sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+    }),
     bodyExample: { label: 'External auditor', permissions: { 'inventory.view': true } },
     answers: role,
     errors: ['conflict', 'precondition_failed', 'wrong_state'],

@@ -1,6 +1,13 @@
 import Type from 'typebox';
 import { Role } from '../../domain/access/roles.model.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
 
@@ -16,25 +23,22 @@ const token = {
   ),
 };
 
-export const TokenAnswer = Type.Object(token, { $id: 'Token', ...closed });
+export const TokenAnswer = component('Token', token);
 
-export const MeSchema = Type.Object(
-  {
-    id: Uuid,
-    email: Type.String(),
-    display_name: Type.String(),
-    role: Type.String(),
-    role_label: Nullable(Type.String()),
-    role_color: Nullable(Type.String()),
-    is_active: Type.Boolean(),
-    locale: Type.String(),
-    permissions: Type.Record(Type.String(), Type.Boolean()),
-    ui_preferences: OpenObject,
-    impersonated_role: Nullable(Type.String()),
-    impersonated_role_label: Nullable(Type.String()),
-  },
-  { $id: 'Me', ...closed },
-);
+export const MeSchema = component('Me', {
+  id: Uuid,
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  role_label: Nullable(Type.String()),
+  role_color: Nullable(Type.String()),
+  is_active: Type.Boolean(),
+  locale: Type.String(),
+  permissions: Type.Record(Type.String(), Type.Boolean()),
+  ui_preferences: OpenObject,
+  impersonated_role: Nullable(Type.String()),
+  impersonated_role_label: Nullable(Type.String()),
+});
 
 export const AuthProvider = Type.Union([Type.Literal('local'), Type.Literal('sso')]);
 
@@ -56,35 +60,28 @@ const user = {
   last_login: Nullable({ ...Timestamp, description: reserved }),
 };
 
-export const UserSchema = Type.Partial(Type.Object(user), { $id: 'User', ...closed });
+export const UserSchema = itemComponent('User', user);
 
-export const ChangedUserSchema = Type.Object(
+export const ChangedUserSchema = component('ChangedUser', {
+  ...user,
+  access_token: Type.Optional(
+    Type.String({
+      description: 'After a change of the own password, address or provider: goes on with this login',
+    }),
+  ),
+  token_type: Type.Optional(token.token_type),
+  expires_in: Type.Optional(token.expires_in),
+  two_factor_setup_required: token.two_factor_setup_required,
+});
+
+export const CreatedUserSchema = component('CreatedUser', {
+  ...user,
+  setup_token: Type.Optional(Type.String({ description: 'With which the password is set; shown this once' })),
+});
+
+export const ServiceAccountSchema = itemComponent(
+  'ServiceAccount',
   {
-    ...user,
-    access_token: Type.Optional(
-      Type.String({
-        description: 'After a change of the own password, address or provider: goes on with this login',
-      }),
-    ),
-    token_type: Type.Optional(token.token_type),
-    expires_in: Type.Optional(token.expires_in),
-    two_factor_setup_required: token.two_factor_setup_required,
-  },
-  { $id: 'ChangedUser', ...closed },
-);
-
-export const CreatedUserSchema = Type.Object(
-  {
-    ...user,
-    setup_token: Type.Optional(
-      Type.String({ description: 'With which the password is set; shown this once' }),
-    ),
-  },
-  { $id: 'CreatedUser', ...closed },
-);
-
-export const ServiceAccountSchema = Type.Partial(
-  Type.Object({
     id: Uuid,
     display_name: Type.String(),
     role: Type.String(),
@@ -94,21 +91,18 @@ export const ServiceAccountSchema = Type.Partial(
     token_count: Type.Integer(),
     last_used_at: Nullable(Timestamp),
     created_at: Timestamp,
-  }),
-  { $id: 'ServiceAccount', ...closed, description: 'An account for a program: it has tokens, no password' },
+  },
+  { description: 'An account for a program: it has tokens, no password' },
 );
 
-export const InvitationSchema = Type.Partial(
-  Type.Object({
-    id: Type.String({ format: 'uuid', description: 'The id of the user who was invited' }),
-    email: Type.String(),
-    display_name: Type.String(),
-    role: Type.String(),
-    created_at: Timestamp,
-    expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last token sent ends' })),
-  }),
-  { $id: 'Invitation', ...closed },
-);
+export const InvitationSchema = itemComponent('Invitation', {
+  id: Type.String({ format: 'uuid', description: 'The id of the user who was invited' }),
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  created_at: Timestamp,
+  expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last token sent ends' })),
+});
 
 const apiToken = {
   id: Uuid,
@@ -123,56 +117,50 @@ const apiToken = {
   created_at: Timestamp,
 };
 
-export const ApiTokenSchema = Type.Partial(Type.Object(apiToken), { $id: 'ApiToken', ...closed });
+export const ApiTokenSchema = itemComponent('ApiToken', apiToken);
 
-export const NewApiTokenSchema = Type.Object(
-  { ...apiToken, token: Type.String({ examples: ['est_k3QfW7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEwpGmB'] }) },
-  { $id: 'NewApiToken', ...closed },
-);
+export const NewApiTokenSchema = component('NewApiToken', {
+  ...apiToken,
+  token: Type.String({ examples: ['est_k3QfW7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEwpGmB'] }),
+});
 
 const role = { ...Role.columns, user_count: Type.Integer() };
 
-export const RoleSchema = Type.Partial(Type.Object(role), { $id: 'Role', ...closed });
+export const RoleSchema = itemComponent('Role', role);
 
-export const ArchivedRoleSchema = Type.Object(
-  {
-    ...role,
-    users_affected: Type.Integer({ description: 'Active users who have it, and are shut out now' }),
-  },
-  { $id: 'ArchivedRole', ...closed },
-);
+export const ArchivedRoleSchema = component('ArchivedRole', {
+  ...role,
+  users_affected: Type.Integer({ description: 'Active users who have it, and are shut out now' }),
+});
 
 const rows = Type.Array(OpenObject);
 
-export const PersonalDataSchema = Type.Object(
-  {
-    account: OpenObject,
-    writes: Type.Record(Type.String(), Type.Integer(), { description: 'Events of the person by type' }),
-    card_roles: rows,
-    tokens: rows,
-    provisioning: rows,
-    groups: rows,
-    comments: rows,
-    todos: rows,
-    notifications: rows,
-    identities: rows,
-    survey_answers: rows,
-    compliance_reviews: rows,
-    web_portals: rows,
-    diagrams: rows,
-    status_reports: rows,
-    project_risks: rows,
-    wbs_items: rows,
-    tasks: rows,
-    task_comments: rows,
-    risks: rows,
-    risk_mitigations: rows,
-    migrations: rows,
-    process_assessments: rows,
-    process_flows: rows,
-    decisions: rows,
-    statements: rows,
-    sign_ins: rows,
-  },
-  { $id: 'PersonalData', ...closed },
-);
+export const PersonalDataSchema = component('PersonalData', {
+  account: OpenObject,
+  writes: Type.Record(Type.String(), Type.Integer(), { description: 'Events of the person by type' }),
+  card_roles: rows,
+  tokens: rows,
+  provisioning: rows,
+  groups: rows,
+  comments: rows,
+  todos: rows,
+  notifications: rows,
+  identities: rows,
+  survey_answers: rows,
+  compliance_reviews: rows,
+  web_portals: rows,
+  diagrams: rows,
+  status_reports: rows,
+  project_risks: rows,
+  wbs_items: rows,
+  tasks: rows,
+  task_comments: rows,
+  risks: rows,
+  risk_mitigations: rows,
+  migrations: rows,
+  process_assessments: rows,
+  process_flows: rows,
+  decisions: rows,
+  statements: rows,
+  sign_ins: rows,
+});

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AdrEntries } from '../../domain/governance/adr/adr.content.ts';
 import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/governance/adr/adr.model.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { bodiesOf } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
@@ -36,16 +36,18 @@ const listed = {
   status: Status,
   decision: Decision,
   ...signedMembers,
-  linked_cards: Type.Array(Type.Object({ id: Uuid, name: Type.String(), type: Type.String() }, closed), {
+  linked_cards: Type.Array(closedObject({ id: Uuid, name: Type.String(), type: Type.String() }), {
     description: 'Those that the caller sees',
   }),
 };
-export const AdrSchema = Type.Object(
-  { ...listed, ...texts, rejection: RejectionMember, integrity: IntegrityMember },
-  { $id: 'Adr', ...closed },
-);
+export const AdrSchema = component('Adr', {
+  ...listed,
+  ...texts,
+  rejection: RejectionMember,
+  integrity: IntegrityMember,
+});
 /** A decision in a list, cut to the members that were asked for. */
-export const AdrItemSchema = Type.Partial(Type.Object(listed), { $id: 'AdrItem', ...closed });
+export const AdrItemSchema = itemComponent('AdrItem', listed);
 
 const { related_decisions, decision_makers, consulted, informed, ...plain } = texts;
 const bodies = bodiesOf(
@@ -60,18 +62,15 @@ const bodies = bodiesOf(
   },
 );
 export const AdrCreateBody = bodies.create;
-export const AdrPatchBody = Type.Object(
-  {
-    ...bodies.patch.properties,
-    status: Type.Optional(
-      Nullable(
-        Type.String({ description: 'Refused with `use_operation` where it is another than the present one' }),
-      ),
+export const AdrPatchBody = closedObject({
+  ...bodies.patch.properties,
+  status: Type.Optional(
+    Nullable(
+      Type.String({ description: 'Refused with `use_operation` where it is another than the present one' }),
     ),
-  },
-  closed,
-);
-export const AdrCardBody = Type.Object({ card_id: Uuid }, closed);
+  ),
+});
+export const AdrCardBody = closedObject({ card_id: Uuid });
 export const adrExample = {
   title: 'Take orders in one place',
   context: 'Orders come in by four systems.',

@@ -1,20 +1,17 @@
 import Type from 'typebox';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { insightMembers } from '../../reports/analysis/portfolio-insights/insights.words.ts';
 import { QueryAnswerSchema, queryExample, ReportQueryBody } from './reports.query.ts';
 
-export const AiStatusSchema = Type.Object(
-  {
-    enabled: Type.Boolean(),
-    configured: Type.Boolean({ description: 'Whether a model can be asked as soon as it is enabled' }),
-    provider_type: Type.String(),
-    enabled_types: Type.Array(Type.String()),
-    running_models: Type.Array(Type.String(), { description: 'The models that Ollama has loaded' }),
-    model: Nullable(Type.String()),
-    portfolio_insights_enabled: Type.Boolean(),
-  },
-  { $id: 'AiStatus', ...closed },
-);
+export const AiStatusSchema = component('AiStatus', {
+  enabled: Type.Boolean(),
+  configured: Type.Boolean({ description: 'Whether a model can be asked as soon as it is enabled' }),
+  provider_type: Type.String(),
+  enabled_types: Type.Array(Type.String()),
+  running_models: Type.Array(Type.String(), { description: 'The models that Ollama has loaded' }),
+  model: Nullable(Type.String()),
+  portfolio_insights_enabled: Type.Boolean(),
+});
 
 export const suggestionsExample = {
   suggestions: {
@@ -26,18 +23,15 @@ export const suggestionsExample = {
   search_provider: null,
 };
 
-export const AiPreviewSchema = Type.Object(
-  {
-    provider_type: Type.String(),
-    address: Type.String({ description: 'Where it would be sent' }),
-    card: Type.Object(
-      { id: Uuid, type: Type.String() },
-      { additionalProperties: true, description: 'The card as it would be sent' },
-    ),
-    withheld: Type.Array(Type.String(), { description: 'Filled fields that would not be sent' }),
-  },
-  { $id: 'AiPreview', ...closed },
-);
+export const AiPreviewSchema = component('AiPreview', {
+  provider_type: Type.String(),
+  address: Type.String({ description: 'Where it would be sent' }),
+  card: Type.Object(
+    { id: Uuid, type: Type.String() },
+    { additionalProperties: true, description: 'The card as it would be sent' },
+  ),
+  withheld: Type.Array(Type.String(), { description: 'Filled fields that would not be sent' }),
+});
 
 export const previewExample = {
   provider_type: 'anthropic',
@@ -51,61 +45,51 @@ export const previewExample = {
   withheld: ['description', 'attributes.costTotalAnnual'],
 };
 
-export const AiUsageSchema = Type.Object(
-  {
-    id: Uuid,
-    day: DateOnly,
-    run_id: Nullable(Uuid),
-    purpose: Type.String(),
-    provider_type: Type.String(),
-    model: Type.String(),
-    calls: Type.Integer({ description: 'Requests sent, repeated ones too' }),
-    tokens_in: Type.Integer(),
-    tokens_out: Type.Integer(),
-    tokens_reserved: Type.Integer({
-      description:
-        'Set aside for requests under way, and for those whose end nobody learnt; they count as spent',
-    }),
-  },
-  { $id: 'AiUsage', ...closed },
-);
+export const AiUsageSchema = component('AiUsage', {
+  id: Uuid,
+  day: DateOnly,
+  run_id: Nullable(Uuid),
+  purpose: Type.String(),
+  provider_type: Type.String(),
+  model: Type.String(),
+  calls: Type.Integer({ description: 'Requests sent, repeated ones too' }),
+  tokens_in: Type.Integer(),
+  tokens_out: Type.Integer(),
+  tokens_reserved: Type.Integer({
+    description:
+      'Set aside for requests under way, and for those whose end nobody learnt; they count as spent',
+  }),
+});
 
-export const QuestionBody = Type.Object(
-  {
-    question: Type.String({
-      minLength: 1,
-      maxLength: 1_000,
-      pattern: '\\S',
-      description: 'In English or German',
-    }),
-    run: Type.Boolean({ default: true, description: 'Without it the query is only shown' }),
-    use_model: Type.Boolean({
-      default: true,
-      description:
-        'Whether a language model, where one is set up, may be asked what the rules do not understand',
-    }),
-  },
-  closed,
-);
+export const QuestionBody = closedObject({
+  question: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    pattern: '\\S',
+    description: 'In English or German',
+  }),
+  run: Type.Boolean({ default: true, description: 'Without it the query is only shown' }),
+  use_model: Type.Boolean({
+    default: true,
+    description:
+      'Whether a language model, where one is set up, may be asked what the rules do not understand',
+  }),
+});
 
-export const QuestionAnswerSchema = Type.Object(
-  {
-    query: Type.Object(ReportQueryBody.properties, {
-      ...closed,
-      description: 'What was run: a body of POST /reports/query',
-    }),
-    read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
-    reading: Type.Array(Type.String(), { description: 'What each part of the question was taken for' }),
-    model: Nullable(
-      Type.Object(
-        { provider: Type.String(), model: Type.String(), prompt: Type.String() },
-        { ...closed, description: 'What read it, where the rules did not' },
-      ),
+export const QuestionAnswerSchema = component('QuestionAnswer', {
+  query: closedObject(ReportQueryBody.properties, {
+    description: 'What was run: a body of POST /reports/query',
+  }),
+  read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
+  reading: Type.Array(Type.String(), { description: 'What each part of the question was taken for' }),
+  model: Nullable(
+    closedObject(
+      { provider: Type.String(), model: Type.String(), prompt: Type.String() },
+      { description: 'What read it, where the rules did not' },
     ),
-    answer: Nullable(QueryAnswerSchema),
-  },
-  { $id: 'QuestionAnswer', ...closed },
-);
+  ),
+  answer: Nullable(QueryAnswerSchema),
+});
 
 /** A question about the example of queries. */
 export const questionAnswerExample = {
@@ -120,46 +104,33 @@ const Grouping = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
 const PassedOver = 'Taken and passed over: figures are those of the inventory';
 
-export const InsightsBody = Type.Object(
-  {
-    total_apps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: PassedOver })),
-    group_by: Grouping(
-      'An attribute of applications with few values, `subtype`, `approval_status`, or the type of related cards',
-    ),
-    color_by: Grouping('The same; only the distribution of its values is reported'),
-    groups: Type.Optional(Type.Array(OpenObject, { maxItems: 1_000, description: PassedOver })),
-    attribute_summary: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: PassedOver }),
-    ),
-    lifecycle_summary: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: PassedOver }),
-    ),
-    active_filters: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 2_000 }), {
-        maxItems: 20,
-        description: 'In the filter language; applications that fit all of them are looked at',
-        examples: [['subtype = businessApplication']],
-      }),
-    ),
-  },
-  closed,
-);
+export const InsightsBody = closedObject({
+  total_apps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: PassedOver })),
+  group_by: Grouping(
+    'An attribute of applications with few values, `subtype`, `approval_status`, or the type of related cards',
+  ),
+  color_by: Grouping('The same; only the distribution of its values is reported'),
+  groups: Type.Optional(Type.Array(OpenObject, { maxItems: 1_000, description: PassedOver })),
+  attribute_summary: Type.Optional(Type.Object({}, { additionalProperties: true, description: PassedOver })),
+  lifecycle_summary: Type.Optional(Type.Object({}, { additionalProperties: true, description: PassedOver })),
+  active_filters: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 2_000 }), {
+      maxItems: 20,
+      description: 'In the filter language; applications that fit all of them are looked at',
+      examples: [['subtype = businessApplication']],
+    }),
+  ),
+});
 
-const Insight = Type.Object(
-  {
-    ...insightMembers,
-    reworded: Type.Boolean({ description: 'Whether a language model chose the words' }),
-  },
-  closed,
-);
+const Insight = closedObject({
+  ...insightMembers,
+  reworded: Type.Boolean({ description: 'Whether a language model chose the words' }),
+});
 
-export const PortfolioInsightsSchema = Type.Object(
-  {
-    insights: Type.Array(Insight, { description: 'The most severe first' }),
-    model: Nullable(Type.String({ description: 'The language model that chose words; null: none did' })),
-    model_failure: Nullable(
-      Type.String({ description: 'Why a model that is set up gave no words', examples: ['timeout'] }),
-    ),
-  },
-  { $id: 'PortfolioInsights', ...closed },
-);
+export const PortfolioInsightsSchema = component('PortfolioInsights', {
+  insights: Type.Array(Insight, { description: 'The most severe first' }),
+  model: Nullable(Type.String({ description: 'The language model that chose words; null: none did' })),
+  model_failure: Nullable(
+    Type.String({ description: 'Why a model that is set up gave no words', examples: ['timeout'] }),
+  ),
+});

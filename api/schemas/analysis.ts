@@ -6,60 +6,52 @@ import {
 } from '../../domain/analysis/modernizations/modernizations.model.ts';
 import { modernizationTypes } from '../../domain/analysis/modernizations/modernizations.types.ts';
 import { AnalysisRun } from '../../domain/analysis/runs/runs.model.ts';
-import { Choice, closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
-export const AnalysisStatusOut = Type.Object(
-  {
-    ai_configured: Type.Boolean({ description: 'Whether a provider of language models is set up' }),
-    ready: Type.Boolean({ description: 'Whether analyses can be run: they need no language model' }),
-    enabled: Type.Boolean({ description: 'Whether the module is switched on' }),
-  },
-  { $id: 'AnalysisStatus', ...closed },
-);
+export const AnalysisStatusOut = component('AnalysisStatus', {
+  ai_configured: Type.Boolean({ description: 'Whether a provider of language models is set up' }),
+  ready: Type.Boolean({ description: 'Whether analyses can be run: they need no language model' }),
+  enabled: Type.Boolean({ description: 'Whether the module is switched on' }),
+});
 
-export const AnalysisRunSchema = Type.Partial(
-  Type.Object({
-    ...AnalysisRun.columns,
-    progress: Type.Number({ minimum: 0, maximum: 1 }),
-    message: Nullable(Type.String({ description: 'The current step' })),
-  }),
-  { $id: 'AnalysisRun', ...closed },
-);
+export const AnalysisRunSchema = itemComponent('AnalysisRun', {
+  ...AnalysisRun.columns,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  message: Nullable(Type.String({ description: 'The current step' })),
+});
 
 /** The answer of every operation that starts a run. */
-export const StartedRunSchema = Type.Object(
-  {
-    run_id: Uuid,
-    job_id: Uuid,
-    status: Type.Literal('running'),
-    links: Type.Object({ self: Type.String(), job: Type.String() }, closed),
-  },
-  { $id: 'StartedRun', ...closed },
-);
+export const StartedRunSchema = component('StartedRun', {
+  run_id: Uuid,
+  job_id: Uuid,
+  status: Type.Literal('running'),
+  links: closedObject({ self: Type.String(), job: Type.String() }),
+});
 
 const { run_id: _run, is_current: _current, score_without_costs: _score, ...columns } = Modernization.columns;
 const { decided_by, decided_at } = ModernizationDecision.columns;
 
-export const ModernizationSchema = Type.Partial(
-  Type.Object({
-    ...columns,
-    cluster_id: Nullable(Uuid),
-    card_name: Type.String(),
-    priority: Priority,
-    decided_by,
-    decided_at: Nullable(decided_at),
-  }),
-  { $id: 'Modernization', ...closed },
-);
+export const ModernizationSchema = itemComponent('Modernization', {
+  ...columns,
+  cluster_id: Nullable(Uuid),
+  card_name: Type.String(),
+  priority: Priority,
+  decided_by,
+  decided_at: Nullable(decided_at),
+});
 
-export const ModernizationsBody = Type.Object(
-  {
-    target_type: Type.Optional(columns.target_type),
-    modernization_type: Type.Optional(
-      Choice(['general', ...modernizationTypes], '`general`: all types; otherwise only this one'),
-    ),
-  },
-  closed,
-);
+export const ModernizationsBody = closedObject({
+  target_type: Type.Optional(columns.target_type),
+  modernization_type: Type.Optional(
+    Choice(['general', ...modernizationTypes], '`general`: all types; otherwise only this one'),
+  ),
+});
 
-export const ModernizationStatusBody = Type.Object({ status: columns.status }, closed);
+export const ModernizationStatusBody = closedObject({ status: columns.status });

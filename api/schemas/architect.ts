@@ -8,12 +8,12 @@ import {
   optionIds,
   QuestionSchema,
 } from '../../domain/analysis/architect/architect.types.ts';
-import { Choice, closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, closed, closedObject, component, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { GraphAnswer } from '../../reports/analysis/dependencies/dependencies.report.ts';
 
 const Text = Type.String();
 
-export const ArchitectBody = Type.Object(sessionMembers, closed);
+export const ArchitectBody = closedObject(sessionMembers);
 export const architectExample = {
   requirement: 'One way to take orders in all regions',
   objectiveIds: ['0198c0de-1111-7000-8000-000000000001'],
@@ -21,53 +21,41 @@ export const architectExample = {
 };
 
 export const ObjectiveItemSchema = Type.Partial(
-  Type.Object({ id: Uuid, name: Text, description: Nullable(Text), subtype: Nullable(Text) }, closed),
+  closedObject({ id: Uuid, name: Text, description: Nullable(Text), subtype: Nullable(Text) }),
   { $id: 'ArchitectObjectiveItem', ...closed },
 );
 export const CapabilityItemSchema = Type.Partial(
-  Type.Object({ id: Uuid, name: Text, description: Nullable(Text) }, closed),
+  closedObject({ id: Uuid, name: Text, description: Nullable(Text) }),
   { $id: 'ArchitectCapabilityItem', ...closed },
 );
 
-const answer = (name: string, item: TSchema) => Type.Object({ [name]: Type.Array(item) }, closed);
+const answer = (name: string, item: TSchema) => closedObject({ [name]: Type.Array(item) });
 export const QuestionsAnswer = answer('questions', QuestionSchema);
 export const OptionsAnswer = answer('options', OptionSchema);
 export const GapsAnswer = answer('gaps', GapSchema);
 export const DependenciesAnswer = answer('dependencies', DependencySchema);
 
-export const ArchitectureAnswer = Type.Object(
-  {
-    architecture: Type.Object(
+export const ArchitectureAnswer = closedObject({
+  architecture: closedObject({
+    option: Choice(optionIds),
+    capabilities: Type.Array(closedObject({ id: Text, name: Text, is_new: Type.Boolean() })),
+    ...architectureMembers,
+  }),
+  wording: Type.Optional(
+    closedObject(
       {
-        option: Choice(optionIds),
-        capabilities: Type.Array(Type.Object({ id: Text, name: Text, is_new: Type.Boolean() }, closed)),
-        ...architectureMembers,
+        title: Text,
+        summary: Text,
+        steps: Type.Array(Text),
+        model: Text,
+        prompt: Type.String({ description: 'Name and version of the instructions' }),
       },
-      closed,
+      { description: 'The proposal in the words of a language model, as `wording=model` asks for' },
     ),
-    wording: Type.Optional(
-      Type.Object(
-        {
-          title: Text,
-          summary: Text,
-          steps: Type.Array(Text),
-          model: Text,
-          prompt: Type.String({ description: 'Name and version of the instructions' }),
-        },
-        {
-          ...closed,
-          description: 'The proposal in the words of a language model, as `wording=model` asks for',
-        },
-      ),
-    ),
-  },
-  closed,
-);
+  ),
+});
 
-export const ObjectiveDependenciesSchema = Type.Object(
-  {
-    nodes: GraphAnswer.properties.nodes,
-    edges: GraphAnswer.properties.edges,
-  },
-  { $id: 'ObjectiveDependencies', ...closed },
-);
+export const ObjectiveDependenciesSchema = component('ObjectiveDependencies', {
+  nodes: GraphAnswer.properties.nodes,
+  edges: GraphAnswer.properties.edges,
+});

@@ -1,29 +1,23 @@
 import Type from 'typebox';
 import { SessionData } from '../../domain/analysis/architect/architect.input.ts';
 import { Assessment } from '../../domain/analysis/assessments/assessments.model.ts';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { closed, closedObject, component, Nullable } from '../../domain/kernel/shapes.ts';
 
 const { title, requirement, session_data } = Assessment.columns;
 
-export const AssessmentCreateBody = Type.Object({ title, requirement, sessionData: SessionData }, closed);
-export const AssessmentPatchBody = Type.Object(
-  {
-    title: Type.Optional(title),
-    requirement: Type.Optional(requirement),
-    sessionData: Type.Optional(SessionData),
-  },
-  closed,
-);
+export const AssessmentCreateBody = closedObject({ title, requirement, sessionData: SessionData });
+export const AssessmentPatchBody = closedObject({
+  title: Type.Optional(title),
+  requirement: Type.Optional(requirement),
+  sessionData: Type.Optional(SessionData),
+});
 
-export const AssessmentSchema = Type.Object(
-  {
-    ...Assessment.columns,
-    session_data: Nullable(session_data),
-    initiative_name: Nullable(Type.String({ description: 'Null where you do not see the initiative' })),
-    created_by_name: Nullable(Type.String()),
-  },
-  { $id: 'Assessment', ...closed },
-);
+export const AssessmentSchema = component('Assessment', {
+  ...Assessment.columns,
+  session_data: Nullable(session_data),
+  initiative_name: Nullable(Type.String({ description: 'Null where you do not see the initiative' })),
+  created_by_name: Nullable(Type.String()),
+});
 /** An assessment in a list, cut to the members that were asked for. */
 export const AssessmentItemSchema = Type.Partial(AssessmentSchema, { $id: 'AssessmentItem', ...closed });
 

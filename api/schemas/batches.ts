@@ -1,5 +1,14 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
 const batchMembers = {
   id: Uuid,
@@ -20,41 +29,29 @@ const batchMembers = {
   rolled_back_at: Nullable(Timestamp),
 };
 
-export const MutationBatchSchema = Type.Object(batchMembers, { $id: 'MutationBatch', ...closed });
-export const MutationBatchItemSchema = Type.Partial(Type.Object(batchMembers), {
-  $id: 'MutationBatchItem',
-  ...closed,
+export const MutationBatchSchema = component('MutationBatch', batchMembers);
+export const MutationBatchItemSchema = itemComponent('MutationBatchItem', batchMembers);
+
+export const MutationBatchEventSchema = itemComponent('MutationBatchEvent', {
+  id: Uuid,
+  position: Position,
+  event_type: Type.String(),
+  data: OpenObject,
+  card_id: Nullable(Uuid),
+  user_id: Nullable(Uuid),
+  user_display_name: Nullable(Type.String()),
+  created_at: Timestamp,
 });
 
-export const MutationBatchEventSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    position: Position,
-    event_type: Type.String(),
-    data: OpenObject,
-    card_id: Nullable(Uuid),
-    user_id: Nullable(Uuid),
-    user_display_name: Nullable(Type.String()),
-    created_at: Timestamp,
-  }),
-  { $id: 'MutationBatchEvent', ...closed },
-);
+export const MutationBatchOpenBody = closedObject({
+  tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
+  dry_run: Type.Boolean({ default: false, description: 'Try what joins the batch, without writing' }),
+});
 
-export const MutationBatchOpenBody = Type.Object(
-  {
-    tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
-    dry_run: Type.Boolean({ default: false, description: 'Try what joins the batch, without writing' }),
-  },
-  closed,
-);
-
-export const MutationBatchCommitBody = Type.Object(
-  {
-    summary: Type.Optional(Nullable(OpenObject)),
-    confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-  },
-  closed,
-);
+export const MutationBatchCommitBody = closedObject({
+  summary: Type.Optional(Nullable(OpenObject)),
+  confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+});
 
 export const batchExample = {
   id: '01980000-0000-7000-8000-000000000004',
@@ -72,18 +69,15 @@ export const batchExample = {
   rolled_back_at: null,
 };
 
-export const MutationBatchRollbackBody = Type.Object(
-  {
-    dry_run: Type.Boolean({ default: true, description: 'Only tell what would be done' }),
-    force: Type.Boolean({
-      default: false,
-      description: 'Leave what later batches have changed as it is, and undo the rest',
-    }),
-  },
-  closed,
-);
+export const MutationBatchRollbackBody = closedObject({
+  dry_run: Type.Boolean({ default: true, description: 'Only tell what would be done' }),
+  force: Type.Boolean({
+    default: false,
+    description: 'Leave what later batches have changed as it is, and undo the rest',
+  }),
+});
 
-const Conflict = Type.Object(
+const Conflict = closedObject(
   {
     entity: Type.String(),
     id: Type.String(),
@@ -92,52 +86,43 @@ const Conflict = Type.Object(
     event_type: Type.String(),
     position: Position,
   },
-  { ...closed, description: 'The last later write to an object of the batch' },
+  { description: 'The last later write to an object of the batch' },
 );
 
-export const MutationBatchRollbackSchema = Type.Object(
-  {
-    batch: MutationBatchSchema,
-    operations: Type.Array(
-      Type.Object(
-        {
-          event_id: Uuid,
-          op: Type.String({ examples: ['restore_card_fields'] }),
-          id: Type.String(),
-          card_id: Nullable(Uuid),
-          fields: OpenObject,
-        },
-        closed,
-      ),
-      { description: 'What is undone, newest first; the first thousand' },
-    ),
-    unsupported_events: Type.Array(
-      Type.Object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }, closed),
-      { description: 'What cannot be undone, for which the whole is refused' },
-    ),
-    conflicts: Type.Array(Conflict, { description: 'The first thousand; empty without `admin.events`' }),
-    conflict_count: Type.Integer({ minimum: 0 }),
-    left: Type.Array(
-      Type.Object(
-        {
-          event_id: Uuid,
-          event_type: Type.String(),
-          id: Type.String(),
-          card_id: Nullable(Uuid),
-          code: Type.String(),
-          message: Type.String(),
-          fields: Type.Optional(Type.Array(Type.String())),
-        },
-        closed,
-      ),
-      { description: 'What stays as it is in spite of `force`' },
-    ),
-    counts: Type.Object({ undone: Type.Integer(), left: Type.Integer() }, closed),
-    event_count: Type.Integer({ minimum: 0 }),
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'MutationBatchRollback', ...closed },
-);
+export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
+  batch: MutationBatchSchema,
+  operations: Type.Array(
+    closedObject({
+      event_id: Uuid,
+      op: Type.String({ examples: ['restore_card_fields'] }),
+      id: Type.String(),
+      card_id: Nullable(Uuid),
+      fields: OpenObject,
+    }),
+    { description: 'What is undone, newest first; the first thousand' },
+  ),
+  unsupported_events: Type.Array(
+    closedObject({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }),
+    { description: 'What cannot be undone, for which the whole is refused' },
+  ),
+  conflicts: Type.Array(Conflict, { description: 'The first thousand; empty without `admin.events`' }),
+  conflict_count: Type.Integer({ minimum: 0 }),
+  left: Type.Array(
+    closedObject({
+      event_id: Uuid,
+      event_type: Type.String(),
+      id: Type.String(),
+      card_id: Nullable(Uuid),
+      code: Type.String(),
+      message: Type.String(),
+      fields: Type.Optional(Type.Array(Type.String())),
+    }),
+    { description: 'What stays as it is in spite of `force`' },
+  ),
+  counts: closedObject({ undone: Type.Integer(), left: Type.Integer() }),
+  event_count: Type.Integer({ minimum: 0 }),
+  dry_run: Type.Boolean(),
+});
 
 export const rollbackExample = {
   batch: batchExample,

@@ -1,12 +1,9 @@
 import Type from 'typebox';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { closed, closedObject, component, itemComponent, Nullable } from '../../domain/kernel/shapes.ts';
 import { ProcessAssessment } from '../../domain/modelling/bpm/bpm.model.ts';
 import { answersOf, bodiesOf } from './common.ts';
 
-export const TemplateParams = Type.Object(
-  { template_key: Type.String({ minLength: 1, maxLength: 100 }) },
-  closed,
-);
+export const TemplateParams = closedObject({ template_key: Type.String({ minLength: 1, maxLength: 100 }) });
 
 const Score = Type.Integer({
   minimum: -1_000_000,
@@ -55,12 +52,9 @@ const template = {
   description: Type.String(),
   category: Type.Union(['General', 'Enterprise', 'HR', 'ITIL'].map((name) => Type.Literal(name))),
 };
-export const TemplateItemSchema = Type.Partial(Type.Object(template), {
-  $id: 'ProcessTemplateItem',
-  ...closed,
+export const TemplateItemSchema = itemComponent('ProcessTemplateItem', template);
+export const TemplateSchema = component('ProcessTemplate', {
+  ...template,
+  bpmn_xml: Type.String({ description: 'BPMN 2.0 with its drawing' }),
 });
-export const TemplateSchema = Type.Object(
-  { ...template, bpmn_xml: Type.String({ description: 'BPMN 2.0 with its drawing' }) },
-  { $id: 'ProcessTemplate', ...closed },
-);
 export const templateSorts = ['place', 'name', 'category'];

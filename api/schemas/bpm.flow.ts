@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { CustomFields, FlowVersion } from '../../domain/modelling/bpm/bpm.model.ts';
 import {
   BpmnXml,
@@ -12,39 +12,27 @@ import {
 } from './bpm.ts';
 import { answersOf } from './common.ts';
 
-export const DraftElementParams = Type.Object(
-  {
-    process_id: Uuid,
-    version_id: Uuid,
-    bpmn_element_id: Type.String({ minLength: 1, maxLength: 255, description: 'As in the model' }),
-  },
-  closed,
-);
-export const CompareQuery = Type.Object(
-  {
-    base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),
-    other_id: Type.String({ ...Uuid, description: 'The version that is compared' }),
-  },
-  closed,
-);
+export const DraftElementParams = closedObject({
+  process_id: Uuid,
+  version_id: Uuid,
+  bpmn_element_id: Type.String({ minLength: 1, maxLength: 255, description: 'As in the model' }),
+});
+export const CompareQuery = closedObject({
+  base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),
+  other_id: Type.String({ ...Uuid, description: 'The version that is compared' }),
+});
 
-export const FlowCreateBody = Type.Object(
-  {
-    bpmn_xml: BpmnXml,
-    svg_thumbnail: Thumbnail,
-    based_on_id: Type.Optional(
-      Nullable(
-        Type.String({ ...Uuid, description: 'A version of the process, whose planned links are copied' }),
-      ),
+export const FlowCreateBody = closedObject({
+  bpmn_xml: BpmnXml,
+  svg_thumbnail: Thumbnail,
+  based_on_id: Type.Optional(
+    Nullable(
+      Type.String({ ...Uuid, description: 'A version of the process, whose planned links are copied' }),
     ),
-  },
-  closed,
-);
+  ),
+});
 export const flowExample = { bpmn_xml: bpmnExample };
-export const FlowPatchBody = Type.Object(
-  { bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail },
-  closed,
-);
+export const FlowPatchBody = closedObject({ bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail });
 
 const {
   content_id: _content,
@@ -63,15 +51,12 @@ const flow = {
   draft_element_links: Nullable(
     Type.Record(
       Type.String(),
-      Type.Object(
-        {
-          application_id: Nullable(Uuid),
-          data_object_id: Nullable(Uuid),
-          it_component_id: Nullable(Uuid),
-          custom_fields: Nullable(OpenObject),
-        },
-        closed,
-      ),
+      closedObject({
+        application_id: Nullable(Uuid),
+        data_object_id: Nullable(Uuid),
+        it_component_id: Nullable(Uuid),
+        custom_fields: Nullable(OpenObject),
+      }),
       {
         description:
           'The planned links of elements, by their ids in the model; null where nothing is planned',
@@ -99,18 +84,16 @@ const draftElement = {
 const draftAnswers = answersOf('ProcessDraftElement', draftElement);
 export const DraftElementSchema = draftAnswers.whole;
 export const DraftElementItemSchema = draftAnswers.item;
-const compared = Type.Object({ id: Uuid, revision: columns.revision, status: columns.status }, closed);
-export const ComparisonSchema = Type.Object(
-  {
-    base: compared,
-    other: compared,
-    counts: DifferenceCounts,
-    ...differenceMembers,
-    unchanged: Type.Integer({ minimum: 0 }),
-  },
-  { $id: 'ProcessFlowComparison', ...closed },
-);
-export const FlowPermissionsSchema = Type.Object(
-  { can_view_drafts: Type.Boolean(), can_edit_draft: Type.Boolean(), can_approve: Type.Boolean() },
-  { $id: 'ProcessFlowPermissions', ...closed },
-);
+const compared = closedObject({ id: Uuid, revision: columns.revision, status: columns.status });
+export const ComparisonSchema = component('ProcessFlowComparison', {
+  base: compared,
+  other: compared,
+  counts: DifferenceCounts,
+  ...differenceMembers,
+  unchanged: Type.Integer({ minimum: 0 }),
+});
+export const FlowPermissionsSchema = component('ProcessFlowPermissions', {
+  can_view_drafts: Type.Boolean(),
+  can_edit_draft: Type.Boolean(),
+  can_approve: Type.Boolean(),
+});

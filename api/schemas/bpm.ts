@@ -1,5 +1,13 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  partialObject,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { ContentElement, CustomFields, ProcessDiagram } from '../../domain/modelling/bpm/bpm.model.ts';
 import { modelLimits } from '../../domain/modelling/bpm/bpmn.model.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/bpm/bpmn.read.ts';
@@ -26,66 +34,55 @@ export const bpmnExample = `<?xml version="1.0" encoding="UTF-8"?>
   <process id="p"><startEvent id="start"/><sequenceFlow id="f" sourceRef="start" targetRef="check"/><userTask id="check" name="Check the order"/></process>
 </definitions>`;
 
-export const DiagramSaveBody = Type.Object(
-  {
-    bpmn_xml: BpmnXml,
-    svg_thumbnail: Thumbnail,
-    dry_run: Type.Boolean({
-      default: false,
-      description: 'Returns what a save would do, and writes nothing',
+export const DiagramSaveBody = closedObject({
+  bpmn_xml: BpmnXml,
+  svg_thumbnail: Thumbnail,
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Returns what a save would do, and writes nothing',
+  }),
+});
+export const DryRunQuery = closedObject({
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Returns what the import would do, and writes nothing',
+  }),
+});
+export const VersionQuery = closedObject({
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'An earlier version; by default the current one',
     }),
-  },
-  closed,
-);
-export const DryRunQuery = Type.Object(
-  {
-    dry_run: Type.Boolean({
-      default: false,
-      description: 'Returns what the import would do, and writes nothing',
-    }),
-  },
-  closed,
-);
-export const VersionQuery = Type.Object(
-  {
-    version: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2_147_483_647,
-        description: 'An earlier version; by default the current one',
-      }),
-    ),
-  },
-  closed,
-);
-export const FileForm = Type.Object(
-  { file: Type.String({ format: 'binary', description: 'A BPMN 2.0 file, at most 2 MiB' }) },
-  closed,
-);
+  ),
+});
+export const FileForm = closedObject({
+  file: Type.String({ format: 'binary', description: 'A BPMN 2.0 file, at most 2 MiB' }),
+});
 
 const Warnings = Type.Array(Type.String(), {
   description: 'What the parser did not understand; the model is stored unchanged',
 });
 const { id, process_id, version, created_by, created_at } = ProcessDiagram.columns;
-const diagram = Type.Object(
-  {
-    id,
-    process_id,
-    bpmn_xml: Type.String(),
-    svg_thumbnail: Nullable(Type.String({ description: 'As it was sent' })),
-    version,
-    element_count: Count,
-    warnings: Warnings,
-    created_by,
-    created_at,
-  },
-  closed,
-);
+const diagram = closedObject({
+  id,
+  process_id,
+  bpmn_xml: Type.String(),
+  svg_thumbnail: Nullable(Type.String({ description: 'As it was sent' })),
+  version,
+  element_count: Count,
+  warnings: Warnings,
+  created_by,
+  created_at,
+});
 /** Null for a process that has none. */
 export const DiagramSchema = Type.Unsafe({ ...Nullable(diagram), $id: 'ProcessDiagram' });
-export const VersionItemSchema = Type.Partial(Type.Object({ id, version, created_by, created_at }), {
-  $id: 'ProcessDiagramVersion',
-  ...closed,
+export const VersionItemSchema = itemComponent('ProcessDiagramVersion', {
+  id,
+  version,
+  created_by,
+  created_at,
 });
 
 const named = {
@@ -95,33 +92,28 @@ const named = {
 };
 /** Elements by which two models differ. */
 export const differenceMembers = {
-  added: Type.Array(Type.Object(named, closed), {
+  added: Type.Array(closedObject(named), {
     maxItems: MAX_LISTED,
     description: `The first ${MAX_LISTED} in document order, like those of the other kinds of differences; the counts include all`,
   }),
-  removed: Type.Array(Type.Object(named, closed), { maxItems: MAX_LISTED }),
+  removed: Type.Array(closedObject(named), { maxItems: MAX_LISTED }),
   changed: Type.Array(
-    Type.Object(
-      {
-        ...named,
-        changes: Type.Record(
-          Type.String(),
-          Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, closed),
-          {
-            description: 'By member of the element, including its next elements and, for flows, its links',
-          },
-        ),
-      },
-      closed,
-    ),
+    closedObject({
+      ...named,
+      changes: Type.Record(Type.String(), closedObject({ old: Type.Unknown(), new: Type.Unknown() }), {
+        description: 'By member of the element, including its next elements and, for flows, its links',
+      }),
+    }),
     { maxItems: MAX_LISTED },
   ),
 };
 /** How many elements differ. */
-export const DifferenceCounts = Type.Object(
-  { added: Count, removed: Count, changed: Count, unchanged: Count },
-  closed,
-);
+export const DifferenceCounts = closedObject({
+  added: Count,
+  removed: Count,
+  changed: Count,
+  unchanged: Count,
+});
 const outcome = {
   links_removed: Type.Integer({ minimum: 0, description: 'Removed elements that had links' }),
   relations_removed: Type.Integer({
@@ -129,40 +121,35 @@ const outcome = {
     description: 'Relations that were created for links of which none is left',
   }),
 };
-export const SavedDiagramSchema = Type.Object(
-  {
-    id: Nullable(Uuid),
-    process_id: Uuid,
-    version,
-    element_count: Count,
-    dry_run: Type.Boolean(),
-    warnings: Warnings,
-    element_changes: DifferenceCounts,
-    elements_added: differenceMembers.added,
-    elements_removed: differenceMembers.removed,
-    elements_changed: differenceMembers.changed,
-    ...outcome,
-    relations_created: Count,
-  },
-  { $id: 'SavedProcessDiagram', ...closed },
-);
-export const DeletedDiagramSchema = Type.Object(
-  { ok: Type.Literal(true), versions_removed: Count, ...outcome },
-  { $id: 'DeletedProcessDiagram', ...closed },
-);
+export const SavedDiagramSchema = component('SavedProcessDiagram', {
+  id: Nullable(Uuid),
+  process_id: Uuid,
+  version,
+  element_count: Count,
+  dry_run: Type.Boolean(),
+  warnings: Warnings,
+  element_changes: DifferenceCounts,
+  elements_added: differenceMembers.added,
+  elements_removed: differenceMembers.removed,
+  elements_changed: differenceMembers.changed,
+  ...outcome,
+  relations_created: Count,
+});
+export const DeletedDiagramSchema = component('DeletedProcessDiagram', {
+  ok: Type.Literal(true),
+  versions_removed: Count,
+  ...outcome,
+});
 
 const Linked = (what: string) =>
   Nullable(Type.String({ ...Uuid, description: `A card of the type ${what}` }));
 /** What an element is linked to; absent: nothing. */
-export const LinkBody = Type.Partial(
-  Type.Object({
-    application_id: Linked('Application'),
-    data_object_id: Linked('DataObject'),
-    it_component_id: Linked('ITComponent'),
-    custom_fields: Nullable(CustomFields),
-  }),
-  closed,
-);
+export const LinkBody = partialObject({
+  application_id: Linked('Application'),
+  data_object_id: Linked('DataObject'),
+  it_component_id: Linked('ITComponent'),
+  custom_fields: Nullable(CustomFields),
+});
 
 const { id: _id, content_id: _content, ...modelColumns } = ContentElement.columns;
 /** The members of an element that its model contains. */

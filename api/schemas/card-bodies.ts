@@ -1,6 +1,6 @@
 import Type, { type TSchemaOptions } from 'typebox';
 import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardSchema } from './cards.ts';
 
 /** A text that `null` clears; one schema rather than a union, so that a fault is reported once. */
@@ -57,12 +57,13 @@ export const cardValues = {
   ),
 };
 
-export const CardCreateBody = Type.Object(
-  { type: Type.String({ minLength: 1, maxLength: 100 }), name: Name, ...cardValues },
-  closed,
-);
+export const CardCreateBody = closedObject({
+  type: Type.String({ minLength: 1, maxLength: 100 }),
+  name: Name,
+  ...cardValues,
+});
 
-export const CardPatchBody = Type.Object({ name: Type.Optional(Name), ...cardValues }, closed);
+export const CardPatchBody = closedObject({ name: Type.Optional(Name), ...cardValues });
 
 const RelatedIds = Type.Optional(
   Type.Array(Uuid, { maxItems: 200, description: 'Cards related to this one that go with it' }),
@@ -91,17 +92,14 @@ export const CardArchiveBody = Type.Unsafe<
     }
   | null
   | undefined
->({ ...Type.Object(removal, closed), type: ['object', 'null'] });
+>({ ...closedObject(removal), type: ['object', 'null'] });
 
 export const CardRestoreBody = Type.Unsafe<{ also_restore_card_ids?: string[] } | null | undefined>({
-  ...Type.Object(
-    {
-      also_restore_card_ids: Type.Optional(
-        Type.Array(Uuid, { maxItems: 200, description: 'Cards that were archived by the same act' }),
-      ),
-    },
-    closed,
-  ),
+  ...closedObject({
+    also_restore_card_ids: Type.Optional(
+      Type.Array(Uuid, { maxItems: 200, description: 'Cards that were archived by the same act' }),
+    ),
+  }),
   type: ['object', 'null'],
 });
 
@@ -109,28 +107,23 @@ const Ids = (description: string) => Type.Array(Uuid, { description });
 const childIds = Ids('Cards below that went too, and cards that got another parent');
 const relatedIds = Ids('Related cards that went too');
 
-export const CardArchiveAnswer = Type.Object(
-  { primary: CardSchema, affected_children_ids: childIds, affected_related_card_ids: relatedIds },
-  { $id: 'CardArchiveAnswer', ...closed },
-);
+export const CardArchiveAnswer = component('CardArchiveAnswer', {
+  primary: CardSchema,
+  affected_children_ids: childIds,
+  affected_related_card_ids: relatedIds,
+});
 
-export const CardDeleteAnswer = Type.Object(
-  {
-    deleted_card_ids: Ids('Every deleted card, the one that was named first'),
-    affected_children_ids: childIds,
-    affected_related_card_ids: relatedIds,
-  },
-  { $id: 'CardDeleteAnswer', ...closed },
-);
+export const CardDeleteAnswer = component('CardDeleteAnswer', {
+  deleted_card_ids: Ids('Every deleted card, the one that was named first'),
+  affected_children_ids: childIds,
+  affected_related_card_ids: relatedIds,
+});
 
-export const CardRestoreAnswer = Type.Object(
-  { primary: CardSchema, restored_passenger_ids: Ids('Cards restored with it') },
-  { $id: 'CardRestoreAnswer', ...closed },
-);
+export const CardRestoreAnswer = component('CardRestoreAnswer', {
+  primary: CardSchema,
+  restored_passenger_ids: Ids('Cards restored with it'),
+});
 
-export const approvalQuery = Type.Object(
-  {
-    action: Type.Union([Type.Literal('approve'), Type.Literal('reject'), Type.Literal('reset')]),
-  },
-  closed,
-);
+export const approvalQuery = closedObject({
+  action: Type.Union([Type.Literal('approve'), Type.Literal('reject'), Type.Literal('reset')]),
+});

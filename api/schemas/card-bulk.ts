@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardPatchBody, ClearableText, cardValues, Name, removal } from './card-bodies.ts';
 
 const MAX_CARDS = 10_000;
@@ -21,183 +21,138 @@ const oneOf = <T extends string>(...values: T[]) => {
   return literals.length === 1 ? literals[0]! : Type.Union(literals);
 };
 
-export const CardBulkPatchBody = Type.Object(
-  { ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun },
-  closed,
-);
+export const CardBulkPatchBody = closedObject({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
 
-export const CardBulkPatchAnswer = Type.Object(
-  {
-    dry_run: Type.Boolean(),
-    results: Type.Array(
-      Type.Object(
-        {
-          row_index: Type.Integer({ description: 'The place of the id in the request, from 0' }),
-          card_id: Uuid,
-          status: oneOf('updated', 'would_update', 'unchanged', 'not_found'),
-          id: Nullable(Uuid),
-          before: Type.Record(Type.String(), Type.Unknown(), { description: 'What has changed, as it was' }),
-          after: OpenObject,
-        },
-        closed,
-      ),
-    ),
-    updated: Count,
-    would_update: Count,
-  },
-  { $id: 'CardBulkPatchAnswer', ...closed },
-);
+export const CardBulkPatchAnswer = component('CardBulkPatchAnswer', {
+  dry_run: Type.Boolean(),
+  results: Type.Array(
+    closedObject({
+      row_index: Type.Integer({ description: 'The place of the id in the request, from 0' }),
+      card_id: Uuid,
+      status: oneOf('updated', 'would_update', 'unchanged', 'not_found'),
+      id: Nullable(Uuid),
+      before: Type.Record(Type.String(), Type.Unknown(), { description: 'What has changed, as it was' }),
+      after: OpenObject,
+    }),
+  ),
+  updated: Count,
+  would_update: Count,
+});
 
 const { status: _, approval_status: __, ...creatable } = cardValues;
 const PathStep = Type.String({ minLength: 1, maxLength: 500 });
 
-export const CardBulkCreateBody = Type.Object(
-  {
-    cards: Type.Array(
-      Type.Object(
-        {
-          row_index: RowIndex,
-          type: Type.String({ minLength: 1, maxLength: 100 }),
-          name: Name,
-          ...creatable,
-          parent_path: Type.Optional(
-            Type.Unsafe<string[] | null>({
-              type: ['array', 'null'],
-              items: PathStep,
-              maxItems: 100,
-              description:
-                'Names from the root down to the parent, or, with `parent_name`, down to the parent of that; stored cards or earlier rows',
-            }),
-          ),
-          parent_name: ClearableText({ maxLength: 500, description: 'The name of the parent' }),
-          approval_status: Type.Optional(
-            Type.Unsafe<'DRAFT' | 'APPROVED' | 'REJECTED' | 'BROKEN' | null>({
-              type: ['string', 'null'],
-              enum: ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN', null],
-              description: 'Taken as it is; another than `DRAFT` needs inventory.approval_status',
-            }),
-          ),
-        },
-        closed,
+export const CardBulkCreateBody = closedObject({
+  cards: Type.Array(
+    closedObject({
+      row_index: RowIndex,
+      type: Type.String({ minLength: 1, maxLength: 100 }),
+      name: Name,
+      ...creatable,
+      parent_path: Type.Optional(
+        Type.Unsafe<string[] | null>({
+          type: ['array', 'null'],
+          items: PathStep,
+          maxItems: 100,
+          description:
+            'Names from the root down to the parent, or, with `parent_name`, down to the parent of that; stored cards or earlier rows',
+        }),
       ),
-      { minItems: 1, maxItems: MAX_ROWS },
-    ),
-    dry_run: DryRun,
-  },
-  closed,
-);
+      parent_name: ClearableText({ maxLength: 500, description: 'The name of the parent' }),
+      approval_status: Type.Optional(
+        Type.Unsafe<'DRAFT' | 'APPROVED' | 'REJECTED' | 'BROKEN' | null>({
+          type: ['string', 'null'],
+          enum: ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN', null],
+          description: 'Taken as it is; another than `DRAFT` needs inventory.approval_status',
+        }),
+      ),
+    }),
+    { minItems: 1, maxItems: MAX_ROWS },
+  ),
+  dry_run: DryRun,
+});
 
-export const CardBulkCreateAnswer = Type.Object(
-  {
-    results: Type.Array(
-      Type.Object(
-        {
-          row_index: RowIndex,
-          status: oneOf('created', 'failed'),
-          id: Nullable(Uuid),
-          error: Nullable(Type.String()),
-          code: Nullable(Type.String()),
-        },
-        closed,
-      ),
-    ),
-    created: Count,
-    failed: Count,
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'CardBulkCreateAnswer', ...closed },
-);
+export const CardBulkCreateAnswer = component('CardBulkCreateAnswer', {
+  results: Type.Array(
+    closedObject({
+      row_index: RowIndex,
+      status: oneOf('created', 'failed'),
+      id: Nullable(Uuid),
+      error: Nullable(Type.String()),
+      code: Nullable(Type.String()),
+    }),
+  ),
+  created: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});
 
 const { related_card_ids: ___, ...bulkRemoval } = removal;
 
-export const CardBulkRemovalBody = Type.Object(
-  { card_ids: Ids('Cards'), ...bulkRemoval, dry_run: DryRun },
-  closed,
-);
+export const CardBulkRemovalBody = closedObject({ card_ids: Ids('Cards'), ...bulkRemoval, dry_run: DryRun });
 
-export const CardBulkRestoreBody = Type.Object({ card_ids: Ids('Archived cards'), dry_run: DryRun }, closed);
+export const CardBulkRestoreBody = closedObject({ card_ids: Ids('Archived cards'), dry_run: DryRun });
 
 const Skipped = (...reasons: string[]) =>
-  Type.Array(Type.Object({ card_id: Uuid, reason: oneOf(...reasons) }, closed));
+  Type.Array(closedObject({ card_id: Uuid, reason: oneOf(...reasons) }));
 const affected = {
   cascaded_card_ids: IdList('Cards below these, and related ones, that went too'),
   moved_card_ids: IdList('Cards that got another parent'),
 };
 
-export const CardBulkArchiveAnswer = Type.Object(
-  {
-    requested: Count,
-    archived_card_ids: IdList('Of those that were asked for'),
-    ...affected,
-    skipped: Skipped('already_archived', 'not_found'),
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'CardBulkArchiveAnswer', ...closed },
-);
+export const CardBulkArchiveAnswer = component('CardBulkArchiveAnswer', {
+  requested: Count,
+  archived_card_ids: IdList('Of those that were asked for'),
+  ...affected,
+  skipped: Skipped('already_archived', 'not_found'),
+  dry_run: Type.Boolean(),
+});
 
-export const CardBulkDeleteAnswer = Type.Object(
-  {
-    requested: Count,
-    deleted_card_ids: IdList('Of those that were asked for'),
-    ...affected,
-    skipped: Skipped('not_found'),
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'CardBulkDeleteAnswer', ...closed },
-);
+export const CardBulkDeleteAnswer = component('CardBulkDeleteAnswer', {
+  requested: Count,
+  deleted_card_ids: IdList('Of those that were asked for'),
+  ...affected,
+  skipped: Skipped('not_found'),
+  dry_run: Type.Boolean(),
+});
 
-export const CardBulkRestoreAnswer = Type.Object(
-  {
-    requested: Count,
-    restored_card_ids: IdList('Of those that were asked for'),
-    skipped: Skipped('already_active', 'not_found'),
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'CardBulkRestoreAnswer', ...closed },
-);
+export const CardBulkRestoreAnswer = component('CardBulkRestoreAnswer', {
+  requested: Count,
+  restored_card_ids: IdList('Of those that were asked for'),
+  skipped: Skipped('already_active', 'not_found'),
+  dry_run: Type.Boolean(),
+});
 
-export const CardRefsBody = Type.Object(
-  {
-    refs: Type.Array(
-      Type.Object(
-        {
-          row: Type.Integer({
-            description: "The caller's own place of the reference, given back with the result",
-          }),
-          column: Type.String({ maxLength: 500 }),
-          type: Type.String({ minLength: 1, maxLength: 100 }),
-          ref: Type.String({
-            maxLength: 10_000,
-            description:
-              '`Name`, or `Parent / Name` with any number of ancestors; `\\/` and `\\\\` are those characters',
-          }),
-        },
-        closed,
+export const CardRefsBody = closedObject({
+  refs: Type.Array(
+    closedObject({
+      row: Type.Integer({
+        description: "The caller's own place of the reference, given back with the result",
+      }),
+      column: Type.String({ maxLength: 500 }),
+      type: Type.String({ minLength: 1, maxLength: 100 }),
+      ref: Type.String({
+        maxLength: 10_000,
+        description:
+          '`Name`, or `Parent / Name` with any number of ancestors; `\\/` and `\\\\` are those characters',
+      }),
+    }),
+    { maxItems: MAX_REFS },
+  ),
+});
+
+export const CardRefsAnswer = component('CardRefsAnswer', {
+  results: Type.Array(
+    closedObject({
+      row: Type.Integer(),
+      column: Type.String(),
+      status: oneOf('resolved', 'ambiguous', 'missing'),
+      id: Nullable(Uuid),
+      candidates: Nullable(
+        Type.Array(closedObject({ id: Uuid, path: Type.String() }), {
+          description: 'The first five that an ambiguous reference may mean, each with its whole path',
+        }),
       ),
-      { maxItems: MAX_REFS },
-    ),
-  },
-  closed,
-);
-
-export const CardRefsAnswer = Type.Object(
-  {
-    results: Type.Array(
-      Type.Object(
-        {
-          row: Type.Integer(),
-          column: Type.String(),
-          status: oneOf('resolved', 'ambiguous', 'missing'),
-          id: Nullable(Uuid),
-          candidates: Nullable(
-            Type.Array(Type.Object({ id: Uuid, path: Type.String() }, closed), {
-              description: 'The first five that an ambiguous reference may mean, each with its whole path',
-            }),
-          ),
-        },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'CardRefsAnswer', ...closed },
-);
+    }),
+  ),
+});

@@ -1,31 +1,33 @@
 import Type from 'typebox';
 import { Card } from '../../domain/inventory/cards/cards.model.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { listAnswer } from './common.ts';
 
 const { archive_batch_id: _internal, ...columns } = Card.columns;
 const ApprovalStatus = columns.approval_status;
 
-const TagRef = Type.Object(
-  {
-    id: Uuid,
-    name: Type.String(),
-    color: Nullable(Type.String()),
-    group_name: Nullable(Type.String()),
-  },
-  closed,
-);
+const TagRef = closedObject({
+  id: Uuid,
+  name: Type.String(),
+  color: Nullable(Type.String()),
+  group_name: Nullable(Type.String()),
+});
 
-const StakeholderRef = Type.Object(
-  {
-    id: Uuid,
-    user_id: Uuid,
-    user_display_name: Nullable(Type.String()),
-    user_email: Nullable(Type.String()),
-    role: Type.String(),
-  },
-  closed,
-);
+const StakeholderRef = closedObject({
+  id: Uuid,
+  user_id: Uuid,
+  user_display_name: Nullable(Type.String()),
+  user_email: Nullable(Type.String()),
+  role: Type.String(),
+});
 
 const cardMembers = {
   ...columns,
@@ -33,158 +35,124 @@ const cardMembers = {
   stakeholders: Type.Array(StakeholderRef),
 };
 
-export const CardSchema = Type.Object(cardMembers, { $id: 'Card', ...closed });
+export const CardSchema = component('Card', cardMembers);
 
 /** A card as lists show it: cut to the requested `fields`. */
-export const CardItemSchema = Type.Partial(Type.Object(cardMembers), { $id: 'CardItem', ...closed });
+export const CardItemSchema = itemComponent('CardItem', cardMembers);
 
 const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
-const CardRef = Type.Object(cardRef, closed);
+const CardRef = closedObject(cardRef);
 const subtypedRef = { ...cardRef, subtype: Nullable(Type.String()) };
 const Count = Type.Integer({ minimum: 0 });
 
-export const CardHierarchySchema = Type.Object(
-  {
-    ancestors: Type.Array(CardRef, { description: 'All of them, the root first' }),
-    children: Type.Array(CardRef),
-    children_total: Count,
-    page: Type.Integer({ minimum: 1 }),
-    page_size: Type.Integer({ minimum: 1 }),
-    level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
-  },
-  { $id: 'CardHierarchy', ...closed },
-);
+export const CardHierarchySchema = component('CardHierarchy', {
+  ancestors: Type.Array(CardRef, { description: 'All of them, the root first' }),
+  children: Type.Array(CardRef),
+  children_total: Count,
+  page: Type.Integer({ minimum: 1 }),
+  page_size: Type.Integer({ minimum: 1 }),
+  level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
+});
 
-export const CardEventSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    position: Type.String(),
-    event_type: Type.String(),
-    data: OpenObject,
-    relation_id: Nullable(Uuid),
-    batch_id: Nullable(Uuid),
-    user_id: Nullable(Uuid),
-    user_display_name: Nullable(Type.String()),
-    origin: Nullable(Type.String()),
-    request_id: Nullable(Type.String()),
-    created_at: Timestamp,
-  }),
-  { $id: 'CardEvent', ...closed },
-);
+export const CardEventSchema = itemComponent('CardEvent', {
+  id: Uuid,
+  position: Type.String(),
+  event_type: Type.String(),
+  data: OpenObject,
+  relation_id: Nullable(Uuid),
+  batch_id: Nullable(Uuid),
+  user_id: Nullable(Uuid),
+  user_display_name: Nullable(Type.String()),
+  origin: Nullable(Type.String()),
+  request_id: Nullable(Type.String()),
+  created_at: Timestamp,
+});
 
 const Flags = Type.Record(Type.String(), Type.Boolean());
 
-export const CardPermissionsSchema = Type.Object(
-  {
-    app_level: Flags,
-    stakeholder_roles: Type.Array(Type.String()),
-    card_level: Flags,
-    effective: Flags,
-  },
-  { $id: 'CardPermissions', ...closed },
-);
+export const CardPermissionsSchema = component('CardPermissions', {
+  app_level: Flags,
+  stakeholder_roles: Type.Array(Type.String()),
+  card_level: Flags,
+  effective: Flags,
+});
 
-export const CardCountsSchema = Type.Object(
-  { by_type: Type.Array(Type.Object({ type: Type.String(), count: Count }, closed)), total: Count },
-  { $id: 'CardCounts', ...closed },
-);
+export const CardCountsSchema = component('CardCounts', {
+  by_type: Type.Array(closedObject({ type: Type.String(), count: Count })),
+  total: Count,
+});
 
 const Direction = Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]);
 
-export const ArchiveImpactSchema = Type.Object(
-  {
-    child_count: Count,
-    descendant_count: Count,
-    approved_descendant_count: Count,
-    related_count: Count,
-    grandparent: Nullable(Type.Object(subtypedRef, closed)),
-    children: Type.Array(
-      Type.Object({ ...subtypedRef, descendants_count: Count, approval_status: ApprovalStatus }, closed),
-      { description: 'By name, at most 200; `child_count` counts all' },
-    ),
-    related_cards: Type.Array(
-      Type.Object(
-        {
-          ...subtypedRef,
-          relation_id: Uuid,
-          relation_type_key: Type.String(),
-          relation_label: Type.String(),
-          direction: Direction,
-        },
-        closed,
-      ),
-      { description: 'By name, at most 200; `related_count` counts all' },
-    ),
-  },
-  { $id: 'ArchiveImpact', ...closed },
-);
-
-export const RestoreImpactSchema = Type.Object(
-  {
-    passengers: Type.Array(
-      Type.Object(
-        { ...subtypedRef, role: Type.Union([Type.Literal('child'), Type.Literal('related')]) },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'RestoreImpact', ...closed },
-);
-
-export const RelationSummarySchema = Type.Object(
-  {
-    by_type: Type.Array(
-      Type.Object(
-        {
-          relation_type_key: Type.String(),
-          label: Type.String(),
-          direction: Direction,
-          peer_type_key: Nullable(Type.String()),
-          count: Count,
-        },
-        closed,
-      ),
-    ),
-    hierarchy: Type.Object(
-      {
-        children_count: Count,
-        parent_id: Nullable(Uuid),
-        parent_name: Nullable(Type.String()),
-        parent_type: Nullable(Type.String()),
-      },
-      closed,
-    ),
-  },
-  { $id: 'RelationSummary', ...closed },
-);
-
-const RoleRef = Type.Object(
-  { key: Type.String(), label: Type.String(), color: Type.String(), translations: OpenObject },
-  closed,
-);
-
-export const CardListSchema = Type.Object(
-  {
-    ...listAnswer(CardItemSchema).properties,
-    more_matches: Type.Optional(
-      Type.Boolean({
-        description:
-          'With `search`: whether more cards match than the 1,000 likeliest, which the list holds and `total` counts',
-      }),
-    ),
-  },
-  closed,
-);
-
-export const StakeholderCardsSchema = Type.Object(
-  {
-    ...CardListSchema.properties,
-    roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef), {
-      description: 'The roles held on each of the items that show their `id`',
+export const ArchiveImpactSchema = component('ArchiveImpact', {
+  child_count: Count,
+  descendant_count: Count,
+  approved_descendant_count: Count,
+  related_count: Count,
+  grandparent: Nullable(closedObject(subtypedRef)),
+  children: Type.Array(
+    closedObject({ ...subtypedRef, descendants_count: Count, approval_status: ApprovalStatus }),
+    { description: 'By name, at most 200; `child_count` counts all' },
+  ),
+  related_cards: Type.Array(
+    closedObject({
+      ...subtypedRef,
+      relation_id: Uuid,
+      relation_type_key: Type.String(),
+      relation_label: Type.String(),
+      direction: Direction,
     }),
-  },
-  { $id: 'StakeholderCards', ...closed },
-);
+    { description: 'By name, at most 200; `related_count` counts all' },
+  ),
+});
+
+export const RestoreImpactSchema = component('RestoreImpact', {
+  passengers: Type.Array(
+    closedObject({ ...subtypedRef, role: Type.Union([Type.Literal('child'), Type.Literal('related')]) }),
+  ),
+});
+
+export const RelationSummarySchema = component('RelationSummary', {
+  by_type: Type.Array(
+    closedObject({
+      relation_type_key: Type.String(),
+      label: Type.String(),
+      direction: Direction,
+      peer_type_key: Nullable(Type.String()),
+      count: Count,
+    }),
+  ),
+  hierarchy: closedObject({
+    children_count: Count,
+    parent_id: Nullable(Uuid),
+    parent_name: Nullable(Type.String()),
+    parent_type: Nullable(Type.String()),
+  }),
+});
+
+const RoleRef = closedObject({
+  key: Type.String(),
+  label: Type.String(),
+  color: Type.String(),
+  translations: OpenObject,
+});
+
+export const CardListSchema = closedObject({
+  ...listAnswer(CardItemSchema).properties,
+  more_matches: Type.Optional(
+    Type.Boolean({
+      description:
+        'With `search`: whether more cards match than the 1,000 likeliest, which the list holds and `total` counts',
+    }),
+  ),
+});
+
+export const StakeholderCardsSchema = component('StakeholderCards', {
+  ...CardListSchema.properties,
+  roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef), {
+    description: 'The roles held on each of the items that show their `id`',
+  }),
+});
 
 /** An example of a card. */
 export const cardExample = {

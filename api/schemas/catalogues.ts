@@ -5,7 +5,7 @@ import {
   ResourceType,
   resourceKinds,
 } from '../../domain/governance/catalogues/catalogues.model.ts';
-import { Choice, closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { Choice, closedObject, itemComponent, Nullable } from '../../domain/kernel/shapes.ts';
 import { bodiesOf } from './common.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
@@ -17,15 +17,9 @@ const Translations = Type.Record(Type.String(), Type.String(), {
   description: 'The label by language, such as `de`',
 });
 
-export const PrincipleSchema = Type.Partial(Type.Object(Principle.columns), { $id: 'Principle', ...closed });
-export const RegulationSchema = Type.Partial(Type.Object(Regulation.columns), {
-  $id: 'ComplianceRegulation',
-  ...closed,
-});
-export const ResourceTypeSchema = Type.Partial(Type.Object(ResourceType.columns), {
-  $id: 'ResourceType',
-  ...closed,
-});
+export const PrincipleSchema = itemComponent('Principle', Principle.columns);
+export const RegulationSchema = itemComponent('ComplianceRegulation', Regulation.columns);
+export const ResourceTypeSchema = itemComponent('ResourceType', ResourceType.columns);
 export const KindFilter = Choice(resourceKinds, 'Only link types, or only file categories');
 
 const principle = {
@@ -38,7 +32,7 @@ const principle = {
 const catalogueBodies = <R extends TProperties, O extends TProperties>(required: R, optional: O) => {
   const { create, patch } = bodiesOf(required, optional);
   const { key: _, kind: __, ...members } = patch.properties as TProperties;
-  return { create, patch: Type.Object(members, { ...closed, minProperties: 1 }) };
+  return { create, patch: closedObject(members, { minProperties: 1 }) };
 };
 export const principleBodies = catalogueBodies({ title: line(300) }, principle);
 

@@ -7,7 +7,14 @@ import {
   Todo,
 } from '../../domain/collaboration/collaboration.model.ts';
 import { recurrenceUnits } from '../../domain/collaboration/todos/todos.rules.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closed,
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
 const stakeholder = {
   ...Stakeholder.columns,
@@ -15,35 +22,26 @@ const stakeholder = {
   user_email: Type.String(),
   role_label: Type.String({ description: 'The key where the type no longer has the role' }),
 };
-export const StakeholderSchema = Type.Object(stakeholder, { $id: 'Stakeholder', ...closed });
-export const StakeholderItemSchema = Type.Partial(Type.Object(stakeholder), {
-  $id: 'StakeholderItem',
-  ...closed,
+export const StakeholderSchema = component('Stakeholder', stakeholder);
+export const StakeholderItemSchema = itemComponent('StakeholderItem', stakeholder);
+
+export const RoleKeySchema = itemComponent('StakeholderRoleKey', {
+  key: Type.String(),
+  label: Type.String(),
+  translations: Type.Record(Type.String(), Type.Unknown()),
 });
 
-export const RoleKeySchema = Type.Partial(
-  Type.Object({
-    key: Type.String(),
-    label: Type.String(),
-    translations: Type.Record(Type.String(), Type.Unknown()),
-  }),
-  { $id: 'StakeholderRoleKey', ...closed },
-);
-
 const RoleKey = Type.String({ minLength: 1, maxLength: 100 });
-export const StakeholderBody = Type.Object({ user_id: Uuid, role: RoleKey }, closed);
-export const StakeholderPatchBody = Type.Object(
-  {
-    user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent, but must be unchanged' })),
-    role: RoleKey,
-  },
-  closed,
-);
+export const StakeholderBody = closedObject({ user_id: Uuid, role: RoleKey });
+export const StakeholderPatchBody = closedObject({
+  user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent, but must be unchanged' })),
+  role: RoleKey,
+});
 
-export const ObservingSchema = Type.Object(
-  { is_observer: Type.Boolean(), observer_role_available: Type.Boolean() },
-  closed,
-);
+export const ObservingSchema = closedObject({
+  is_observer: Type.Boolean(),
+  observer_role_available: Type.Boolean(),
+});
 
 const { thread_id: _threadId, depth: _depth, deleted_at: _deletedAt, ...commentColumns } = Comment.columns;
 const comment = {
@@ -52,28 +50,25 @@ const comment = {
   is_deleted: Type.Boolean({ description: 'Deleted and empty, but retained for its replies' }),
   replies: Type.Array(Type.Ref('Comment#'), { description: 'Oldest first, each with its own replies' }),
 };
-export const CommentSchema = Type.Object(comment, { $id: 'Comment', ...closed });
-export const CommentItemSchema = Type.Partial(Type.Object(comment), { $id: 'CommentItem', ...closed });
+export const CommentSchema = component('Comment', comment);
+export const CommentItemSchema = itemComponent('CommentItem', comment);
 
 const Content = Type.String({
   minLength: 1,
   maxLength: 10_000,
   description: 'Plain text. `@[Name](user:<id>)` mentions a user, who is notified.',
 });
-export const CommentBody = Type.Object(
-  {
-    content: Content,
-    parent_id: Type.Optional(
-      Type.Unsafe<string | null>({
-        ...Uuid,
-        type: ['string', 'null'],
-        description: 'The comment to which it replies',
-      }),
-    ),
-  },
-  closed,
-);
-export const CommentPatchBody = Type.Object({ content: Type.Optional(Content) }, closed);
+export const CommentBody = closedObject({
+  content: Content,
+  parent_id: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...Uuid,
+      type: ['string', 'null'],
+      description: 'The comment to which it replies',
+    }),
+  ),
+});
+export const CommentPatchBody = closedObject({ content: Type.Optional(Content) });
 
 const {
   topic: _topic,
@@ -88,8 +83,8 @@ const todo = {
   card_type: Nullable(Type.String()),
   assignee_name: Nullable(Type.String()),
 };
-export const TodoSchema = Type.Object(todo, { $id: 'Todo', ...closed });
-export const TodoItemSchema = Type.Partial(Type.Object(todo), { $id: 'TodoItem', ...closed });
+export const TodoSchema = component('Todo', todo);
+export const TodoItemSchema = itemComponent('TodoItem', todo);
 
 const Description = Todo.columns.description;
 const todoInput = {
@@ -122,54 +117,42 @@ const todoInput = {
     }),
   ),
 };
-export const TodoBody = Type.Object({ description: Description, ...todoInput }, closed);
-export const TodoPatchBody = Type.Object(
-  {
-    description: Type.Optional(Description),
-    status: Type.Optional(Type.Union([Type.Literal('open'), Type.Literal('done')])),
-    ...todoInput,
-  },
-  closed,
-);
-export const DocumentSchema = Type.Object(Document.columns, { $id: 'Document', ...closed });
+export const TodoBody = closedObject({ description: Description, ...todoInput });
+export const TodoPatchBody = closedObject({
+  description: Type.Optional(Description),
+  status: Type.Optional(Type.Union([Type.Literal('open'), Type.Literal('done')])),
+  ...todoInput,
+});
+export const DocumentSchema = component('Document', Document.columns);
 export const DocumentItemSchema = Type.Partial(DocumentSchema, { $id: 'DocumentItem', ...closed });
 
-export const DocumentBody = Type.Object(
-  {
-    name: Document.columns.name,
-    url: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        minLength: 1,
-        maxLength: 2000,
-        description: 'With http, https or mailto',
-        examples: ['https://wiki.example.com/claims'],
-      }),
-    ),
-    type: Type.String({
-      ...Document.columns.type,
-      default: 'link',
-      description: 'An enabled link type, or `link`',
+export const DocumentBody = closedObject({
+  name: Document.columns.name,
+  url: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 2000,
+      description: 'With http, https or mailto',
+      examples: ['https://wiki.example.com/claims'],
     }),
-  },
-  closed,
-);
+  ),
+  type: Type.String({
+    ...Document.columns.type,
+    default: 'link',
+    description: 'An enabled link type, or `link`',
+  }),
+});
 
 const { file_id: _fileId, ...fileColumns } = FileAttachment.columns;
 const file = {
   ...fileColumns,
   created_by_name: Nullable(Type.String()),
 };
-export const FileAttachmentSchema = Type.Object(file, { $id: 'FileAttachment', ...closed });
-export const FileAttachmentItemSchema = Type.Partial(Type.Object(file), {
-  $id: 'FileAttachmentItem',
-  ...closed,
-});
+export const FileAttachmentSchema = component('FileAttachment', file);
+export const FileAttachmentItemSchema = itemComponent('FileAttachmentItem', file);
 /** The fields of the upload form. */
-export const FileForm = Type.Object(
-  {
-    file: Type.String({ format: 'binary' }),
-    category: Type.Optional(Type.String({ maxLength: 100, description: 'An enabled file category' })),
-  },
-  closed,
-);
+export const FileForm = closedObject({
+  file: Type.String({ format: 'binary' }),
+  category: Type.Optional(Type.String({ maxLength: 100, description: 'An enabled file category' })),
+});

@@ -1,25 +1,32 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  partialObject,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
 /** An id as it is stored: UUIDs are taken in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
 
-export const IdParams = Type.Object({ id: Uuid }, closed);
+export const IdParams = closedObject({ id: Uuid });
 
 /** A resource in answers: `whole`, and as an item of a list, which `fields` may cut. */
 export function answersOf<P extends TProperties>(name: string, members: P) {
   return {
-    whole: Type.Object(members, { $id: name, ...closed }),
-    item: Type.Partial(Type.Object(members), { $id: `${name}Item`, ...closed }),
+    whole: component(name, members),
+    item: itemComponent(`${name}Item`, members),
   };
 }
 
 /** The bodies that create and change a resource: with the members that a creation requires, and others. */
 export function bodiesOf<R extends TProperties, O extends TProperties>(required: R, optional: O) {
   return {
-    create: Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties }, closed),
-    patch: Type.Partial(Type.Object({ ...required, ...optional }), closed),
+    create: closedObject({ ...required, ...Type.Partial(Type.Object(optional)).properties }),
+    patch: partialObject({ ...required, ...optional }),
   };
 }
 
@@ -30,54 +37,48 @@ export function listQuery<T extends Record<string, TSchema>>(
   more: T,
 ) {
   const names = Array.isArray(sorts) ? (sorts as readonly string[]) : Object.keys(sorts);
-  return Type.Object(
-    {
-      page: Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000_000,
-        default: 1,
-        description: 'From 1; not together with `cursor`',
+  return closedObject({
+    page: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      default: 1,
+      description: 'From 1; not together with `cursor`',
+    }),
+    page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items on a page' }),
+    sort_by: Type.Optional(
+      Type.String({
+        maxLength: 120,
+        // names in backticks, or <key> would be taken for a tag
+        description: `One of ${names.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
       }),
-      page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items on a page' }),
-      sort_by: Type.Optional(
-        Type.String({
-          maxLength: 120,
-          // names in backticks, or <key> would be taken for a tag
-          description: `One of ${names.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
-        }),
-      ),
-      sort_dir: Type.Optional(
-        Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
-      ),
-      search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
-      cursor: Type.Optional(
-        Type.String({
-          maxLength: 1000,
-          description:
-            'Empty to start; then the `next_cursor` of the answer before. Every row that is there throughout is shown exactly once, whatever is written meanwhile. No `total` is counted.',
-        }),
-      ),
-      fields: Type.Optional(
-        Type.String({ maxLength: 1000, description: 'Comma-separated members to which the items are cut' }),
-      ),
-      ...more,
-    },
-    closed,
-  );
+    ),
+    sort_dir: Type.Optional(
+      Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
+    ),
+    search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description:
+          'Empty to start; then the `next_cursor` of the answer before. Every row that is there throughout is shown exactly once, whatever is written meanwhile. No `total` is counted.',
+      }),
+    ),
+    fields: Type.Optional(
+      Type.String({ maxLength: 1000, description: 'Comma-separated members to which the items are cut' }),
+    ),
+    ...more,
+  });
 }
 
 /** The answer of a list: a page with `total`, or a cursor's page with `next_cursor`. */
 export function listAnswer(item: TSchema) {
-  return Type.Object(
-    {
-      items: Type.Array(item),
-      total: Type.Optional(Type.Integer({ minimum: 0 })),
-      page: Type.Optional(Type.Integer({ minimum: 1 })),
-      page_size: Type.Integer({ minimum: 1 }),
-      next_cursor: Type.Optional(Nullable(Type.String())),
-    },
-    closed,
-  );
+  return closedObject({
+    items: Type.Array(item),
+    total: Type.Optional(Type.Integer({ minimum: 0 })),
+    page: Type.Optional(Type.Integer({ minimum: 1 })),
+    page_size: Type.Integer({ minimum: 1 }),
+    next_cursor: Type.Optional(Nullable(Type.String())),
+  });
 }
 
 export const Problem = Type.Object(
@@ -89,7 +90,7 @@ export const Problem = Type.Object(
     code: Type.String(),
     request_id: Type.String(),
     errors: Type.Optional(
-      Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() }, closed)),
+      Type.Array(closedObject({ field: Type.String(), code: Type.String(), message: Type.String() })),
     ),
   },
   { $id: 'Problem', additionalProperties: true, description: 'Problem details, RFC 9457' },

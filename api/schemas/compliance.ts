@@ -7,7 +7,15 @@ import {
   severities,
 } from '../../domain/governance/compliance/compliance.model.ts';
 import { findingFilters } from '../../domain/governance/compliance/findings.list.ts';
-import { Choice, closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { answersOf, bodiesOf } from './common.ts';
 
 const Status = Choice(findingStatuses);
@@ -55,37 +63,31 @@ const bodies = bodiesOf(
 export const FindingCreateBody = bodies.create;
 export const FindingPatchBody = bodies.patch;
 
-export const DecisionBody = Type.Object({ decision: Decided, review_note: Note }, closed);
+export const DecisionBody = closedObject({ decision: Decided, review_note: Note });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' });
-export const BulkDecisionBody = Type.Object({ ids: Ids, decision: Decided, review_note: Note }, closed);
-export const BulkDeleteBody = Type.Object({ ids: Ids }, closed);
-export const BulkResultSchema = Type.Object(
-  {
-    updated: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
-    skipped: Type.Array(
-      Type.Object({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }, closed),
-    ),
-  },
-  { $id: 'ComplianceBulkResult', ...closed },
-);
-export const VerdictBody = Type.Object({ verdict: Choice(['confirm', 'deny']) }, closed);
+export const BulkDecisionBody = closedObject({ ids: Ids, decision: Decided, review_note: Note });
+export const BulkDeleteBody = closedObject({ ids: Ids });
+export const BulkResultSchema = component('ComplianceBulkResult', {
+  updated: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
+  skipped: Type.Array(
+    closedObject({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }),
+  ),
+});
+export const VerdictBody = closedObject({ verdict: Choice(['confirm', 'deny']) });
 
 /** May be left out. */
 export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | undefined>({
-  ...Type.Object(
-    {
-      regulations: Type.Optional(
-        Nullable(
-          Type.Array(Regulation, {
-            minItems: 1,
-            maxItems: 200,
-            description: 'Keys; absent or null: all enabled regulations',
-          }),
-        ),
+  ...closedObject({
+    regulations: Type.Optional(
+      Nullable(
+        Type.Array(Regulation, {
+          minItems: 1,
+          maxItems: 200,
+          description: 'Keys; absent or null: all enabled regulations',
+        }),
       ),
-    },
-    closed,
-  ),
+    ),
+  }),
   type: ['object', 'null'],
 });
 
@@ -96,14 +98,11 @@ const scan = {
   completed_at: Nullable(Timestamp),
   error: Nullable(Type.String()),
   progress: Nullable(
-    Type.Object(
-      {
-        fraction: Type.Number({ minimum: 0, maximum: 1 }),
-        message: Nullable(Type.String({ description: 'The current regulation' })),
-        counts: Type.Record(Type.String(), Type.Number()),
-      },
-      closed,
-    ),
+    closedObject({
+      fraction: Type.Number({ minimum: 0, maximum: 1 }),
+      message: Nullable(Type.String({ description: 'The current regulation' })),
+      counts: Type.Record(Type.String(), Type.Number()),
+    }),
   ),
   summary: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
@@ -112,46 +111,35 @@ const scan = {
     }),
   ),
 };
-const ScanSchema = Type.Object(scan, { $id: 'ComplianceScan', ...closed });
-export const ActiveScansSchema = Type.Object(
-  { compliance: Nullable(ScanSchema) },
-  { $id: 'ActiveComplianceScans', ...closed },
-);
+const ScanSchema = component('ComplianceScan', scan);
+export const ActiveScansSchema = component('ActiveComplianceScans', { compliance: Nullable(ScanSchema) });
 const Score = Type.Integer({
   minimum: 0,
   maximum: 100,
   description:
     'The mean over unresolved findings on active cards: compliant and not applicable 100, partial 50, review needed 30, non-compliant 0',
 });
-export const OverviewSchema = Type.Object(
-  {
-    compliance_run: ScanSchema,
-    compliance_scores: Type.Record(Type.String(), Score, {
-      description: 'By regulation, of those with findings',
-    }),
-    compliance_by_status: Type.Record(
-      Type.String(),
-      Type.Record(Type.String(), Type.Integer({ minimum: 1 })),
-      { description: 'By regulation: how many findings have which status' },
-    ),
-  },
-  { $id: 'ComplianceOverview', ...closed },
-);
+export const OverviewSchema = component('ComplianceOverview', {
+  compliance_run: ScanSchema,
+  compliance_scores: Type.Record(Type.String(), Score, {
+    description: 'By regulation, of those with findings',
+  }),
+  compliance_by_status: Type.Record(Type.String(), Type.Record(Type.String(), Type.Integer({ minimum: 1 })), {
+    description: 'By regulation: how many findings have which status',
+  }),
+});
 
 export const bundleFilters = {
   regulation: Type.Optional(Regulation),
   status: Type.Optional(Choice(findingStatuses, 'Of the findings in the bundles')),
   include_auto_resolved: findingFilters.include_auto_resolved,
 };
-export const BundleSchema = Type.Partial(
-  Type.Object({
-    regulation: Type.String(),
-    label: Nullable(Type.String()),
-    is_enabled: Type.Boolean(),
-    is_known: Type.Boolean({ description: 'False for a regulation that was deleted' }),
-    score: Score,
-    findings_total: Type.Integer({ minimum: 0 }),
-    findings: Type.Array(FindingSchema, { description: 'The 200 most severe' }),
-  }),
-  { $id: 'ComplianceBundle', ...closed },
-);
+export const BundleSchema = itemComponent('ComplianceBundle', {
+  regulation: Type.String(),
+  label: Nullable(Type.String()),
+  is_enabled: Type.Boolean(),
+  is_known: Type.Boolean({ description: 'False for a regulation that was deleted' }),
+  score: Score,
+  findings_total: Type.Integer({ minimum: 0 }),
+  findings: Type.Array(FindingSchema, { description: 'The 200 most severe' }),
+});

@@ -1,34 +1,25 @@
 import Type from 'typebox';
-import { closed, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** The bytes of a file. */
 export const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });
 
-export const RecordForm = Type.Object(
-  {
-    file: Type.Array(Type.String({ format: 'binary' }), {
-      minItems: 1,
-      description: 'One part for each file',
-    }),
-  },
-  closed,
-);
+export const RecordForm = closedObject({
+  file: Type.Array(Type.String({ format: 'binary' }), {
+    minItems: 1,
+    description: 'One part for each file',
+  }),
+});
 
-export const ImportedAdrsSchema = Type.Object(
-  {
-    created: Type.Integer({ minimum: 0 }),
-    items: Type.Array(
-      Type.Object(
-        {
-          file: Type.String(),
-          id: Uuid,
-          reference_number: Type.String(),
-          title: Type.String(),
-          notes: Type.Array(Type.String(), { description: 'What could not be imported' }),
-        },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'ImportedAdrs', ...closed },
-);
+export const ImportedAdrsSchema = component('ImportedAdrs', {
+  created: Type.Integer({ minimum: 0 }),
+  items: Type.Array(
+    closedObject({
+      file: Type.String(),
+      id: Uuid,
+      reference_number: Type.String(),
+      title: Type.String(),
+      notes: Type.Array(Type.String(), { description: 'What could not be imported' }),
+    }),
+  ),
+});

@@ -1,5 +1,14 @@
 import Type from 'typebox';
-import { Choice, closed, Key, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  closedObject,
+  component,
+  itemComponent,
+  Key,
+  Nullable,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { Diagram, DiagramGroup, visibilities } from '../../domain/modelling/diagrams/diagrams.model.ts';
 import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.work.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/drawings.store.ts';
@@ -11,7 +20,7 @@ const Visibility = Choice(
   '`private`: only its owner sees it; `shared`: those in `shared_with` as well; for others it does not exist',
 );
 const SharedWith = Type.Array(
-  Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }, closed),
+  closedObject({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }),
   { maxItems: 100, description: 'Those who see it besides its owner; replaces the existing ones' },
 );
 const Data = Type.Object(
@@ -67,7 +76,7 @@ const common = {
   group_ids: Ids('Groups that it is in'),
   visibility: Choice(visibilities),
   shared_with: Type.Array(
-    Type.Object({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }, closed),
+    closedObject({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }),
     { description: 'With whom it is shared; only its owner sees others than themselves' },
   ),
   can_edit: Type.Boolean({ description: 'Whether you may change it' }),
@@ -77,31 +86,26 @@ const common = {
   created_at,
   updated_at,
 };
-export const DiagramSchema = Type.Object(
-  {
-    ...common,
-    card_refs: Ids('Cards in the drawing that you see'),
-    data: Type.Object(
-      { xml: Type.String(), thumbnail: Type.Optional(Type.String()) },
-      { additionalProperties: true },
-    ),
-  },
-  { $id: 'Diagram', ...closed },
-);
+export const DiagramSchema = component('Diagram', {
+  ...common,
+  card_refs: Ids('Cards in the drawing that you see'),
+  data: Type.Object(
+    { xml: Type.String(), thumbnail: Type.Optional(Type.String()) },
+    { additionalProperties: true },
+  ),
+});
 /** A diagram in a list, cut to the members that were asked for. */
-export const DiagramItemSchema = Type.Partial(
-  Type.Object({
-    ...common,
-    thumbnail: Nullable(Type.String()),
-    card_count: Type.Integer({ minimum: 0, description: 'Cards that it contains or is linked to' }),
-  }),
-  { $id: 'DiagramItem', ...closed },
-);
+export const DiagramItemSchema = itemComponent('DiagramItem', {
+  ...common,
+  thumbnail: Nullable(Type.String()),
+  card_count: Type.Integer({ minimum: 0, description: 'Cards that it contains or is linked to' }),
+});
 
-export const DiagramFavoriteSchema = Type.Partial(
-  Type.Object({ diagram_id: Uuid, name: Type.String(), created_at: Timestamp }),
-  { $id: 'DiagramFavorite', ...closed },
-);
+export const DiagramFavoriteSchema = itemComponent('DiagramFavorite', {
+  diagram_id: Uuid,
+  name: Type.String(),
+  created_at: Timestamp,
+});
 
 const groupBodies = bodiesOf(
   { name: Name },
@@ -118,47 +122,39 @@ export const DiagramGroupItemSchema = groupAnswers.item;
 
 const View = Type.Union([Type.Literal('dependencies'), Type.Literal('landscape')]);
 
-export const GenerateBody = Type.Object(
-  {
-    view: View,
-    card_id: Type.Optional(Type.String({ ...Uuid, description: 'Of dependencies: the card in the middle' })),
-    depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'How many relations away' }),
-    direction: Type.Union([Type.Literal('both'), Type.Literal('outgoing'), Type.Literal('incoming')], {
-      default: 'both',
-      description: 'Whether relations are followed to their targets, to their sources, or both',
-    }),
-    relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; none: all' }),
-    type: Type.Optional(Type.String({ ...Key, description: 'Of a landscape: the type of its cards' })),
-    group_by: Type.Optional(
-      Type.String({ ...Key, description: 'Of a landscape: the type of the cards that they are grouped by' }),
+export const GenerateBody = closedObject({
+  view: View,
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Of dependencies: the card in the middle' })),
+  depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'How many relations away' }),
+  direction: Type.Union([Type.Literal('both'), Type.Literal('outgoing'), Type.Literal('incoming')], {
+    default: 'both',
+    description: 'Whether relations are followed to their targets, to their sources, or both',
+  }),
+  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; none: all' }),
+  type: Type.Optional(Type.String({ ...Key, description: 'Of a landscape: the type of its cards' })),
+  group_by: Type.Optional(
+    Type.String({ ...Key, description: 'Of a landscape: the type of the cards that they are grouped by' }),
+  ),
+  filter: Type.Optional(Type.String({ maxLength: 4000, description: 'Which cards, in the filter language' })),
+  max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+  save: Type.Optional(
+    closedObject(
+      {
+        name: Type.Optional(Name),
+        description: Type.Optional(Description),
+        visibility: Type.Optional(Visibility),
+        shared_with: Type.Optional(Nullable(SharedWith)),
+      },
+      { description: 'Saves it as a diagram; by default its name is the title' },
     ),
-    filter: Type.Optional(
-      Type.String({ maxLength: 4000, description: 'Which cards, in the filter language' }),
-    ),
-    max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
-    save: Type.Optional(
-      Type.Object(
-        {
-          name: Type.Optional(Name),
-          description: Type.Optional(Description),
-          visibility: Type.Optional(Visibility),
-          shared_with: Type.Optional(Nullable(SharedWith)),
-        },
-        { ...closed, description: 'Saves it as a diagram; by default its name is the title' },
-      ),
-    ),
-  },
-  closed,
-);
+  ),
+});
 
-export const GeneratedDrawingSchema = Type.Object(
-  {
-    view: View,
-    title: Type.String(),
-    xml: Type.String({ description: 'XML of draw.io' }),
-    card_ids: Ids('Cards that are drawn'),
-    relation_count: Type.Integer({ minimum: 0 }),
-    truncated: Type.Boolean({ description: 'Whether there are more cards' }),
-  },
-  { $id: 'GeneratedDrawing', ...closed },
-);
+export const GeneratedDrawingSchema = component('GeneratedDrawing', {
+  view: View,
+  title: Type.String(),
+  xml: Type.String({ description: 'XML of draw.io' }),
+  card_ids: Ids('Cards that are drawn'),
+  relation_count: Type.Integer({ minimum: 0 }),
+  truncated: Type.Boolean({ description: 'Whether there are more cards' }),
+});

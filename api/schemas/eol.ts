@@ -1,6 +1,14 @@
 import Type from 'typebox';
 import { EolCycle, EolProduct } from '../../domain/governance/eol/eol.model.ts';
-import { closed, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  DateOnly,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
 
 const {
@@ -15,90 +23,72 @@ const {
 } = EolProduct.columns;
 const Cycle = EolCycle.columns.cycle;
 
-export const EolProductSchema = Type.Partial(
-  Type.Object({
-    name: Product,
-    label: Label,
-    category,
-    aliases,
-    link: Link,
-    cycles: Type.Integer({ minimum: 0, description: 'The number of known release cycles' }),
-    source,
-    checked_at,
-    changed_at,
-  }),
-  { $id: 'EolProduct', ...closed },
-);
+export const EolProductSchema = itemComponent('EolProduct', {
+  name: Product,
+  label: Label,
+  category,
+  aliases,
+  link: Link,
+  cycles: Type.Integer({ minimum: 0, description: 'The number of known release cycles' }),
+  source,
+  checked_at,
+  changed_at,
+});
 
 const Score = Type.Number({ minimum: 0, maximum: 1, description: '1 for an exact match' });
 
-export const EolProductMatchSchema = Type.Partial(
-  Type.Object({ name: Product, label: Label, score: Score }),
-  {
-    $id: 'EolProductMatch',
-    ...closed,
-  },
-);
+export const EolProductMatchSchema = itemComponent('EolProductMatch', {
+  name: Product,
+  label: Label,
+  score: Score,
+});
 
 /** A date where it is known, else whether it is so; null where the product has no such phase. */
 const dateOrFlag = (description: string) =>
   Type.Union([DateOnly, Type.Boolean(), Type.Null()], { description });
 
-export const EolCycleSchema = Type.Partial(
-  Type.Object({
-    cycle: Cycle,
-    releaseDate: Nullable(DateOnly),
-    eol: dateOrFlag('First day without support, or whether support has ended'),
-    latest: Nullable(Type.String({ description: 'The newest version' })),
-    latestReleaseDate: Nullable(DateOnly),
-    lts: dateOrFlag('Start of long-term support, or whether there is any'),
-    support: dateOrFlag('End of active support, or whether it continues'),
-    discontinued: dateOrFlag('When it was discontinued, or whether it was'),
-    codename: Nullable(Type.String()),
-    link: Link,
-  }),
-  { $id: 'EolCycle', ...closed },
-);
+export const EolCycleSchema = itemComponent('EolCycle', {
+  cycle: Cycle,
+  releaseDate: Nullable(DateOnly),
+  eol: dateOrFlag('First day without support, or whether support has ended'),
+  latest: Nullable(Type.String({ description: 'The newest version' })),
+  latestReleaseDate: Nullable(DateOnly),
+  lts: dateOrFlag('Start of long-term support, or whether there is any'),
+  support: dateOrFlag('End of active support, or whether it continues'),
+  discontinued: dateOrFlag('When it was discontinued, or whether it was'),
+  codename: Nullable(Type.String()),
+  link: Link,
+});
 
 const card = { card_id: Uuid, card_name: Type.String(), card_type: Type.String() };
 
-const MassEolCandidateSchema = Type.Object(
-  {
-    ...card,
-    eol_product: Product,
-    eol_cycle: Nullable(Type.String({ description: 'The cycle by name, alias or version' })),
-    score: Score,
-  },
-  { $id: 'MassEolCandidate', ...closed },
-);
+const MassEolCandidateSchema = component('MassEolCandidate', {
+  ...card,
+  eol_product: Product,
+  eol_cycle: Nullable(Type.String({ description: 'The cycle by name, alias or version' })),
+  score: Score,
+});
 
-export const MassEolResultSchema = Type.Partial(
-  Type.Object({
-    ...card,
-    current_eol_product: Nullable(Product),
-    current_eol_cycle: Nullable(Cycle),
-    candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, the likeliest first' }),
-  }),
-  { $id: 'MassEolResult', ...closed },
-);
+export const MassEolResultSchema = itemComponent('MassEolResult', {
+  ...card,
+  current_eol_product: Nullable(Product),
+  current_eol_cycle: Nullable(Cycle),
+  candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, the likeliest first' }),
+});
 
-export const EolProductParams = Type.Object(
-  { product: Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9._+-]*$' }) },
-  closed,
-);
+export const EolProductParams = closedObject({
+  product: Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9._+-]*$' }),
+});
 
 const { search: _, ...matchQuery } = listQuery(['score', 'name'], 'score', {}).properties;
-export const EolMatchQuery = Type.Object(
-  {
-    search: Type.String({
-      minLength: 2,
-      maxLength: 200,
-      description: 'A name, also misspelt or with a version',
-    }),
-    ...matchQuery,
-  },
-  closed,
-);
+export const EolMatchQuery = closedObject({
+  search: Type.String({
+    minLength: 2,
+    maxLength: 200,
+    description: 'A name, also misspelt or with a version',
+  }),
+  ...matchQuery,
+});
 
 export const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
   type_key: Type.String({
@@ -113,59 +103,44 @@ export const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
 const MAX_LINKS = 10_000;
 
 export const MassLinkBody = Type.Array(
-  Type.Object(
-    {
-      card_id: Uuid,
-      eol_product: Type.String({ minLength: 1, maxLength: 100 }),
-      eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
-    },
-    closed,
-  ),
+  closedObject({
+    card_id: Uuid,
+    eol_product: Type.String({ minLength: 1, maxLength: 100 }),
+    eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
   { minItems: 1, maxItems: MAX_LINKS },
 );
 
-export const MassLinkAnswerSchema = Type.Object(
-  {
-    dry_run: Type.Boolean(),
-    linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
-    unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
-    errors: Type.Array(
-      Type.Object(
-        {
-          row_index: Type.Integer({ minimum: 0, description: 'The place in the request, from 0' }),
-          card_id: Uuid,
-          code: Type.String({ examples: ['unknown_cycle'] }),
-          message: Type.String(),
-        },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'MassEolLinkAnswer', ...closed },
-);
+export const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
+  dry_run: Type.Boolean(),
+  linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
+  unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
+  errors: Type.Array(
+    closedObject({
+      row_index: Type.Integer({ minimum: 0, description: 'The place in the request, from 0' }),
+      card_id: Uuid,
+      code: Type.String({ examples: ['unknown_cycle'] }),
+      message: Type.String(),
+    }),
+  ),
+});
 
 const MAX_PRODUCTS = 5_000;
 
 /** The answer of the public API's `/products/full`, as it is saved to a file. */
-export const FactsBody = Type.Object(
-  {
-    schema_version: Type.Optional(Type.String({ maxLength: 50 })),
-    generated_at: Type.Optional(Type.String({ maxLength: 50 })),
-    total: Type.Optional(Type.Integer()),
-    result: Type.Array(OpenObject, {
-      minItems: 1,
-      maxItems: MAX_PRODUCTS,
-      description: 'Products with their `releases`; unknown members are ignored',
-    }),
-  },
-  closed,
-);
+export const FactsBody = closedObject({
+  schema_version: Type.Optional(Type.String({ maxLength: 50 })),
+  generated_at: Type.Optional(Type.String({ maxLength: 50 })),
+  total: Type.Optional(Type.Integer()),
+  result: Type.Array(OpenObject, {
+    minItems: 1,
+    maxItems: MAX_PRODUCTS,
+    description: 'Products with their `releases`; unknown members are ignored',
+  }),
+});
 
-export const LoadedFactsSchema = Type.Object(
-  {
-    products: Type.Integer({ minimum: 0 }),
-    cycles: Type.Integer({ minimum: 0 }),
-    changed: Type.Integer({ minimum: 0, description: 'Products whose facts differ from what was known' }),
-  },
-  { $id: 'LoadedEolFacts', ...closed },
-);
+export const LoadedFactsSchema = component('LoadedEolFacts', {
+  products: Type.Integer({ minimum: 0 }),
+  cycles: Type.Integer({ minimum: 0 }),
+  changed: Type.Integer({ minimum: 0, description: 'Products whose facts differ from what was known' }),
+});

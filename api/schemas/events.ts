@@ -1,61 +1,58 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
-export const AuditEventSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    position: Position,
-    event_type: Type.String(),
-    scope: Type.Union([Type.Literal('inventory'), Type.Literal('audit'), Type.Literal('user')]),
-    card_id: Nullable(Uuid),
-    card_name: Nullable(Type.String()),
-    peer_card_id: Nullable(Uuid),
-    relation_id: Nullable(Uuid),
-    data: OpenObject,
-    user_id: Nullable(Uuid),
-    user_display_name: Nullable(Type.String()),
-    request_id: Nullable(Type.String()),
-    job_id: Nullable(Uuid),
-    origin: Nullable(Type.String()),
-    created_at: Timestamp,
-  }),
-  { $id: 'AuditEvent', ...closed },
-);
+export const AuditEventSchema = itemComponent('AuditEvent', {
+  id: Uuid,
+  position: Position,
+  event_type: Type.String(),
+  scope: Type.Union([Type.Literal('inventory'), Type.Literal('audit'), Type.Literal('user')]),
+  card_id: Nullable(Uuid),
+  card_name: Nullable(Type.String()),
+  peer_card_id: Nullable(Uuid),
+  relation_id: Nullable(Uuid),
+  data: OpenObject,
+  user_id: Nullable(Uuid),
+  user_display_name: Nullable(Type.String()),
+  request_id: Nullable(Type.String()),
+  job_id: Nullable(Uuid),
+  origin: Nullable(Type.String()),
+  created_at: Timestamp,
+});
 
 /** An event of a followed card. */
-export const FollowedEventSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    position: Position,
-    card_id: Uuid,
-    card_name: Type.String(),
-    event_type: Type.String(),
-    data: OpenObject,
-    user_display_name: Nullable(Type.String()),
-    created_at: Timestamp,
-  }),
-  { $id: 'FollowedEvent', ...closed },
-);
+export const FollowedEventSchema = itemComponent('FollowedEvent', {
+  id: Uuid,
+  position: Position,
+  card_id: Uuid,
+  card_name: Type.String(),
+  event_type: Type.String(),
+  data: OpenObject,
+  user_display_name: Nullable(Type.String()),
+  created_at: Timestamp,
+});
 
-export const ChangesSchema = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object(
-        {
-          position: Position,
-          event_type: Type.String(),
-          card_id: Nullable(Uuid),
-          peer_card_id: Nullable(Uuid),
-          relation_id: Nullable(Uuid),
-          at: Timestamp,
-          actor: Nullable(Type.Object({ id: Uuid, display_name: Type.String() }, closed)),
-          data: OpenObject,
-        },
-        closed,
-      ),
-    ),
-    next: Position,
-    has_more: Type.Boolean(),
-  },
-  { $id: 'Changes', ...closed },
-);
+export const ChangesSchema = component('Changes', {
+  items: Type.Array(
+    closedObject({
+      position: Position,
+      event_type: Type.String(),
+      card_id: Nullable(Uuid),
+      peer_card_id: Nullable(Uuid),
+      relation_id: Nullable(Uuid),
+      at: Timestamp,
+      actor: Nullable(closedObject({ id: Uuid, display_name: Type.String() })),
+      data: OpenObject,
+    }),
+  ),
+  next: Position,
+  has_more: Type.Boolean(),
+});

@@ -1,88 +1,72 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import { Card, Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
-import { closed, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Text = Nullable(Type.String());
 
 /** A card as the JSON export shows it. */
-export const ExportedCard = Type.Object(
-  {
-    id: Uuid,
-    type: Type.String(),
-    subtype: Text,
-    name: Type.String(),
-    description: Text,
-    lifecycle: Nullable(Lifecycle),
-    attributes: OpenObject,
-    status: Card.columns.status,
-    data_quality: Type.Number(),
-    updated_at: Timestamp,
-    tags: Type.Array(Type.Object({ name: Type.String(), color: Text, group_name: Type.String() }, closed)),
-    owner: Text,
-    owner_email: Text,
-    provider_names: Type.Array(Type.String()),
-    relations: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            id: Uuid,
-            type: Type.String(),
-            direction: Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]),
-            peer_id: Uuid,
-            peer_type: Type.String(),
-            peer_name: Type.String(),
-            attributes: OpenObject,
-            description: Text,
-          },
-          closed,
-        ),
-      ),
+export const ExportedCard = closedObject({
+  id: Uuid,
+  type: Type.String(),
+  subtype: Text,
+  name: Type.String(),
+  description: Text,
+  lifecycle: Nullable(Lifecycle),
+  attributes: OpenObject,
+  status: Card.columns.status,
+  data_quality: Type.Number(),
+  updated_at: Timestamp,
+  tags: Type.Array(closedObject({ name: Type.String(), color: Text, group_name: Type.String() })),
+  owner: Text,
+  owner_email: Text,
+  provider_names: Type.Array(Type.String()),
+  relations: Type.Optional(
+    Type.Array(
+      closedObject({
+        id: Uuid,
+        type: Type.String(),
+        direction: Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]),
+        peer_id: Uuid,
+        peer_type: Type.String(),
+        peer_name: Type.String(),
+        attributes: OpenObject,
+        description: Text,
+      }),
     ),
-    stakeholders: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() },
-          closed,
-        ),
-      ),
+  ),
+  stakeholders: Type.Optional(
+    Type.Array(
+      closedObject({ user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() }),
     ),
-  },
-  closed,
-);
+  ),
+});
 
 const { properties } = ExportRequest;
 
 /** What an export's file holds, for those who load it. */
-export const ManifestSchema = Type.Object(
-  {
-    format: properties.format,
-    kind: properties.kind,
-    types: properties.types,
-    filter: properties.filter,
-    columns: properties.columns,
-    include: properties.include,
-    profile: properties.profile,
-    neutralise: properties.neutralise,
-    after: Nullable(
-      Type.String({ description: 'The position that was gone on from; null for all there is' }),
-    ),
-    position: Position,
-    taken_at: Timestamp,
-    tables: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          rows: Type.Integer(),
-          columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() }, closed)),
-        },
-        closed,
-      ),
-    ),
-    file: Type.Object(
-      { name: Type.String(), size: Type.Integer({ description: 'Bytes' }), sha256: Type.String() },
-      closed,
-    ),
-  },
-  closed,
-);
+export const ManifestSchema = closedObject({
+  format: properties.format,
+  kind: properties.kind,
+  types: properties.types,
+  filter: properties.filter,
+  columns: properties.columns,
+  include: properties.include,
+  profile: properties.profile,
+  neutralise: properties.neutralise,
+  after: Nullable(Type.String({ description: 'The position that was gone on from; null for all there is' })),
+  position: Position,
+  taken_at: Timestamp,
+  tables: Type.Array(
+    closedObject({
+      name: Type.String(),
+      rows: Type.Integer(),
+      columns: Type.Array(closedObject({ name: Type.String(), type: Type.String() })),
+    }),
+  ),
+  file: closedObject({
+    name: Type.String(),
+    size: Type.Integer({ description: 'Bytes' }),
+    sha256: Type.String(),
+  }),
+});

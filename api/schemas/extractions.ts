@@ -1,81 +1,80 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
-import { closed, Nullable, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { Destination } from '../../reports/exchange/schedules/extraction-schedules.types.ts';
 
 const RunStatus = Type.Union(
   ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),
 );
-const RunError = Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed));
+const RunError = Nullable(closedObject({ code: Type.String(), message: Type.String() }));
 
-export const ExtractionScheduleSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    name: Type.String(),
-    status: Type.Union([Type.Literal('active'), Type.Literal('paused')]),
-    paused_reason: Nullable(Type.String()),
-    cron: Type.String(),
-    time_zone: Type.String(),
-    request: ExportRequest,
-    incremental: Type.Boolean(),
-    destination: Destination,
-    keep_runs: Type.Integer(),
-    keep_days: Nullable(Type.Integer()),
-    last_run: Nullable(
-      Type.Object(
-        {
-          id: Uuid,
-          status: RunStatus,
-          started_at: Nullable(Timestamp),
-          finished_at: Nullable(Timestamp),
-          error: RunError,
-        },
-        { ...closed, description: 'The run of the newest moment' },
-      ),
+export const ExtractionScheduleSchema = itemComponent('ExtractionSchedule', {
+  id: Uuid,
+  name: Type.String(),
+  status: Type.Union([Type.Literal('active'), Type.Literal('paused')]),
+  paused_reason: Nullable(Type.String()),
+  cron: Type.String(),
+  time_zone: Type.String(),
+  request: ExportRequest,
+  incremental: Type.Boolean(),
+  destination: Destination,
+  keep_runs: Type.Integer(),
+  keep_days: Nullable(Type.Integer()),
+  last_run: Nullable(
+    closedObject(
+      {
+        id: Uuid,
+        status: RunStatus,
+        started_at: Nullable(Timestamp),
+        finished_at: Nullable(Timestamp),
+        error: RunError,
+      },
+      { description: 'The run of the newest moment' },
     ),
-    next_run_at: Nullable(Type.String({ format: 'date-time', description: 'Null while it is paused' })),
-    owner_id: Nullable(Uuid),
-    owner_name: Nullable(Type.String()),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  }),
-  { $id: 'ExtractionSchedule', ...closed },
-);
+  ),
+  next_run_at: Nullable(Type.String({ format: 'date-time', description: 'Null while it is paused' })),
+  owner_id: Nullable(Uuid),
+  owner_name: Nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
-export const ExtractionRunSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    schedule_id: Uuid,
-    job_id: Uuid,
-    trigger: Type.Union([Type.Literal('schedule'), Type.Literal('manual')]),
-    slot: Type.String({
-      format: 'date-time',
-      description: 'The moment that the run stands for; it is in the names of its files',
-    }),
-    status: RunStatus,
-    attempts: Type.Integer({ description: 'How often it was begun or gone on with' }),
-    rows: Nullable(Type.Integer()),
-    bytes: Nullable(Type.Integer()),
-    sha256: Nullable(Type.String()),
-    after: Nullable(Type.String({ description: 'The position that an incremental run went on from' })),
-    position: Nullable(Position),
-    file_name: Nullable(Type.String()),
-    error: RunError,
-    created_at: Timestamp,
-    started_at: Nullable(Timestamp),
-    finished_at: Nullable(Timestamp),
-    removed_at: Nullable(Type.String({ format: 'date-time', description: 'When its files were removed' })),
-    links: Type.Object({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }, closed),
+export const ExtractionRunSchema = itemComponent('ExtractionRun', {
+  id: Uuid,
+  schedule_id: Uuid,
+  job_id: Uuid,
+  trigger: Type.Union([Type.Literal('schedule'), Type.Literal('manual')]),
+  slot: Type.String({
+    format: 'date-time',
+    description: 'The moment that the run stands for; it is in the names of its files',
   }),
-  { $id: 'ExtractionRun', ...closed },
-);
+  status: RunStatus,
+  attempts: Type.Integer({ description: 'How often it was begun or gone on with' }),
+  rows: Nullable(Type.Integer()),
+  bytes: Nullable(Type.Integer()),
+  sha256: Nullable(Type.String()),
+  after: Nullable(Type.String({ description: 'The position that an incremental run went on from' })),
+  position: Nullable(Position),
+  file_name: Nullable(Type.String()),
+  error: RunError,
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  finished_at: Nullable(Timestamp),
+  removed_at: Nullable(Type.String({ format: 'date-time', description: 'When its files were removed' })),
+  links: closedObject({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }),
+});
 
-export const StartedExtractionRunSchema = Type.Object(
-  {
-    run_id: Uuid,
-    job_id: Uuid,
-    status: Type.Literal('queued'),
-    links: Type.Object({ self: Type.String() }, closed),
-  },
-  { $id: 'StartedExtractionRun', ...closed },
-);
+export const StartedExtractionRunSchema = component('StartedExtractionRun', {
+  run_id: Uuid,
+  job_id: Uuid,
+  status: Type.Literal('queued'),
+  links: closedObject({ self: Type.String() }),
+});

@@ -1,6 +1,5 @@
-import Type from 'typebox';
 import { importOptions } from '../../domain/exchange/imports/imports.job.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 
 /** How an uploaded file is imported. */
-export const ImportQuery = Type.Object(importOptions, closed);
+export const ImportQuery = closedObject(importOptions);

@@ -1,16 +1,24 @@
 import Type from 'typebox';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
-export const StartedJobSchema = Type.Object(
+export const StartedJobSchema = component(
+  'StartedJob',
   {
     job_id: Uuid,
     status: Type.Literal('queued'),
-    links: Type.Object(
-      { self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }) },
-      closed,
-    ),
+    links: closedObject({
+      self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
+    }),
   },
-  { $id: 'StartedJob', ...closed, description: 'The answer of a request that started work' },
+  { description: 'The answer of a request that started work' },
 );
 
 const JobStatus = Type.Union(
@@ -41,28 +49,21 @@ const jobMembers = {
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
   result: Nullable(OpenObject),
-  error: Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
+  error: Nullable(closedObject({ code: Type.String(), message: Type.String() })),
   attempt: Type.Integer({
     minimum: 1,
     description: 'Grows when it is run again, also after a worker died',
   }),
-  links: Type.Object(
-    {
-      self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
-      result: Nullable(Type.String({ description: 'Where its file is, while there is one' })),
-    },
-    closed,
-  ),
+  links: closedObject({
+    self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
+    result: Nullable(Type.String({ description: 'Where its file is, while there is one' })),
+  }),
 };
 
-export const JobSchema = Type.Object(jobMembers, {
-  $id: 'Job',
-  ...closed,
-  description: 'Work in the background',
-});
+export const JobSchema = component('Job', jobMembers, { description: 'Work in the background' });
 
 /** A job in a list: `fields` may cut it. */
-export const JobItemSchema = Type.Partial(Type.Object(jobMembers), { $id: 'JobItem', ...closed });
+export const JobItemSchema = itemComponent('JobItem', jobMembers);
 
 const scheduleMembers = {
   key: Type.String({ examples: ['kpi_snapshot'] }),
@@ -78,14 +79,9 @@ const scheduleMembers = {
   updated_at: Timestamp,
 };
 
-export const JobScheduleSchema = Type.Object(scheduleMembers, {
-  $id: 'JobSchedule',
-  ...closed,
+export const JobScheduleSchema = component('JobSchedule', scheduleMembers, {
   description: 'When a kind of job is started',
 });
 
 /** A schedule in a list: `fields` may cut it. */
-export const JobScheduleItemSchema = Type.Partial(Type.Object(scheduleMembers), {
-  $id: 'JobScheduleItem',
-  ...closed,
-});
+export const JobScheduleItemSchema = itemComponent('JobScheduleItem', scheduleMembers);

@@ -12,7 +12,7 @@ import {
   Translations,
 } from '../../domain/inventory/metamodel/metamodel.input.ts';
 import { cardinalities } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import { Choice, Color, closed, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
+import { Choice, Color, closedObject, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
 
 const Description = Nullable(Type.String({ maxLength: 10_000 }));
 const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
@@ -28,15 +28,12 @@ const cardTypeMembers = {
   fields_schema: Type.Optional(Type.Array(Section, { maxItems: 100 })),
   stakeholder_roles: Type.Optional(
     Type.Array(
-      Type.Object(
-        {
-          key: RoleKey,
-          label: Label,
-          color: Type.Optional(Color),
-          translations: Type.Optional(Translations),
-        },
-        closed,
-      ),
+      closedObject({
+        key: RoleKey,
+        label: Label,
+        color: Type.Optional(Color),
+        translations: Type.Optional(Translations),
+      }),
       { maxItems: 100, description: 'The active roles; those left out are deleted when nobody holds them' },
     ),
   ),
@@ -46,8 +43,8 @@ const cardTypeMembers = {
   translations: Type.Optional(Translations),
 };
 
-export const CardTypeCreateBody = Type.Object({ ...cardTypeMembers, key: Key, label: Label }, closed);
-export const CardTypePatchBody = Type.Object(cardTypeMembers, { ...closed, minProperties: 1 });
+export const CardTypeCreateBody = closedObject({ ...cardTypeMembers, key: Key, label: Label });
+export const CardTypePatchBody = closedObject(cardTypeMembers, { minProperties: 1 });
 
 const relationTypeMembers = {
   label: Type.Optional(Label),
@@ -66,24 +63,24 @@ const relationTypeMembers = {
   translations: Type.Optional(Translations),
 };
 
-export const RelationTypeCreateBody = Type.Object(
-  { ...relationTypeMembers, key: Key, label: Label, source_type_key: Key, target_type_key: Key },
-  closed,
-);
-export const RelationTypePatchBody = Type.Object(relationTypeMembers, { ...closed, minProperties: 1 });
+export const RelationTypeCreateBody = closedObject({
+  ...relationTypeMembers,
+  key: Key,
+  label: Label,
+  source_type_key: Key,
+  target_type_key: Key,
+});
+export const RelationTypePatchBody = closedObject(relationTypeMembers, { minProperties: 1 });
 
-export const RoleCreateBody = Type.Object(
-  {
-    key: RoleKey,
-    label: Label,
-    description: Type.Optional(Description),
-    color: Type.Optional(Color),
-    permissions: Type.Optional(Permissions),
-    translations: Type.Optional(Translations),
-  },
-  closed,
-);
-export const RolePatchBody = Type.Object(
+export const RoleCreateBody = closedObject({
+  key: RoleKey,
+  label: Label,
+  description: Type.Optional(Description),
+  color: Type.Optional(Color),
+  permissions: Type.Optional(Permissions),
+  translations: Type.Optional(Translations),
+});
+export const RolePatchBody = closedObject(
   {
     label: Type.Optional(Label),
     description: Type.Optional(Description),
@@ -92,7 +89,7 @@ export const RolePatchBody = Type.Object(
     sort_order: Type.Optional(SortOrder),
     translations: Type.Optional(Translations),
   },
-  { ...closed, minProperties: 1 },
+  { minProperties: 1 },
 );
 
 const Affected = Type.Integer({ minimum: 0 });
@@ -103,36 +100,28 @@ export const ImpactSchema = Type.Object(
     dry_run: Type.Literal(true),
     cards: Type.Integer({ minimum: 0, description: 'Looked at anew, for values or data quality' }),
     relations: Type.Integer({ minimum: 0, description: 'Changed' }),
-    removed_fields: Type.Array(Type.Object({ field_key: Type.String(), affected: Affected }, closed)),
+    removed_fields: Type.Array(closedObject({ field_key: Type.String(), affected: Affected })),
     removed_options: Type.Array(
-      Type.Object({ field_key: Type.String(), option_key: Type.String(), affected: Affected }, closed),
+      closedObject({ field_key: Type.String(), option_key: Type.String(), affected: Affected }),
     ),
-    removed_subtypes: Type.Array(Type.Object({ subtype_key: Type.String(), affected: Affected }, closed)),
+    removed_subtypes: Type.Array(closedObject({ subtype_key: Type.String(), affected: Affected })),
     changed_fields: Type.Array(
-      Type.Object(
-        {
-          field_key: Type.String(),
-          from: FieldTypeName,
-          to: FieldTypeName,
-          affected: Affected,
-          converted: Affected,
-          misfits: Affected,
-          examples: Type.Array(
-            Type.Object({ id: Type.String(), value: Type.Optional(Type.Unknown()) }, closed),
-          ),
-        },
-        closed,
-      ),
+      closedObject({
+        field_key: Type.String(),
+        from: FieldTypeName,
+        to: FieldTypeName,
+        affected: Affected,
+        converted: Affected,
+        misfits: Affected,
+        examples: Type.Array(closedObject({ id: Type.String(), value: Type.Optional(Type.Unknown()) })),
+      }),
     ),
-    required_fields: Type.Array(Type.Object({ field_key: Type.String(), missing: Affected }, closed)),
+    required_fields: Type.Array(closedObject({ field_key: Type.String(), missing: Affected })),
     mandatory_sides: Type.Array(
-      Type.Object(
-        {
-          side: Type.Union([Type.Literal('source'), Type.Literal('target')]),
-          missing: Affected,
-        },
-        closed,
-      ),
+      closedObject({
+        side: Type.Union([Type.Literal('source'), Type.Literal('target')]),
+        missing: Affected,
+      }),
     ),
     needs_force: Type.Boolean({ description: 'Values do not fit: refused unless `force` gives them up' }),
     as_job: Type.Boolean({ description: 'Carried out by a job, which the answer names' }),

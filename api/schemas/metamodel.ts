@@ -4,20 +4,21 @@ import {
   RelationTypeDefinition,
   StakeholderRoleDefinition,
 } from '../../domain/kernel/metamodel/metamodel.model.ts';
-import { closed, OpenObject } from '../../domain/kernel/shapes.ts';
+import { closedObject, itemComponent, OpenObject } from '../../domain/kernel/shapes.ts';
 
 /** Every member is there unless the request selected some with `fields`. */
-const shown = <P extends TProperties>($id: string, members: P) =>
-  Type.Partial(Type.Object(members), { $id, ...closed });
+const shown = <P extends TProperties>($id: string, members: P) => itemComponent($id, members);
 
 const { created_at: _created, updated_at: _updated, ...cardType } = CardTypeDefinition.columns;
 export const CardTypeSchema = shown('CardType', {
   ...cardType,
   stakeholder_roles: Type.Array(
-    Type.Object(
-      { key: Type.String(), label: Type.String(), color: Type.String(), translations: OpenObject },
-      closed,
-    ),
+    closedObject({
+      key: Type.String(),
+      label: Type.String(),
+      color: Type.String(),
+      translations: OpenObject,
+    }),
   ),
 });
 

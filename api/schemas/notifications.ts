@@ -4,7 +4,7 @@ import {
   notificationTypeKeys,
   notificationTypes,
 } from '../../domain/collaboration/notifications/notifications.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 
 const { id, user_id, type, title, message, link, is_read, card_id, actor_id, created_at } =
   Notification.columns;
@@ -17,9 +17,9 @@ const members = {
   message,
   link,
   is_read,
-  data: Type.Object(
+  data: closedObject(
     { count: Type.Integer({ minimum: 1 }), batch_id: Nullable(Uuid) },
-    { ...closed, description: 'The number of cards or events, and their batch' },
+    { description: 'The number of cards or events, and their batch' },
   ),
   card_id,
   actor_id,
@@ -27,40 +27,33 @@ const members = {
   created_at,
 };
 
-export const NotificationSchema = Type.Object(members, { $id: 'Notification', ...closed });
+export const NotificationSchema = component('Notification', members);
 /** In lists, where `fields` may leave members out. */
-export const NotificationItemSchema = Type.Partial(Type.Object(members), {
-  $id: 'NotificationItem',
-  ...closed,
-});
+export const NotificationItemSchema = itemComponent('NotificationItem', members);
 
 const switches = (description: string) =>
-  Type.Object(
+  closedObject(
     Object.fromEntries(
       notificationTypeKeys.map((type) => [
         type,
         Type.Boolean({ description: notificationTypes[type].label }),
       ]),
     ),
-    { ...closed, description },
+    { description },
   );
 
-export const NotificationPreferencesSchema = Type.Object(
-  {
-    in_app: switches('Shown in the application and on the stream'),
-    email: switches('Sent by mail'),
-  },
-  { $id: 'NotificationPreferences', ...closed },
-);
+export const NotificationPreferencesSchema = component('NotificationPreferences', {
+  in_app: switches('Shown in the application and on the stream'),
+  email: switches('Sent by mail'),
+});
 
 const changed = () =>
   Type.Optional(
     Nullable(
-      Type.Object(
+      closedObject(
         Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())])),
-        closed,
       ),
     ),
   );
 
-export const NotificationPreferencesBody = Type.Object({ in_app: changed(), email: changed() }, closed);
+export const NotificationPreferencesBody = closedObject({ in_app: changed(), email: changed() });

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { portalFilters, portalSorts } from '../../domain/exchange/portals/portals.list.ts';
 import { WebPortal } from '../../domain/exchange/portals/portals.model.ts';
 import { PublicCard } from '../../domain/exchange/portals/portals.types.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -14,54 +14,44 @@ const members = {
   display_fields: Type.Optional(Nullable(display_fields)),
   card_config: Type.Optional(Nullable(card_config)),
 };
-export const PortalCreateBody = Type.Object(
-  {
-    name,
-    slug,
-    card_type,
-    ...members,
-    is_published: Type.Boolean({ default: false, description: 'Whether the public sees it' }),
-  },
-  closed,
-);
-export const PortalPatchBody = Type.Object(
-  {
-    name: Type.Optional(name),
-    slug: Type.Optional(slug),
-    card_type: Type.Optional(card_type),
-    ...members,
-    is_published: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
-
-export const PortalSchema = Type.Object(WebPortal.columns, { $id: 'WebPortal', ...closed });
-/** A portal in a list, cut to the members that were asked for. */
-export const PortalItemSchema = Type.Partial(Type.Object(WebPortal.columns), {
-  $id: 'WebPortalItem',
-  ...closed,
+export const PortalCreateBody = closedObject({
+  name,
+  slug,
+  card_type,
+  ...members,
+  is_published: Type.Boolean({ default: false, description: 'Whether the public sees it' }),
 });
+export const PortalPatchBody = closedObject({
+  name: Type.Optional(name),
+  slug: Type.Optional(slug),
+  card_type: Type.Optional(card_type),
+  ...members,
+  is_published: Type.Optional(Type.Boolean()),
+});
+
+export const PortalSchema = component('WebPortal', WebPortal.columns);
+/** A portal in a list, cut to the members that were asked for. */
+export const PortalItemSchema = itemComponent('WebPortalItem', WebPortal.columns);
 
 export const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
 
-export const SlugParams = Type.Object(
-  { slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }) },
-  closed,
-);
+export const SlugParams = closedObject({
+  slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }),
+});
 
 const page = {
   total: Count,
   page: Type.Integer({ minimum: 1 }),
   page_size: Type.Integer({ minimum: 1, maximum: 100 }),
 };
-export const PublicCardsSchema = Type.Object(
-  { items: Type.Array(PublicCard), ...page },
-  { $id: 'PublicWebPortalCards', ...closed },
-);
-export const PortalOptionsSchema = Type.Object(
-  { items: Type.Array(Type.Object({ id: Uuid, name: Type.String() }, closed)), ...page },
-  { $id: 'WebPortalRelationOptions', ...closed },
-);
+export const PublicCardsSchema = component('PublicWebPortalCards', {
+  items: Type.Array(PublicCard),
+  ...page,
+});
+export const PortalOptionsSchema = component('WebPortalRelationOptions', {
+  items: Type.Array(closedObject({ id: Uuid, name: Type.String() })),
+  ...page,
+});
 
 const PageNumber = Type.Integer({
   minimum: 1,
@@ -76,79 +66,67 @@ const paged = {
 const Search = (what: string) =>
   Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} all contain` }));
 
-export const PortalOptionsQuery = Type.Object(
-  {
-    type_key: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'A shown relation type, or the card type at its other end',
-    }),
-    search: Search('their names must'),
-    ...paged,
-  },
-  closed,
-);
+export const PortalOptionsQuery = closedObject({
+  type_key: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'A shown relation type, or the card type at its other end',
+  }),
+  search: Search('their names must'),
+  ...paged,
+});
 const JsonText = (description: string, example: object) =>
   Type.Optional(Type.String({ maxLength: 10_000, description, examples: [JSON.stringify(example)] }));
 
-export const PublicCardsQuery = Type.Object(
-  {
-    search: Search('the name and, where it is shown, the description must'),
-    subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Only where subtypes are shown' })),
-    tag_ids: Type.Optional(
-      Type.String({
-        maxLength: 4000,
-        description:
-          'Ids, separated by commas, where tags are shown: of one group one must fit, of several groups all',
-      }),
-    ),
-    related_type: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Cards with a relation of this shown type, or to cards of this type',
-      }),
-    ),
-    related_id: Type.Optional(
-      Type.String({ ...Uuid, description: 'Cards with a shown relation to this card' }),
-    ),
-    relation_filters: JsonText(
-      'JSON: ids of related cards, one of which must fit, by keys as `related_type`',
-      {
-        relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
-      },
-    ),
-    attr_filters: JsonText('JSON: values, one of which must fit, by shown attribute', {
-      businessCriticality: ['missionCritical'],
+export const PublicCardsQuery = closedObject({
+  search: Search('the name and, where it is shown, the description must'),
+  subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Only where subtypes are shown' })),
+  tag_ids: Type.Optional(
+    Type.String({
+      maxLength: 4000,
+      description:
+        'Ids, separated by commas, where tags are shown: of one group one must fit, of several groups all',
     }),
-    ...paged,
-    sort_by: Type.Optional(
-      Type.String({
-        maxLength: 120,
-        description:
-          'What the portal shows, such as `name` or `attributes.<key>`; default: the order of the portal',
-      }),
-    ),
-    sort_dir: Type.Optional(
-      Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
-    ),
-  },
-  closed,
-);
+  ),
+  related_type: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Cards with a relation of this shown type, or to cards of this type',
+    }),
+  ),
+  related_id: Type.Optional(
+    Type.String({ ...Uuid, description: 'Cards with a shown relation to this card' }),
+  ),
+  relation_filters: JsonText('JSON: ids of related cards, one of which must fit, by keys as `related_type`', {
+    relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+  }),
+  attr_filters: JsonText('JSON: values, one of which must fit, by shown attribute', {
+    businessCriticality: ['missionCritical'],
+  }),
+  ...paged,
+  sort_by: Type.Optional(
+    Type.String({
+      maxLength: 120,
+      description:
+        'What the portal shows, such as `name` or `attributes.<key>`; default: the order of the portal',
+    }),
+  ),
+  sort_dir: Type.Optional(
+    Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
+  ),
+});
 
-export const PortalPageQuery = Type.Object(
-  {
-    search: Search('the name and, where it is shown, the description must'),
-    filter: Type.Optional(
-      Type.Array(Type.String({ maxLength: 600 }), {
-        maxItems: 60,
-        description:
-          'The selection, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones are ignored',
-      }),
-    ),
-    sort: Type.Optional(
-      Type.String({ maxLength: 121, description: 'A field, with a hyphen in front for descending order' }),
-    ),
-    page: PageNumber,
-  },
-  closed,
-);
+export const PortalPageQuery = closedObject({
+  search: Search('the name and, where it is shown, the description must'),
+  filter: Type.Optional(
+    Type.Array(Type.String({ maxLength: 600 }), {
+      maxItems: 60,
+      description:
+        'The selection, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones are ignored',
+    }),
+  ),
+  sort: Type.Optional(
+    Type.String({ maxLength: 121, description: 'A field, with a hyphen in front for descending order' }),
+  ),
+  page: PageNumber,
+});

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { Choice, closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, closedObject, component, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   budgetLines,
   costLines,
@@ -46,17 +46,14 @@ function bodies<C extends TProperties>(
   ]);
   const partial = (names: readonly (keyof C)[]) => Type.Partial(Type.Object(pick(names))).properties;
   return {
-    create: Type.Object(
-      { ...pick(required), ...Object.fromEntries(defaulted), ...partial(optional) },
-      closed,
-    ),
-    patch: Type.Object(partial([...required, ...Object.keys(defaults), ...optional]), closed),
+    create: closedObject({ ...pick(required), ...Object.fromEntries(defaulted), ...partial(optional) }),
+    patch: closedObject(partial([...required, ...Object.keys(defaults), ...optional])),
   };
 }
 
 export const statusReport = {
   ...answers('PpmStatusReport', statusReports, {
-    reporter: Nullable(Type.Object({ id: Uuid, display_name: Type.String() }, closed)),
+    reporter: Nullable(closedObject({ id: Uuid, display_name: Type.String() })),
   }),
   ...bodies(StatusReport.columns, {
     required: ['report_date'],
@@ -78,10 +75,10 @@ export const budgetLine = {
   ...answers('PpmBudgetLine', budgetLines, { amount: VisibleAmount }),
   ...bodies(BudgetLine.columns, { required: ['fiscal_year', 'category'], defaults: { amount: 0 } }),
 };
-export const HasCostsSchema = Type.Object(
-  { has_budget_lines: Type.Boolean(), has_cost_lines: Type.Boolean() },
-  { $id: 'PpmHasCosts', ...closed },
-);
+export const HasCostsSchema = component('PpmHasCosts', {
+  has_budget_lines: Type.Boolean(),
+  has_cost_lines: Type.Boolean(),
+});
 
 export const projectRisk = {
   ...answers('PpmRisk', projectRisks, {
@@ -105,7 +102,7 @@ export const task = {
 };
 
 export const taskComment = answers('PpmTaskComment', taskComments, { user_display_name: Type.String() });
-export const TaskCommentBody = Type.Object({ content: TaskComment.columns.content }, closed);
+export const TaskCommentBody = closedObject({ content: TaskComment.columns.content });
 
 export const wbs = {
   ...answers('PpmWbs', wbsItems, {
@@ -119,7 +116,7 @@ export const wbs = {
     optional: ['description', 'parent_id', 'start_date', 'end_date', 'assignee_id'],
   }),
 };
-export const CompletionSchema = Type.Object({ completion: Percent }, { $id: 'PpmCompletion', ...closed });
+export const CompletionSchema = component('PpmCompletion', { completion: Percent });
 
 const FinishToStart = Type.Literal('FS', { default: 'FS' });
 export const dependency = answers('PpmDependency', dependencies, {
@@ -128,16 +125,13 @@ export const dependency = answers('PpmDependency', dependencies, {
   succ_kind: PlanKind,
   succ_id: Uuid,
 });
-export const DependencyBody = Type.Object(
-  {
-    pred_kind: PlanKind,
-    pred_id: Type.String({ ...Uuid, description: 'What must be finished first' }),
-    succ_kind: PlanKind,
-    succ_id: Type.String({ ...Uuid, description: 'What starts after it' }),
-    kind: FinishToStart,
-  },
-  closed,
-);
+export const DependencyBody = closedObject({
+  pred_kind: PlanKind,
+  pred_id: Type.String({ ...Uuid, description: 'What must be finished first' }),
+  succ_kind: PlanKind,
+  succ_id: Type.String({ ...Uuid, description: 'What starts after it' }),
+  kind: FinishToStart,
+});
 
 const Day = Nullable(Type.String({ format: 'date', description: 'Null after the year 9999' }));
 const scheduled = {
@@ -153,18 +147,15 @@ const scheduled = {
   slack: Type.Integer({ minimum: 0, description: 'Days by which it may be late without delaying the plan' }),
   critical: Type.Boolean({ description: 'Whether it has no slack' }),
 };
-export const CriticalPathSchema = Type.Object(
-  {
-    initiative_id: Uuid,
-    start_date: DateOnly,
-    end_date: Day,
-    duration: Type.Integer({ minimum: 0, description: 'Days from the start to the end' }),
-    critical_path: Type.Array(Type.Object({ kind: PlanKind, id: Uuid, title: Type.String() }, closed), {
-      description: 'Tasks, and WBS items without parts, that have no slack, by earliest start',
-    }),
-    items: Type.Array(Type.Object(scheduled, closed), {
-      description: 'All parts of the plan, by earliest start',
-    }),
-  },
-  { $id: 'PpmCriticalPath', ...closed },
-);
+export const CriticalPathSchema = component('PpmCriticalPath', {
+  initiative_id: Uuid,
+  start_date: DateOnly,
+  end_date: Day,
+  duration: Type.Integer({ minimum: 0, description: 'Days from the start to the end' }),
+  critical_path: Type.Array(closedObject({ kind: PlanKind, id: Uuid, title: Type.String() }), {
+    description: 'Tasks, and WBS items without parts, that have no slack, by earliest start',
+  }),
+  items: Type.Array(closedObject(scheduled), {
+    description: 'All parts of the plan, by earliest start',
+  }),
+});

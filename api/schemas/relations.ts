@@ -1,17 +1,17 @@
 import Type from 'typebox';
 import { Relation } from '../../domain/inventory/relations/relations.model.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer } from './common.ts';
 
-const CardRef = Type.Object({ id: Uuid, type: Type.String(), name: Type.String() }, closed);
+const CardRef = closedObject({ id: Uuid, type: Type.String(), name: Type.String() });
 
 const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = Relation.columns;
 const members = { ...columns, source: CardRef, target: CardRef };
 
-export const RelationSchema = Type.Object(members, { $id: 'Relation', ...closed });
+export const RelationSchema = component('Relation', members);
 
 /** A relation as lists show it: cut to the requested `fields`. */
-export const RelationItemSchema = Type.Partial(Type.Object(members), { $id: 'RelationItem', ...closed });
+export const RelationItemSchema = itemComponent('RelationItem', members);
 
 export const RelationListSchema = listAnswer(RelationItemSchema);
 
@@ -28,17 +28,20 @@ const Description = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 }),
 );
 
-export const RelationCreateBody = Type.Object(
-  { type: TypeKey, source_id: Uuid, target_id: Uuid, attributes: Attributes, description: Description },
-  closed,
-);
+export const RelationCreateBody = closedObject({
+  type: TypeKey,
+  source_id: Uuid,
+  target_id: Uuid,
+  attributes: Attributes,
+  description: Description,
+});
 
-export const RelationPatchBody = Type.Object({ attributes: Attributes, description: Description }, closed);
+export const RelationPatchBody = closedObject({ attributes: Attributes, description: Description });
 
 const optionalText = (maxLength: number) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength }));
 
-const Reference = Type.Object(
+const Reference = closedObject(
   {
     id: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
     type: optionalText(100),
@@ -53,57 +56,42 @@ const Reference = Type.Object(
     ),
     name: optionalText(500),
   },
-  {
-    ...closed,
-    description: 'A card by `id`, by `type` and `external_id`, or by `type`, `name` and `parent_path`',
-  },
+  { description: 'A card by `id`, by `type` and `external_id`, or by `type`, `name` and `parent_path`' },
 );
 
-export const RelationBulkBody = Type.Object(
-  {
-    operations: Type.Array(
-      Type.Object(
-        {
-          row_index: Type.Integer({ description: "The caller's own number, given back with the result" }),
-          action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
-          type: TypeKey,
-          source: Reference,
-          target: Reference,
-          attributes: Attributes,
-          description: Description,
-        },
-        closed,
-      ),
-      { minItems: 1, maxItems: 5000 },
-    ),
-    dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
-  },
-  closed,
-);
+export const RelationBulkBody = closedObject({
+  operations: Type.Array(
+    closedObject({
+      row_index: Type.Integer({ description: "The caller's own number, given back with the result" }),
+      action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
+      type: TypeKey,
+      source: Reference,
+      target: Reference,
+      attributes: Attributes,
+      description: Description,
+    }),
+    { minItems: 1, maxItems: 5000 },
+  ),
+  dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+});
 
 const Count = Type.Integer({ minimum: 0 });
 
-export const RelationBulkSchema = Type.Object(
-  {
-    results: Type.Array(
-      Type.Object(
-        {
-          row_index: Type.Integer(),
-          status: Type.Union(['upserted', 'deleted', 'noop', 'failed'].map((status) => Type.Literal(status))),
-          relation_id: Nullable(Uuid),
-          error: Nullable(Type.String()),
-          code: Nullable(Type.String()),
-        },
-        closed,
-      ),
-    ),
-    upserted: Count,
-    deleted: Count,
-    failed: Count,
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'RelationBulkAnswer', ...closed },
-);
+export const RelationBulkSchema = component('RelationBulkAnswer', {
+  results: Type.Array(
+    closedObject({
+      row_index: Type.Integer(),
+      status: Type.Union(['upserted', 'deleted', 'noop', 'failed'].map((status) => Type.Literal(status))),
+      relation_id: Nullable(Uuid),
+      error: Nullable(Type.String()),
+      code: Nullable(Type.String()),
+    }),
+  ),
+  upserted: Count,
+  deleted: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});
 
 /** An example of a relation. */
 export const relationExample = {

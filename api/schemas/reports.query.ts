@@ -1,50 +1,41 @@
 import Type from 'typebox';
 import { reportQueryMembers } from '../../domain/exchange/exports/report-query.job.ts';
-import { closed, Nullable, Position } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Nullable, Position } from '../../domain/kernel/shapes.ts';
 
 /** The body of a query: what is asked, and which page of the groups is wanted. */
-export const ReportQueryBody = Type.Object(
-  {
-    ...reportQueryMembers,
-    page: Type.Integer({ default: 1, minimum: 1, maximum: 1_000_000 }),
-    page_size: Type.Integer({
-      default: 1_000,
-      minimum: 1,
-      maximum: 10_000,
-      description: 'Groups on a page of JSON; CSV, workbooks and jobs hold all',
-    }),
-  },
-  closed,
-);
+export const ReportQueryBody = closedObject({
+  ...reportQueryMembers,
+  page: Type.Integer({ default: 1, minimum: 1, maximum: 1_000_000 }),
+  page_size: Type.Integer({
+    default: 1_000,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Groups on a page of JSON; CSV, workbooks and jobs hold all',
+  }),
+});
 
 const Cell = Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
 
-export const QueryAnswerSchema = Type.Object(
-  {
-    columns: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          type: Type.Union(
-            ['text', 'key', 'number', 'boolean', 'date', 'datetime'].map((type) => Type.Literal(type)),
-          ),
-          unit: Type.Optional(
-            Type.String({ description: 'The currency (ISO 4217) of costs, % for data quality' }),
-          ),
-        },
-        closed,
+export const QueryAnswerSchema = component('QueryAnswer', {
+  columns: Type.Array(
+    closedObject({
+      name: Type.String(),
+      type: Type.Union(
+        ['text', 'key', 'number', 'boolean', 'date', 'datetime'].map((type) => Type.Literal(type)),
       ),
-      { description: 'The dimensions, then the measures' },
-    ),
-    rows: Type.Array(Type.Array(Cell), { description: 'A row for each group' }),
-    total_groups: Type.Integer(),
-    page: Type.Integer(),
-    page_size: Type.Integer(),
-    has_more: Type.Boolean(),
-    position: Position,
-  },
-  { $id: 'QueryAnswer', ...closed },
-);
+      unit: Type.Optional(
+        Type.String({ description: 'The currency (ISO 4217) of costs, % for data quality' }),
+      ),
+    }),
+    { description: 'The dimensions, then the measures' },
+  ),
+  rows: Type.Array(Type.Array(Cell), { description: 'A row for each group' }),
+  total_groups: Type.Integer(),
+  page: Type.Integer(),
+  page_size: Type.Integer(),
+  has_more: Type.Boolean(),
+  position: Position,
+});
 
 /** A query as it stands in the API's description. */
 export const queryExample = {

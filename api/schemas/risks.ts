@@ -12,7 +12,15 @@ import {
   Text,
   Title,
 } from '../../domain/governance/risks/risks.model.ts';
-import { Choice, closed, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  closedObject,
+  component,
+  DateOnly,
+  Nullable,
+  partialObject,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { answersOf, bodiesOf } from './common.ts';
 
 const { initial_probability: Probability } = Risk.columns;
@@ -22,15 +30,12 @@ const { category: Category } = Risk.columns;
 const CardIds = (minItems: number) =>
   Type.Array(Uuid, { minItems, maxItems: MAX_CARDS, description: 'Repeated ones count once' });
 
-const cardLink = Type.Object(
-  {
-    card_id: Uuid,
-    card_name: Type.String(),
-    card_type: Type.String(),
-    role: RiskCard.columns.role,
-  },
-  closed,
-);
+const cardLink = closedObject({
+  card_id: Uuid,
+  card_name: Type.String(),
+  card_type: Type.String(),
+  role: RiskCard.columns.role,
+});
 const risk = {
   ...Risk.columns,
   initial_level: Level,
@@ -51,45 +56,36 @@ export const RiskCreateBody = bodiesOf(
   { title: Title },
   { description: Text, ...estimate, ...plan, card_ids: CardIds(0) },
 ).create;
-export const RiskPatchBody = Type.Partial(
-  Type.Object({
-    title: Title,
-    description: Nullable(Text),
-    ...estimate,
-    residual_probability: Nullable(Probability),
-    residual_impact: Nullable(Impact),
-    ...plan,
-    status: Choice(riskStatuses, 'Refused with `wrong_state` where it may not follow the current one'),
-    acceptance_rationale: Nullable(
-      Type.String({
-        maxLength: 10_000,
-        description: 'Required for `accepted`; cleared when the risk leaves that status',
-      }),
-    ),
-  }),
-  closed,
-);
-export const CardLinkBody = Type.Object(
-  {
-    card_ids: CardIds(1),
-    role: Type.Union(
-      cardRoles.map((role) => Type.Literal(role)),
-      { default: 'affected' },
-    ),
-  },
-  closed,
-);
-const promotion = Type.Partial(
-  Type.Object({
-    title: Nullable(Title),
-    description: Nullable(Text),
-    category: Nullable(Category),
-    initial_probability: Nullable(Probability),
-    initial_impact: Nullable(Impact),
-    ...plan,
-  }),
-  closed,
-);
+export const RiskPatchBody = partialObject({
+  title: Title,
+  description: Nullable(Text),
+  ...estimate,
+  residual_probability: Nullable(Probability),
+  residual_impact: Nullable(Impact),
+  ...plan,
+  status: Choice(riskStatuses, 'Refused with `wrong_state` where it may not follow the current one'),
+  acceptance_rationale: Nullable(
+    Type.String({
+      maxLength: 10_000,
+      description: 'Required for `accepted`; cleared when the risk leaves that status',
+    }),
+  ),
+});
+export const CardLinkBody = closedObject({
+  card_ids: CardIds(1),
+  role: Type.Union(
+    cardRoles.map((role) => Type.Literal(role)),
+    { default: 'affected' },
+  ),
+});
+const promotion = partialObject({
+  title: Nullable(Title),
+  description: Nullable(Text),
+  category: Nullable(Category),
+  initial_probability: Nullable(Probability),
+  initial_impact: Nullable(Impact),
+  ...plan,
+});
 /** May be left out. */
 export const PromotionBody = Type.Unsafe<Record<string, unknown> | null | undefined>({
   ...promotion,
@@ -98,90 +94,75 @@ export const PromotionBody = Type.Unsafe<Record<string, unknown> | null | undefi
 
 const Count = Type.Integer({ minimum: 0 });
 const counts = (values: readonly string[]) =>
-  Type.Object(Object.fromEntries(values.map((value) => [value, Count])), closed);
+  closedObject(Object.fromEntries(values.map((value) => [value, Count])));
 const Matrix = (of: string) =>
   Type.Array(Type.Array(Count), {
     description: `Four rows of four: by ${of} probability (${probabilities.join(', ')}) and, in each row, impact (${impacts.join(', ')})`,
   });
-export const RiskMetricsSchema = Type.Object(
-  {
-    total: Count,
-    by_status: counts(riskStatuses),
-    by_level: counts(levels),
-    by_category: counts(riskCategories),
-    overdue: Count,
-    created_this_month: Type.Integer({ minimum: 0, description: 'Since the first of the month in UTC' }),
-    initial_matrix: Matrix('initial'),
-    residual_matrix: Matrix('residual'),
-  },
-  { $id: 'RiskMetrics', ...closed },
-);
+export const RiskMetricsSchema = component('RiskMetrics', {
+  total: Count,
+  by_status: counts(riskStatuses),
+  by_level: counts(levels),
+  by_category: counts(riskCategories),
+  overdue: Count,
+  created_this_month: Type.Integer({ minimum: 0, description: 'Since the first of the month in UTC' }),
+  initial_matrix: Matrix('initial'),
+  residual_matrix: Matrix('residual'),
+});
 
 const Key = (values: readonly string[], byDefault: string) =>
   Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
 const OptionalKey = (values: readonly string[]) =>
   Type.Optional(Nullable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` })));
-const ImportItem = Type.Object(
-  {
-    row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Named in the answer' }),
-    title: Title,
-    description: Type.String({ maxLength: 10_000, default: '' }),
-    category: Key(riskCategories, 'operational'),
-    initial_probability: Key(probabilities, 'medium'),
-    initial_impact: Key(impacts, 'medium'),
-    residual_probability: OptionalKey(probabilities),
-    residual_impact: OptionalKey(impacts),
-    status: Key(riskStatuses, 'identified'),
-    owner_email: Type.Optional(Nullable(Type.String({ maxLength: 320 }))),
-    owner_name: Type.Optional(
-      Nullable(Type.String({ maxLength: 200, description: 'Counts where the address finds nobody' })),
+const ImportItem = closedObject({
+  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Named in the answer' }),
+  title: Title,
+  description: Type.String({ maxLength: 10_000, default: '' }),
+  category: Key(riskCategories, 'operational'),
+  initial_probability: Key(probabilities, 'medium'),
+  initial_impact: Key(impacts, 'medium'),
+  residual_probability: OptionalKey(probabilities),
+  residual_impact: OptionalKey(impacts),
+  status: Key(riskStatuses, 'identified'),
+  owner_email: Type.Optional(Nullable(Type.String({ maxLength: 320 }))),
+  owner_name: Type.Optional(
+    Nullable(Type.String({ maxLength: 200, description: 'Counts where the address finds nobody' })),
+  ),
+  target_resolution_date: Type.Optional(Nullable(DateOnly)),
+  card_names: Type.Optional(
+    Type.Array(Type.String({ maxLength: 500 }), {
+      maxItems: 100,
+      description: 'Active cards; a name that is none’s, or several’s, is a warning',
+    }),
+  ),
+  reference: Type.Optional(
+    Nullable(
+      Type.String({ maxLength: 100, description: 'A row whose reference the register has is skipped' }),
     ),
-    target_resolution_date: Type.Optional(Nullable(DateOnly)),
-    card_names: Type.Optional(
-      Type.Array(Type.String({ maxLength: 500 }), {
-        maxItems: 100,
-        description: 'Active cards; a name that is none’s, or several’s, is a warning',
-      }),
-    ),
-    reference: Type.Optional(
-      Nullable(
-        Type.String({ maxLength: 100, description: 'A row whose reference the register has is skipped' }),
+  ),
+});
+export const RiskImportBody = closedObject({
+  items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
+  dry_run: Type.Boolean({ default: false, description: 'Tells what would be done, and writes nothing' }),
+});
+export const RiskImportSchema = component('RiskImport', {
+  results: Type.Array(
+    closedObject({
+      row_index: Type.Integer(),
+      status: Choice(['created', 'skipped', 'failed']),
+      id: Nullable(
+        Type.String({
+          ...Uuid,
+          description: 'Of a skipped row the risk that is there; null in a dry run',
+        }),
       ),
-    ),
-  },
-  closed,
-);
-export const RiskImportBody = Type.Object(
-  {
-    items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
-    dry_run: Type.Boolean({ default: false, description: 'Tells what would be done, and writes nothing' }),
-  },
-  closed,
-);
-export const RiskImportSchema = Type.Object(
-  {
-    results: Type.Array(
-      Type.Object(
-        {
-          row_index: Type.Integer(),
-          status: Choice(['created', 'skipped', 'failed']),
-          id: Nullable(
-            Type.String({
-              ...Uuid,
-              description: 'Of a skipped row the risk that is there; null in a dry run',
-            }),
-          ),
-          reference: Nullable(Type.String()),
-          error: Nullable(Type.String({ description: 'Why the row was skipped or failed' })),
-          warnings: Type.Array(Type.String()),
-        },
-        closed,
-      ),
-    ),
-    created: Count,
-    skipped: Count,
-    failed: Count,
-    dry_run: Type.Boolean(),
-  },
-  { $id: 'RiskImport', ...closed },
-);
+      reference: Nullable(Type.String()),
+      error: Nullable(Type.String({ description: 'Why the row was skipped or failed' })),
+      warnings: Type.Array(Type.String()),
+    }),
+  ),
+  created: Count,
+  skipped: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});

@@ -1,16 +1,15 @@
 import Type, { type TSchema } from 'typebox';
 import { Secret, settingTable } from '../../domain/kernel/settings/settings.table.ts';
-import { closed, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 
 const flag = (description: string) => Type.Boolean({ description });
 
 /** The body of a PATCH: all members optional, and null for the default. */
 export function patchOf(members: Record<string, TSchema>) {
-  return Type.Object(
+  return closedObject(
     Object.fromEntries(
       Object.entries(members).map(([name, schema]) => [name, Type.Optional(Nullable(schema))]),
     ),
-    closed,
   );
 }
 
@@ -28,19 +27,16 @@ export function groupMembers({ members, secret }: Group): Record<string, TSchema
 /** The answer of a group, with its name. */
 export function groupAnswer(definition: Group & { name: string }) {
   const more = definition.name === 'EmailSettings' && { configured: flag('Whether mails can be sent') };
-  return Type.Object({ ...groupMembers(definition), ...more }, { $id: definition.name, ...closed });
+  return component(definition.name, { ...groupMembers(definition), ...more });
 }
 
-export const McpStatus = Type.Object(
-  { enabled: Type.Boolean(), sso_configured: flag('Whether people log in through a provider') },
-  closed,
-);
+export const McpStatus = closedObject({
+  enabled: Type.Boolean(),
+  sso_configured: flag('Whether people log in through a provider'),
+});
 
 /** Whether a test succeeded, and its result. */
-export const TestOutcome = Type.Object(
-  { success: Type.Boolean(), message: Type.String() },
-  { $id: 'TestOutcome', ...closed },
-);
+export const TestOutcome = component('TestOutcome', { success: Type.Boolean(), message: Type.String() });
 
 const labelled = {
   id: Uuid,
@@ -54,29 +50,26 @@ const labelled = {
 };
 
 /** What an application needs to start, without a login. */
-export const BootstrapSchema = Type.Object(
-  {
-    currency: settingTable.currency.schema,
-    date_format: Type.String(),
-    app_title: Type.String(),
-    bpm_enabled: Type.Boolean(),
-    ppm_enabled: Type.Boolean(),
-    ai_analysis_enabled: Type.Boolean(),
-    grc_enabled: Type.Boolean(),
-    file_uploads_enabled: Type.Boolean(),
-    fiscal_year_start: Type.Integer(),
-    archive_retention_days: Type.Integer(),
-    bpm_row_order: Type.Array(Type.String()),
-    show_principles_tab: Type.Boolean(),
-    compliance_regulations: Type.Array(Type.Object(labelled, closed)),
-    resource_types: Type.Array(
-      Type.Object({ ...labelled, kind: Type.String(), icon: Nullable(Type.String()) }, closed),
-    ),
-    login_tagline: Type.String(),
-    login_tagline_hidden: Type.Boolean(),
-    login_help_text: Type.String(),
-    login_help_link: Type.String(),
-    smtp_configured: Type.Boolean(),
-  },
-  { $id: 'Bootstrap', ...closed },
-);
+export const BootstrapSchema = component('Bootstrap', {
+  currency: settingTable.currency.schema,
+  date_format: Type.String(),
+  app_title: Type.String(),
+  bpm_enabled: Type.Boolean(),
+  ppm_enabled: Type.Boolean(),
+  ai_analysis_enabled: Type.Boolean(),
+  grc_enabled: Type.Boolean(),
+  file_uploads_enabled: Type.Boolean(),
+  fiscal_year_start: Type.Integer(),
+  archive_retention_days: Type.Integer(),
+  bpm_row_order: Type.Array(Type.String()),
+  show_principles_tab: Type.Boolean(),
+  compliance_regulations: Type.Array(closedObject(labelled)),
+  resource_types: Type.Array(
+    closedObject({ ...labelled, kind: Type.String(), icon: Nullable(Type.String()) }),
+  ),
+  login_tagline: Type.String(),
+  login_tagline_hidden: Type.Boolean(),
+  login_help_text: Type.String(),
+  login_help_link: Type.String(),
+  smtp_configured: Type.Boolean(),
+});

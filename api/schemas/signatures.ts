@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
@@ -7,27 +7,26 @@ const Hash = Type.String({
   description: 'SHA-256 of the content that was signed',
 });
 
-const SignatorySchema = Type.Object(
-  {
-    user_id: Uuid,
-    display_name: Type.String({ description: 'Empty for a deleted user' }),
-    email: Type.String(),
-    is_active: Type.Boolean({
-      description: 'Whether the account is active; no one else can sign in its place',
-    }),
-    can_sign: Type.Boolean({
-      description: 'Whether it is active and its role may read and sign such documents',
-    }),
-    status: Type.Union([Type.Literal('pending'), Type.Literal('signed')]),
-    signed_at: Nullable(Timestamp),
-    content_hash: Nullable(Hash),
-  },
-  { $id: 'Signatory', ...closed },
-);
-const RejectionSchema = Type.Object(
-  { user_id: Uuid, display_name: Type.String(), comment: Type.String(), rejected_at: Timestamp },
-  { $id: 'Rejection', ...closed },
-);
+const SignatorySchema = component('Signatory', {
+  user_id: Uuid,
+  display_name: Type.String({ description: 'Empty for a deleted user' }),
+  email: Type.String(),
+  is_active: Type.Boolean({
+    description: 'Whether the account is active; no one else can sign in its place',
+  }),
+  can_sign: Type.Boolean({
+    description: 'Whether it is active and its role may read and sign such documents',
+  }),
+  status: Type.Union([Type.Literal('pending'), Type.Literal('signed')]),
+  signed_at: Nullable(Timestamp),
+  content_hash: Nullable(Hash),
+});
+const RejectionSchema = component('Rejection', {
+  user_id: Uuid,
+  display_name: Type.String(),
+  comment: Type.String(),
+  rejected_at: Timestamp,
+});
 
 /** Members of every document that people sign; lists leave `integrity` out. */
 export const signedMembers = {
@@ -51,46 +50,33 @@ export const IntegrityMember = Nullable(
   }),
 );
 
-export const SignatureRequestBody = Type.Object(
-  {
-    user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
-    message: Type.Optional(
-      Nullable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' })),
-    ),
-  },
-  closed,
-);
-export const ReplacementBody = Type.Object(
-  {
-    user_id: Type.String({ ...Uuid, description: 'Who was asked and has not signed' }),
-    new_user_id: Type.String({ ...Uuid, description: 'Who is asked instead' }),
-    message: Type.Optional(
-      Nullable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
-    ),
-  },
-  closed,
-);
-export const RejectBody = Type.Object(
-  { comment: Type.String({ minLength: 1, maxLength: 2000, description: 'Why' }) },
-  closed,
-);
+export const SignatureRequestBody = closedObject({
+  user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
+  message: Type.Optional(Nullable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' }))),
+});
+export const ReplacementBody = closedObject({
+  user_id: Type.String({ ...Uuid, description: 'Who was asked and has not signed' }),
+  new_user_id: Type.String({ ...Uuid, description: 'Who is asked instead' }),
+  message: Type.Optional(
+    Nullable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
+  ),
+});
+export const RejectBody = closedObject({
+  comment: Type.String({ minLength: 1, maxLength: 2000, description: 'Why' }),
+});
 
-const RevisionSchema = Type.Object(
-  { id: Uuid, revision_number: Type.Integer({ minimum: 1 }), status: Type.String() },
-  { $id: 'RevisionRef', ...closed },
-);
-export const ComparisonSchema = Type.Object(
-  {
-    from: RevisionSchema,
-    to: RevisionSchema,
-    changes: Type.Array(
-      Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }, closed),
-      { description: 'Field by field; members of objects by their path, such as `sections.1.1.content`' },
-    ),
-  },
-  { $id: 'RevisionComparison', ...closed },
-);
-export const ComparisonQuery = Type.Object(
-  { with: Type.Optional(Type.String({ ...Uuid, description: 'Another revision; default: the one before' })) },
-  closed,
-);
+const RevisionSchema = component('RevisionRef', {
+  id: Uuid,
+  revision_number: Type.Integer({ minimum: 1 }),
+  status: Type.String(),
+});
+export const ComparisonSchema = component('RevisionComparison', {
+  from: RevisionSchema,
+  to: RevisionSchema,
+  changes: Type.Array(closedObject({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }), {
+    description: 'Field by field; members of objects by their path, such as `sections.1.1.content`',
+  }),
+});
+export const ComparisonQuery = closedObject({
+  with: Type.Optional(Type.String({ ...Uuid, description: 'Another revision; default: the one before' })),
+});

@@ -10,7 +10,7 @@ import {
   sections,
   VersionHistory,
 } from '../../domain/governance/soaw/soaw.model.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { bodiesOf } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
@@ -18,8 +18,8 @@ const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));
 const content = {
   name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
   initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
-  document_info: Type.Object(info, closed),
-  version_history: Type.Array(Type.Object(entry, closed)),
+  document_info: closedObject(info),
+  version_history: Type.Array(closedObject(entry)),
   sections: sections(SectionSchema),
 };
 const soaw = {
@@ -30,9 +30,9 @@ const soaw = {
   ...signedMembers,
   rejection: RejectionMember,
 };
-export const SoawSchema = Type.Object({ ...soaw, integrity: IntegrityMember }, { $id: 'Soaw', ...closed });
+export const SoawSchema = component('Soaw', { ...soaw, integrity: IntegrityMember });
 /** A statement in a list, cut to the members that were asked for. */
-export const SoawItemSchema = Type.Partial(Type.Object(soaw), { $id: 'SoawItem', ...closed });
+export const SoawItemSchema = itemComponent('SoawItem', soaw);
 
 const bodies = bodiesOf(
   { name: content.name },
@@ -43,27 +43,20 @@ const bodies = bodiesOf(
     sections: Nullable(Sections),
   },
 );
-export const SoawCreateBody = Type.Object(
-  {
-    ...bodies.create.properties,
-    status: Type.Optional(Type.String({ description: '`draft`; others are refused with `use_operation`' })),
-  },
-  closed,
-);
-export const SoawPatchBody = Type.Object(
-  {
-    ...bodies.patch.properties,
-    status: Type.Optional(
-      Nullable(
-        Type.String({
-          description:
-            'By hand a draft becomes `approved`, and back; others are refused with `use_operation`',
-        }),
-      ),
+export const SoawCreateBody = closedObject({
+  ...bodies.create.properties,
+  status: Type.Optional(Type.String({ description: '`draft`; others are refused with `use_operation`' })),
+});
+export const SoawPatchBody = closedObject({
+  ...bodies.patch.properties,
+  status: Type.Optional(
+    Nullable(
+      Type.String({
+        description: 'By hand a draft becomes `approved`, and back; others are refused with `use_operation`',
+      }),
     ),
-  },
-  closed,
-);
+  ),
+});
 export const soawExample = {
   name: 'One order desk',
   document_info: { prepared_by: 'Architecture', review_date: '2027-01-31' },

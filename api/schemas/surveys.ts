@@ -7,7 +7,16 @@ import {
   SurveyResponse,
   SurveyRoles,
 } from '../../domain/governance/surveys/surveys.model.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Key,
+  Nullable,
+  OpenObject,
+  oneOf,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { answersOf, bodiesOf } from './common.ts';
 
 const Name = Survey.columns.name;
@@ -32,13 +41,13 @@ const field = {
   type: Type.String(),
   section: Type.String(),
   action: SurveyActionName,
-  options: Type.Optional(Type.Array(Type.Object({ key: Type.String(), label: Type.String() }, closed))),
+  options: Type.Optional(Type.Array(closedObject({ key: Type.String(), label: Type.String() }))),
   translations: Type.Optional(OpenObject),
 };
 
 const survey = {
   ...Survey.columns,
-  fields: Type.Array(Type.Object(field, closed)),
+  fields: Type.Array(closedObject(field)),
   creator_name: Nullable(Type.String()),
   total_responses: Count,
   completed_responses: Count,
@@ -47,158 +56,122 @@ const survey = {
 const answers = answersOf('Survey', survey);
 export const SurveySchema = answers.whole;
 export const SurveyItemSchema = answers.item;
-export const SentSurveySchema = Type.Object(
-  {
-    ...survey,
-    targets_created: Type.Integer({ minimum: 1, description: 'Questions put: one per card and user' }),
-  },
-  { $id: 'SentSurvey', ...closed },
-);
+export const SentSurveySchema = component('SentSurvey', {
+  ...survey,
+  targets_created: Type.Integer({ minimum: 1, description: 'Questions put: one per card and user' }),
+});
 
-export const PreviewQuery = Type.Object(
-  {
-    page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
-    page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Cards on a page' }),
-  },
-  closed,
-);
-export const SurveyPreviewSchema = Type.Object(
-  {
-    total_cards: Count,
-    total_users: Count,
-    page: Type.Integer({ minimum: 1 }),
-    page_size: Type.Integer({ minimum: 1 }),
-    targets: Type.Array(
-      Type.Object(
-        {
-          card_id: Uuid,
-          card_name: Type.String(),
-          card_type: Type.String(),
-          users: Type.Array(
-            Type.Object(
-              { user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() },
-              closed,
-            ),
-          ),
-        },
-        closed,
+export const PreviewQuery = closedObject({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
+  page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Cards on a page' }),
+});
+export const SurveyPreviewSchema = component('SurveyPreview', {
+  total_cards: Count,
+  total_users: Count,
+  page: Type.Integer({ minimum: 1 }),
+  page_size: Type.Integer({ minimum: 1 }),
+  targets: Type.Array(
+    closedObject({
+      card_id: Uuid,
+      card_name: Type.String(),
+      card_type: Type.String(),
+      users: Type.Array(
+        closedObject({
+          user_id: Uuid,
+          display_name: Type.String(),
+          email: Type.String(),
+          role: Type.String(),
+        }),
       ),
-    ),
-  },
-  { $id: 'SurveyPreview', ...closed },
-);
+    }),
+  ),
+});
 
-const Answer = Type.Object(
-  { current_value: Type.Unknown(), new_value: Type.Unknown(), confirmed: Type.Boolean() },
-  closed,
-);
+const Answer = closedObject({
+  current_value: Type.Unknown(),
+  new_value: Type.Unknown(),
+  confirmed: Type.Boolean(),
+});
 const Answers = Type.Record(Type.String(), Answer, { description: 'By the key of the field' });
 
 const { cost_keys: _costKeys, updated_at: _updatedAt, ...responseColumns } = SurveyResponse.columns;
-export const SurveyResponseSchema = Type.Partial(
-  Type.Object({
-    ...responseColumns,
-    card_name: Type.String(),
-    card_type: Type.String(),
-    user_display_name: Nullable(Type.String({ description: 'Null when the user was deleted' })),
-    user_email: Nullable(Type.String()),
-    responses: Answers,
-  }),
-  { $id: 'SurveyResponse', ...closed },
-);
+export const SurveyResponseSchema = itemComponent('SurveyResponse', {
+  ...responseColumns,
+  card_name: Type.String(),
+  card_type: Type.String(),
+  user_display_name: Nullable(Type.String({ description: 'Null when the user was deleted' })),
+  user_email: Nullable(Type.String()),
+  responses: Answers,
+});
 
-export const SurveyApplyBody = Type.Object(
-  {
-    response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' }),
-    dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
-  },
-  closed,
-);
-export const SurveyAppliedSchema = Type.Object(
-  {
-    dry_run: Type.Boolean(),
-    applied: Count,
-    errors: Type.Array(
-      Type.Object(
-        {
-          response_id: Uuid,
-          card_id: Nullable(Uuid),
-          code: oneOf(
-            'not_found',
-            'not_completed',
-            'already_applied',
-            'card_hidden',
-            'card_archived',
-            'changed_since',
-            'value_does_not_fit',
-          ),
-          message: Type.String(),
-          fields: Type.Array(Type.String(), { description: 'Keys of the fields in the way' }),
-        },
-        closed,
+export const SurveyApplyBody = closedObject({
+  response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' }),
+  dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+});
+export const SurveyAppliedSchema = component('SurveyApplied', {
+  dry_run: Type.Boolean(),
+  applied: Count,
+  errors: Type.Array(
+    closedObject({
+      response_id: Uuid,
+      card_id: Nullable(Uuid),
+      code: oneOf(
+        'not_found',
+        'not_completed',
+        'already_applied',
+        'card_hidden',
+        'card_archived',
+        'changed_since',
+        'value_does_not_fit',
       ),
-    ),
-  },
-  { $id: 'SurveyApplied', ...closed },
-);
-
-export const MySurveySchema = Type.Partial(
-  Type.Object({
-    survey_id: Uuid,
-    survey_name: Type.String(),
-    survey_message: Type.String(),
-    survey_status: Survey.columns.status,
-    target_type_key: Type.String(),
-    pending_count: Count,
-    items: Type.Array(Type.Object({ response_id: Uuid, card_id: Uuid, card_name: Type.String() }, closed), {
-      description: 'The first 500 by name',
+      message: Type.String(),
+      fields: Type.Array(Type.String(), { description: 'Keys of the fields in the way' }),
     }),
+  ),
+});
+
+export const MySurveySchema = itemComponent('MySurvey', {
+  survey_id: Uuid,
+  survey_name: Type.String(),
+  survey_message: Type.String(),
+  survey_status: Survey.columns.status,
+  target_type_key: Type.String(),
+  pending_count: Count,
+  items: Type.Array(closedObject({ response_id: Uuid, card_id: Uuid, card_name: Type.String() }), {
+    description: 'The first 500 by name',
   }),
-  { $id: 'MySurvey', ...closed },
-);
+});
 
-export const SurveyFormSchema = Type.Object(
-  {
-    response_id: Uuid,
-    response_status: SurveyResponse.columns.status,
-    survey: Type.Object({ id: Uuid, name: Type.String(), message: Type.String() }, closed),
-    card: Type.Object(
-      {
-        id: Uuid,
-        name: Type.String(),
-        type: Type.String(),
-        subtype: Nullable(Type.String()),
-        type_translations: OpenObject,
-        subtype_translations: OpenObject,
-      },
-      closed,
-    ),
-    fields: Type.Array(Type.Object({ ...field, current_value: Type.Unknown() }, closed)),
-    existing_responses: Answers,
-  },
-  { $id: 'SurveyForm', ...closed },
-);
+export const SurveyFormSchema = component('SurveyForm', {
+  response_id: Uuid,
+  response_status: SurveyResponse.columns.status,
+  survey: closedObject({ id: Uuid, name: Type.String(), message: Type.String() }),
+  card: closedObject({
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    subtype: Nullable(Type.String()),
+    type_translations: OpenObject,
+    subtype_translations: OpenObject,
+  }),
+  fields: Type.Array(closedObject({ ...field, current_value: Type.Unknown() })),
+  existing_responses: Answers,
+});
 
-export const SurveySubmitBody = Type.Object(
-  {
-    responses: Type.Record(
-      Key,
-      Type.Object(
-        {
-          new_value: Type.Optional(Type.Unknown({ description: 'Null clears' })),
-          confirmed: Type.Optional(Type.Boolean({ description: 'The present value is right; no new one' })),
-          current_value: Type.Optional(
-            Type.Unknown({ description: 'What you saw: refused with `conflict` when it is no longer so' }),
-          ),
-        },
-        closed,
+export const SurveySubmitBody = closedObject({
+  responses: Type.Record(
+    Key,
+    closedObject({
+      new_value: Type.Optional(Type.Unknown({ description: 'Null clears' })),
+      confirmed: Type.Optional(Type.Boolean({ description: 'The present value is right; no new one' })),
+      current_value: Type.Optional(
+        Type.Unknown({ description: 'What you saw: refused with `conflict` when it is no longer so' }),
       ),
-      { maxProperties: 200, description: 'By the key of the field; what is left out is not answered' },
-    ),
-  },
-  closed,
-);
-export const SurveySubmittedSchema = Type.Object(
-  { status: Type.Literal('completed'), response_id: Uuid },
-  { $id: 'SurveySubmitted', ...closed },
-);
+    }),
+    { maxProperties: 200, description: 'By the key of the field; what is left out is not answered' },
+  ),
+});
+export const SurveySubmittedSchema = component('SurveySubmitted', {
+  status: Type.Literal('completed'),
+  response_id: Uuid,
+});

@@ -1,6 +1,13 @@
 import Type from 'typebox';
 import { Webhook, WebhookDelivery } from '../../domain/collaboration/webhooks/webhooks.model.ts';
-import { closed, Nullable, Position, Timestamp } from '../../domain/kernel/shapes.ts';
+import {
+  closedObject,
+  component,
+  itemComponent,
+  Nullable,
+  Position,
+  Timestamp,
+} from '../../domain/kernel/shapes.ts';
 
 const filters = {
   event_types: Type.Optional(
@@ -33,24 +40,18 @@ const {
   failing_since: _failingSince,
   ...webhookColumns
 } = Webhook.columns;
-export const WebhookSchema = Type.Partial(
-  Type.Object({
-    ...webhookColumns,
-    owner_name: Nullable(Type.String()),
-    position: Position,
-    consecutive_failures: Type.Integer(),
-    pending: Type.Integer({ description: 'Pending deliveries' }),
-  }),
-  { $id: 'Webhook', ...closed },
-);
+export const WebhookSchema = itemComponent('Webhook', {
+  ...webhookColumns,
+  owner_name: Nullable(Type.String()),
+  position: Position,
+  consecutive_failures: Type.Integer(),
+  pending: Type.Integer({ description: 'Pending deliveries' }),
+});
 
-export const WebhookWithSecretSchema = Type.Object(
-  {
-    webhook: WebhookSchema,
-    secret: Type.String({ description: 'Shown this once; deliveries are signed with it' }),
-  },
-  { $id: 'WebhookWithSecret', ...closed },
-);
+export const WebhookWithSecretSchema = component('WebhookWithSecret', {
+  webhook: WebhookSchema,
+  secret: Type.String({ description: 'Shown this once; deliveries are signed with it' }),
+});
 
 const {
   webhook_id: _webhookId,
@@ -59,19 +60,17 @@ const {
   expires_at: _expiresAt,
   ...deliveryColumns
 } = WebhookDelivery.columns;
-export const WebhookDeliverySchema = Type.Partial(
-  Type.Object({ ...deliveryColumns, position: Nullable(Position), next_attempt_at: Nullable(Timestamp) }),
-  { $id: 'WebhookDelivery', ...closed },
-);
+export const WebhookDeliverySchema = itemComponent('WebhookDelivery', {
+  ...deliveryColumns,
+  position: Nullable(Position),
+  next_attempt_at: Nullable(Timestamp),
+});
 
-export const WebhookCreateBody = Type.Object({ name, url, ...filters }, closed);
+export const WebhookCreateBody = closedObject({ name, url, ...filters });
 
-export const WebhookPatchBody = Type.Object(
-  {
-    name: Type.Optional(name),
-    url: Type.Optional(url),
-    ...filters,
-    status: Type.Optional(status),
-  },
-  closed,
-);
+export const WebhookPatchBody = closedObject({
+  name: Type.Optional(name),
+  url: Type.Optional(url),
+  ...filters,
+  status: Type.Optional(status),
+});

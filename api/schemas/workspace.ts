@@ -1,37 +1,30 @@
 import Type from 'typebox';
 import { transferStatuses } from '../../domain/app/workspace/transfer.types.ts';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
-export const TransferParams = Type.Object({ transfer_id: Uuid }, closed);
+export const TransferParams = closedObject({ transfer_id: Uuid });
 
-export const TransferForm = Type.Object(
-  { file: Type.String({ contentMediaType: 'application/zip', description: 'The archive' }) },
-  closed,
-);
+export const TransferForm = closedObject({
+  file: Type.String({ contentMediaType: 'application/zip', description: 'The archive' }),
+});
 
-const Counts = Type.Object(
-  {
-    create: Type.Integer({ minimum: 0, description: 'New here' }),
-    update: Type.Integer({ minimum: 0, description: 'Here, with other values' }),
-    unchanged: Type.Integer({ minimum: 0, description: 'Here as it is' }),
-    conflict: Type.Integer({ minimum: 0, description: 'Left alone' }),
-  },
-  closed,
-);
+const Counts = closedObject({
+  create: Type.Integer({ minimum: 0, description: 'New here' }),
+  update: Type.Integer({ minimum: 0, description: 'Here, with other values' }),
+  unchanged: Type.Integer({ minimum: 0, description: 'Here as it is' }),
+  conflict: Type.Integer({ minimum: 0, description: 'Left alone' }),
+});
 const ByKind = Type.Record(Type.String(), Counts, { description: 'By the table of the rows' });
 const Left = Type.Array(
-  Type.Object(
-    {
-      kind: Type.String(),
-      key: Type.String(),
-      // transfers that were read by an earlier version tell neither
-      line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of `content/<kind>.ndjson`' })),
-      field: Type.Optional(Nullable(Type.String({ description: 'The column at fault' }))),
-      code: Type.String(),
-      message: Type.String(),
-    },
-    closed,
-  ),
+  closedObject({
+    kind: Type.String(),
+    key: Type.String(),
+    // transfers that were read by an earlier version tell neither
+    line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of `content/<kind>.ndjson`' })),
+    field: Type.Optional(Nullable(Type.String({ description: 'The column at fault' }))),
+    code: Type.String(),
+    message: Type.String(),
+  }),
   { description: 'The first 1,000 rows that are left alone, with the reason' },
 );
 
@@ -51,15 +44,12 @@ export const WorkspaceTransferSchema = Type.Object(
           kinds: ByKind,
           totals: Counts,
           conflicts: Left,
-          source: Type.Object(
-            {
-              service_version: Type.String(),
-              schema_version: Type.String(),
-              position: Type.String(),
-              created_at: Type.String(),
-            },
-            closed,
-          ),
+          source: closedObject({
+            service_version: Type.String(),
+            schema_version: Type.String(),
+            position: Type.String(),
+            created_at: Type.String(),
+          }),
           include_archived: Type.Boolean(),
         },
         { additionalProperties: false, description: 'What the archive would change' },

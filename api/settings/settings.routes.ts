@@ -12,7 +12,7 @@ import type { AnyDefinition } from '../../domain/kernel/settings/settings.defini
 import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { settingTable } from '../../domain/kernel/settings/settings.table.ts';
 import { settingView, ssoConfigured } from '../../domain/kernel/settings/settings.views.ts';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/settings.ts';
@@ -36,10 +36,10 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
     };
   }
   const { member, schema, isOptional } = definition;
-  const body = Type.Object({ [member]: isOptional ? Type.Optional(Nullable(schema)) : schema }, closed);
+  const body = closedObject({ [member]: isOptional ? Type.Optional(Nullable(schema)) : schema });
   return {
     body,
-    answer: key === 'mcp_enabled' ? schemas.McpStatus : Type.Object({ [member]: schema }, closed),
+    answer: key === 'mcp_enabled' ? schemas.McpStatus : closedObject({ [member]: schema }),
   };
 }
 
@@ -53,7 +53,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
     id: 'readSsoStatus',
     summary: 'Read whether people log in through a provider',
     permission: 'public',
-    answers: { 200: { description: 'The status', schema: Type.Object({ enabled: Type.Boolean() }, closed) } },
+    answers: { 200: { description: 'The status', schema: closedObject({ enabled: Type.Boolean() }) } },
     handler: async ({ request, reply }) =>
       sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
   });

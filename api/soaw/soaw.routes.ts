@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { readRecord } from '../../domain/governance/signatures/signatures.records.ts';
 import { createSoaw, deleteSoaw, patchSoaw, reviseSoaw } from '../../domain/governance/soaw/soaw.commands.ts';
 import { listSoaws, soawFilters, soawKind, soawSorts } from '../../domain/governance/soaw/soaw.kind.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../reports/governance/documents/document.soaw.ts';
 import { paperMedia, sendFile } from '../files/files.paper.ts';
 import { routesOf } from '../operation.ts';
@@ -75,15 +75,12 @@ export function registerSoawRoutes(app: App): void {
     summary: 'Export a statement as a file',
     description:
       'With title block, version history, sections that are not hidden, tables, and signatures with their hash.',
-    query: Type.Object(
-      {
-        format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
-          default: 'docx',
-          description: 'The form of the file',
-        }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
+        default: 'docx',
+        description: 'The form of the file',
+      }),
+    }),
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
     answers: {
       200: {

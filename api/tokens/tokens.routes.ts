@@ -1,35 +1,32 @@
 import Type from 'typebox';
 import { createApiToken, revokeApiToken } from '../../domain/access/api-tokens.commands.ts';
 import { listApiTokens } from '../../domain/access/api-tokens.queries.ts';
-import { closed, Nullable } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import { ApiTokenSchema, NewApiTokenSchema } from '../schemas/access.ts';
 import { listAnswer, listQuery, plainId } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
-const body = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 200, description: 'What it is for' }),
-    scopes: Type.Array(Type.String({ maxLength: 100 }), {
-      default: ['*'],
-      minItems: 1,
-      maxItems: 200,
-      description:
-        'Permission keys, and `account` for the own account (profile, to-dos, favourites, preferences, tokens), or `*` for everything: never more than the user may do at the time of use',
-    }),
-    expires_at: Type.Optional(
-      Nullable(
-        Type.String({
-          format: 'date-time',
-          description:
-            'At most as far ahead as the setting `api-token-life` allows, which is where a token without it ends',
-        }),
-      ),
+const body = closedObject({
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'What it is for' }),
+  scopes: Type.Array(Type.String({ maxLength: 100 }), {
+    default: ['*'],
+    minItems: 1,
+    maxItems: 200,
+    description:
+      'Permission keys, and `account` for the own account (profile, to-dos, favourites, preferences, tokens), or `*` for everything: never more than the user may do at the time of use',
+  }),
+  expires_at: Type.Optional(
+    Nullable(
+      Type.String({
+        format: 'date-time',
+        description:
+          'At most as far ahead as the setting `api-token-life` allows, which is where a token without it ends',
+      }),
     ),
-  },
-  closed,
-);
+  ),
+});
 const bodyExample = {
   name: 'Nightly extraction',
   scopes: ['inventory.view', 'inventory.export'],

@@ -11,7 +11,7 @@ import {
   listUsers,
   readUser,
 } from '../../domain/access/users.queries.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import {
   AuthProvider,
@@ -27,7 +27,7 @@ const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Typ
 const preferences = {
   200: {
     description: 'The preferences',
-    schema: Type.Object({ dashboard_default_tab: Tab }, closed),
+    schema: closedObject({ dashboard_default_tab: Tab }),
   },
 };
 
@@ -83,7 +83,7 @@ export function registerUserRoutes(app: App): void {
     summary: 'Change the own preferences of the user interface',
     permission: 'login',
     scope: 'account',
-    body: Type.Object({ dashboard_default_tab: Type.Optional(Tab) }, closed),
+    body: closedObject({ dashboard_default_tab: Type.Optional(Tab) }),
     bodyExample: { dashboard_default_tab: 'workspace' },
     answers: preferences,
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),

@@ -12,7 +12,7 @@ import { deleteUser, deleteUsers } from '../../domain/access/users.delete.ts';
 import { patchUser } from '../../domain/access/users.patch.ts';
 import { readServiceAccount, readUser } from '../../domain/access/users.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
 import { tokenIssuer } from '../auth/auth.issue.ts';
 import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
@@ -31,7 +31,7 @@ import type { App } from '../types.ts';
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 });
 const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
-const skipped = Type.Array(Type.Object({ id: Uuid, reason: Type.String({ examples: ['self'] }) }, closed));
+const skipped = Type.Array(closedObject({ id: Uuid, reason: Type.String({ examples: ['self'] }) }));
 
 /** Inviting, changing and removing users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
@@ -45,17 +45,14 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     permission: ['admin.users', 'users.invite'],
     permissionNote: 'admin.users to give other roles than member and viewer',
     secretAnswer: true,
-    body: Type.Object(
-      {
-        email: Email,
-        display_name: DisplayName,
-        password: Type.Optional(Nullable(Password)),
-        role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
-        send_email: Type.Boolean({ default: false }),
-        auth_provider: Type.Optional(Nullable(AuthProvider)),
-      },
-      closed,
-    ),
+    body: closedObject({
+      email: Email,
+      display_name: DisplayName,
+      password: Type.Optional(Nullable(Password)),
+      role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
+      send_email: Type.Boolean({ default: false }),
+      auth_provider: Type.Optional(Nullable(AuthProvider)),
+    }),
     bodyExample: { email: 'grace@example.org', display_name: 'Grace', role: 'viewer', send_email: true },
     answers: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
@@ -74,7 +71,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     answers: {
       200: {
         description: 'On its way',
-        schema: Type.Object({ ok: Type.Literal(true) }, closed),
+        schema: closedObject({ ok: Type.Literal(true) }),
         example: { ok: true },
       },
     },
@@ -130,16 +127,13 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     description:
       'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
     permission: 'admin.users',
-    body: Type.Object(
-      {
-        display_name: DisplayName,
-        role: RoleKey,
-        owner_id: Type.Optional(
-          Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
-        ),
-      },
-      closed,
-    ),
+    body: closedObject({
+      display_name: DisplayName,
+      role: RoleKey,
+      owner_id: Type.Optional(
+        Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
+      ),
+    }),
     bodyExample: { display_name: 'Nightly extraction', role: 'viewer' },
     answers: { 201: { description: 'The account', schema: ServiceAccountSchema } },
     handler: async ({ ctx, body }) => {
@@ -160,21 +154,18 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     description:
       'Oneself, unknown and unchanged users and the last active administrator are left alone and named in `skipped`.',
     permission: 'admin.users',
-    body: Type.Object(
-      {
-        ids: Ids,
-        updates: Type.Object(
-          { role: Type.Optional(RoleKey), is_active: Type.Optional(Type.Boolean()) },
-          { ...closed, minProperties: 1 },
-        ),
-      },
-      closed,
-    ),
+    body: closedObject({
+      ids: Ids,
+      updates: closedObject(
+        { role: Type.Optional(RoleKey), is_active: Type.Optional(Type.Boolean()) },
+        { minProperties: 1 },
+      ),
+    }),
     bodyExample: { ids: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'], updates: { is_active: false } },
     answers: {
       200: {
         description: 'What was changed',
-        schema: Type.Object({ updated: Type.Integer(), skipped }, closed),
+        schema: closedObject({ updated: Type.Integer(), skipped }),
       },
     },
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
@@ -185,11 +176,11 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     summary: 'Delete many deactivated users',
     description: 'Active users and oneself are left alone and named in `skipped`.',
     permission: 'admin.users',
-    body: Type.Object({ ids: Ids }, closed),
+    body: closedObject({ ids: Ids }),
     answers: {
       200: {
         description: 'What was deleted',
-        schema: Type.Object({ deleted: Type.Integer(), skipped }, closed),
+        schema: closedObject({ deleted: Type.Integer(), skipped }),
       },
     },
     handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
@@ -204,31 +195,28 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     permissionNote:
       'admin.users or scope account for the own account; admin.users for other accounts, and for roles, state, address and provider',
     secretAnswer: true,
-    body: Type.Object(
-      {
-        display_name: Type.Optional(DisplayName),
-        email: Type.Optional(Email),
-        locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
-        password: Type.Optional(Password),
-        current_password: Type.Optional(
-          Type.String({
-            maxLength: 1000,
-            description: 'To change the own password, address or provider, unless `code` is sent',
-          }),
-        ),
-        code: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 50,
-            description: 'Of the own authenticator, or a recovery code, in place of `current_password`',
-          }),
-        ),
-        role: Type.Optional(RoleKey),
-        is_active: Type.Optional(Type.Boolean()),
-        auth_provider: Type.Optional(AuthProvider),
-      },
-      closed,
-    ),
+    body: closedObject({
+      display_name: Type.Optional(DisplayName),
+      email: Type.Optional(Email),
+      locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
+      password: Type.Optional(Password),
+      current_password: Type.Optional(
+        Type.String({
+          maxLength: 1000,
+          description: 'To change the own password, address or provider, unless `code` is sent',
+        }),
+      ),
+      code: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 50,
+          description: 'Of the own authenticator, or a recovery code, in place of `current_password`',
+        }),
+      ),
+      role: Type.Optional(RoleKey),
+      is_active: Type.Optional(Type.Boolean()),
+      auth_provider: Type.Optional(AuthProvider),
+    }),
     bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
     answers: { 200: { description: 'The user', schema: ChangedUserSchema } },
     errors: [

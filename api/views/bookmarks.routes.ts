@@ -7,7 +7,7 @@ import {
 import { bookmarkFeed } from '../../domain/collaboration/views/bookmarks.feed.ts';
 import { bookmarkSorts, listBookmarks } from '../../domain/collaboration/views/bookmarks.list.ts';
 import { sharedFilter } from '../../domain/kernel/lists/lists.shared.ts';
-import { closed } from '../../domain/kernel/shapes.ts';
+import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/bookmarks.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -65,18 +65,15 @@ export function registerBookmarkRoutes(app: App): void {
     id: 'readBookmarkFeed',
     summary: 'Read the active cards of a saved view, in the format of OData',
     permission: 'inventory.export',
-    query: Type.Object(
-      {
-        page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
-        page_size: Type.Integer({
-          minimum: 1,
-          maximum: 10_000,
-          default: 1000,
-          description: 'Cards on a page',
-        }),
-      },
-      closed,
-    ),
+    query: closedObject({
+      page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
+      page_size: Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        default: 1000,
+        description: 'Cards on a page',
+      }),
+    }),
     answers: { 200: { description: 'Cards', schema: schemas.BookmarkFeedSchema } },
     handler: ({ ctx, params, query }) => bookmarkFeed(ctx, params.bm_id, query),
   });

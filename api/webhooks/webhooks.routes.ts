@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import Type from 'typebox';
 import {
   pingWebhook,
   replayDelivery,
@@ -23,7 +22,7 @@ import {
   webhookSorts,
 } from '../../domain/collaboration/webhooks/webhooks.queries.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { closed, Position, Uuid } from '../../domain/kernel/shapes.ts';
+import { closedObject, Position, Uuid } from '../../domain/kernel/shapes.ts';
 import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
@@ -115,7 +114,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     answers: {
       202: {
         description: 'The delivery',
-        schema: Type.Object({ delivery_id: Uuid }, closed),
+        schema: closedObject({ delivery_id: Uuid }),
       },
     },
     errors: ['wrong_state'],
@@ -126,7 +125,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'replayWebhook',
     summary: 'Send everything after a position again',
     description: 'You become the owner: deliveries contain what you can read.',
-    body: Type.Object({ after: Position }, closed),
+    body: closedObject({ after: Position }),
     bodyExample: { after: '48213' },
     answers: { 202: { description: 'The webhook at its new position', schema: WebhookSchema } },
     errors: ['wrong_state', 'position_expired'],

@@ -15,6 +15,22 @@ export const object = <P extends TProperties>(members: P, options: TSchemaOption
 /** An array of such objects. */
 export const arrayOf = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
   Type.Array(object(members), options);
+/** An object that has no other members than these. */
+export const closedObject = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
+  Type.Object(members, { ...closed, ...options });
+/** A closed object each of whose members can be missing. */
+export const partialObject = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
+  Type.Partial(Type.Object(members), { ...closed, ...options });
+/** A closed object that is a component of the API's description. */
+export const component = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
+  Type.Object(members, { $id, ...closed, ...options });
+/** A component for items of lists, which `fields` can cut. */
+export const itemComponent = <P extends TProperties>(
+  $id: string,
+  members: P,
+  options: TSchemaOptions = {},
+) => Type.Partial(Type.Object(members), { $id, ...closed, ...options });
+
 /** Optional text is null, never missing, in answers. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */

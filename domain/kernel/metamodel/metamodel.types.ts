@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Choice, closed, OpenObject } from '../shapes.ts';
+import { Choice, closedObject, OpenObject } from '../shapes.ts';
 
 /** The field types that a card type or relation type may declare. */
 export const fieldTypes = [
@@ -26,61 +26,49 @@ export type Translations = Record<string, unknown>;
 
 const labelled = { key: Type.String(), label: Type.String(), translations: Type.Optional(OpenObject) };
 
-const OptionSchema = Type.Object({ ...labelled, color: Type.Optional(Type.String()) }, closed);
+const OptionSchema = closedObject({ ...labelled, color: Type.Optional(Type.String()) });
 export type FieldOption = Static<typeof OptionSchema>;
 
-const FieldSchema = Type.Object(
-  {
-    ...labelled,
-    type: Choice(fieldTypes),
-    weight: Type.Number({ description: 'Share in the data quality; 0 does not count' }),
-    required: Type.Optional(Type.Boolean()),
-    readonly: Type.Optional(Type.Boolean()),
-    options: Type.Optional(Type.Array(OptionSchema)),
-  },
-  closed,
-);
+const FieldSchema = closedObject({
+  ...labelled,
+  type: Choice(fieldTypes),
+  weight: Type.Number({ description: 'Share in the data quality; 0 does not count' }),
+  required: Type.Optional(Type.Boolean()),
+  readonly: Type.Optional(Type.Boolean()),
+  options: Type.Optional(Type.Array(OptionSchema)),
+});
 export type Field = Static<typeof FieldSchema>;
 
 /** A section of a card type's fields. */
-export const SectionSchema = Type.Object(
-  {
-    section: Type.String(),
-    fields: Type.Array(FieldSchema),
-    translations: Type.Optional(OpenObject),
-    columns: Type.Optional(Type.Integer()),
-    groups: Type.Optional(Type.Array(Type.String())),
-  },
-  closed,
-);
+export const SectionSchema = closedObject({
+  section: Type.String(),
+  fields: Type.Array(FieldSchema),
+  translations: Type.Optional(OpenObject),
+  columns: Type.Optional(Type.Integer()),
+  groups: Type.Optional(Type.Array(Type.String())),
+});
 export type Section = Static<typeof SectionSchema>;
 
-export const SubtypeSchema = Type.Object(
-  { ...labelled, hidden_fields: Type.Optional(Type.Array(Type.String())) },
-  closed,
-);
+export const SubtypeSchema = closedObject({
+  ...labelled,
+  hidden_fields: Type.Optional(Type.Array(Type.String())),
+});
 export type Subtype = Static<typeof SubtypeSchema>;
 
-export const AttributeSchema = Type.Object(
-  {
-    ...labelled,
-    type: Choice(fieldTypes),
-    options: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            ...OptionSchema.properties,
-            built_in: Type.Optional(Type.Boolean()),
-            is_hidden: Type.Optional(Type.Boolean()),
-          },
-          closed,
-        ),
-      ),
+export const AttributeSchema = closedObject({
+  ...labelled,
+  type: Choice(fieldTypes),
+  options: Type.Optional(
+    Type.Array(
+      closedObject({
+        ...OptionSchema.properties,
+        built_in: Type.Optional(Type.Boolean()),
+        is_hidden: Type.Optional(Type.Boolean()),
+      }),
     ),
-    built_in: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+  ),
+  built_in: Type.Optional(Type.Boolean()),
+});
 /** A field of a relation type. */
 export type RelationAttribute = Static<typeof AttributeSchema>;
 

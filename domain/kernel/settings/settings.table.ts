@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Choice, closed } from '../shapes.ts';
+import { Choice, closedObject } from '../shapes.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
 
 /** One line of text, as in titles and mails. */
@@ -302,10 +302,10 @@ export const settingTable = {
       jwks_uri: guarded(address, ''),
       group_roles: guarded(
         Type.Array(
-          Type.Object(
-            { group: Type.String({ minLength: 1, maxLength: 300 }), role: Type.String({ maxLength: 64 }) },
-            closed,
-          ),
+          closedObject({
+            group: Type.String({ minLength: 1, maxLength: 300 }),
+            role: Type.String({ maxLength: 64 }),
+          }),
           {
             maxItems: 200,
             description: 'Groups of the provider with the role of their members; the first match applies',
