@@ -9,7 +9,6 @@ const apiTokenList: ListSpec = {
   name: 'api_tokens',
   from: 'api_tokens t',
   id: 't.id',
-  idType: 'uuid',
   sorts: {
     created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
     name: { sql: 'fold(t.name)', type: 'text', filled: true },

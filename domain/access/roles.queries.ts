@@ -10,14 +10,12 @@ const roleList: ListSpec = {
   name: 'roles',
   from: 'roles r',
   id: 'r.id',
-  idType: 'uuid',
   sorts: {
     sort_order: { sql: 'r.sort_order', type: 'numeric' },
     key: { sql: 'r.key', type: 'text', immutable: true },
     label: { sql: 'fold(r.label)', type: 'text' },
   },
   defaultSort: 'sort_order',
-  defaultDir: 'asc',
   search: "fold(r.key || ' ' || r.label)",
   members: {
     ...columnMembers('r', Role),

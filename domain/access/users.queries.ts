@@ -17,7 +17,6 @@ const userList = (ctx: Ctx): ListSpec => ({
   name: 'users',
   from: 'users u',
   id: 'u.id',
-  idType: 'uuid',
   sorts: {
     display_name: { sql: 'fold(u.display_name)', type: 'text' },
     email: { sql: 'lower(u.email)', type: 'text' },
@@ -26,7 +25,6 @@ const userList = (ctx: Ctx): ListSpec => ({
     last_login: { sql: 'u.last_login', type: 'timestamptz' },
   },
   defaultSort: 'display_name',
-  defaultDir: 'asc',
   search: "fold(u.display_name || ' ' || u.email)",
   members: {
     id: 'u.id',
@@ -53,13 +51,11 @@ const serviceAccountList: ListSpec = {
   name: 'service_accounts',
   from: 'users u left join users o on o.id = u.owner_id',
   id: 'u.id',
-  idType: 'uuid',
   sorts: {
     display_name: { sql: 'fold(u.display_name)', type: 'text', filled: true },
     created_at: { sql: 'u.created_at', type: 'timestamptz', immutable: true },
   },
   defaultSort: 'display_name',
-  defaultDir: 'asc',
   search: 'fold(u.display_name)',
   members: {
     id: 'u.id',
@@ -78,7 +74,6 @@ const invitationList: ListSpec = {
   name: 'invitations',
   from: 'users u',
   id: 'u.id',
-  idType: 'uuid',
   sorts: {
     created_at: { sql: 'u.created_at', type: 'timestamptz', immutable: true },
     email: { sql: 'lower(u.email)', type: 'text', filled: true },

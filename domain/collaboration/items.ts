@@ -1,18 +1,13 @@
 import type { Knex } from 'knex';
 import { queryValue, type Sql } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
-import { findItem } from '../kernel/lists/lists.run.ts';
-import type { JsonText, ListSpec } from '../kernel/lists/lists.types.ts';
+import type { JsonText } from '../kernel/lists/lists.types.ts';
 
 /** An object that a command has written, as its JSON text. */
 export interface WrittenItem {
   id: string;
   text: JsonText;
 }
-
-/** One item of a list as its JSON text, from which its ETag is computed; undefined when there is none. */
-export const itemText = (sql: Sql, spec: ListSpec, id: string): Promise<JsonText | undefined> =>
-  findItem(sql, spec, id);
 
 /** An id for a row that refers to itself. */
 export const newId = (sql: Sql): Promise<string> => queryValue(sql, 'select uuidv7()');

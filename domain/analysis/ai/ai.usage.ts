@@ -12,7 +12,6 @@ const usageList: ListSpec = {
   name: 'ai-usage',
   from: 'ai_usage u',
   id: 'u.id',
-  idType: 'uuid',
   sorts: {
     day: { sql: 'u.day::text', type: 'text', immutable: true },
     purpose: { sql: 'u.purpose', type: 'text', immutable: true },

@@ -3,11 +3,11 @@ import type { Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
-import { equalTo, readItem } from '../runs/analysis.lists.ts';
+import { equalTo } from '../runs/analysis.lists.ts';
 import { Assessment } from './assessments.model.ts';
 
 /** The member of sessions that contains costs, besides the cost attributes of cards. */
@@ -37,7 +37,6 @@ function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
     name: 'assessments',
     from: 'assessments a left join users u on u.id = a.created_by',
     id: 'a.id',
-    idType: 'uuid',
     sorts: assessmentSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',

@@ -153,7 +153,6 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
       regulation: { sql: 'b.key', type: 'text', filled: true, immutable: true },
     },
     defaultSort: 'sort_order',
-    defaultDir: 'asc',
     members: {
       regulation: 'b.key',
       label: 'b.label',

@@ -2,11 +2,11 @@ import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, readItem } from '../runs/analysis.lists.ts';
+import { equalTo } from '../runs/analysis.lists.ts';
 import { DuplicateCluster, DuplicatePair } from './duplicates.model.ts';
 import { survivorOrder, visibleCardsOf, visibleClusters } from './duplicates.visible.ts';
 
@@ -49,7 +49,6 @@ function clusterList(ctx: Ctx): ListSpec {
     name: 'duplicate-clusters',
     from: 'duplicate_clusters d',
     id: 'd.id',
-    idType: 'uuid',
     sorts: clusterSorts,
     defaultSort: 'cohesion',
     defaultDir: 'desc',
@@ -139,7 +138,6 @@ const pairList: ListSpec = {
   name: 'duplicate-pairs',
   from: pairsFrom,
   id: 'p.id',
-  idType: 'uuid',
   sorts: pairSorts,
   defaultSort: 'score',
   defaultDir: 'desc',

@@ -2,11 +2,11 @@ import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, readItem, requireFindings, seenCards } from '../runs/analysis.lists.ts';
+import { equalTo, requireFindings, seenCards } from '../runs/analysis.lists.ts';
 import { Modernization } from './modernizations.model.ts';
 import { priorities } from './modernizations.rules.ts';
 import { levels } from './modernizations.types.ts';
@@ -55,7 +55,6 @@ function candidateList(ctx: Ctx): ListSpec {
     from: `modernizations m join cards c on c.id = m.card_id
       left join modernization_decisions d on d.card_id = m.card_id and d.modernization_type = m.modernization_type`,
     id: 'm.id',
-    idType: 'uuid',
     sorts: sortsBy(score),
     defaultSort: 'score',
     defaultDir: 'desc',

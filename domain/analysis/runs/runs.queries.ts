@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
-import { equalTo, readItem } from './analysis.lists.ts';
+import { equalTo } from './analysis.lists.ts';
 import { AnalysisRun } from './runs.model.ts';
 
 /** A run ends with its job. */
@@ -26,7 +26,6 @@ const runs: ListSpec = {
   name: 'analysis-runs',
   from: 'analysis_runs r left join jobs j on j.id = r.job_id',
   id: 'r.id',
-  idType: 'uuid',
   sorts: runSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',

@@ -1,8 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 
@@ -10,7 +8,6 @@ const batchList: ListSpec = {
   name: 'mutation_batches',
   from: 'mutation_batches b left join users u on u.id = b.actor_user_id',
   id: 'b.id',
-  idType: 'uuid',
   sorts: { created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true } },
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -39,7 +36,6 @@ const eventList: ListSpec = {
   idType: 'bigint',
   sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
   defaultSort: 'position',
-  defaultDir: 'asc',
   members: {
     id: 'e.id',
     position: 'e.position::text',
@@ -100,13 +96,7 @@ export async function rolledBackBatchText({ db, caller }: Ctx, id: string): Prom
 }
 
 async function textOf(sql: Sql, id: string, members: ListSpec['members']): Promise<JsonText> {
-  const item = projection(members, undefined);
-  const { rows } = await sql.raw(
-    `select ${item.sql}::text as item from ${batchList.from} where b.id = ?::uuid`,
-    [...item.bindings, id],
-  );
-  if (!rows[0]) throw notFound('batch', id);
-  return rows[0].item;
+  return await readItem(sql, { ...batchList, members }, 'batch', id);
 }
 
 /** The events of a batch, oldest first, with the batch itself. @throws EstateError `not_found`. */

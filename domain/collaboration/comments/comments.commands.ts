@@ -4,12 +4,13 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
+import { findItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, inScope, mayOnCard, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { type CardWithAccess, lockCard, lockCardOf } from '../cards.access.ts';
 import { Comment, type CommentRow } from '../collaboration.model.ts';
-import { itemText, newId, type WrittenItem } from '../items.ts';
+import { newId, type WrittenItem } from '../items.ts';
 import { commentEvent } from './comments.events.ts';
 import { commentList } from './comments.list.ts';
 import { MAX_DEPTH, MAX_MENTIONS, MAX_THREAD, mentionedIds } from './comments.rules.ts';
@@ -44,7 +45,7 @@ export async function createComment(
       mentions: await mentionedUsers(sql, content),
     });
     work.emit(commentEvent(card, null, row));
-    return { id, text: (await itemText(sql, commentList, id))! };
+    return { id, text: (await findItem(sql, commentList, id))! };
   });
 }
 
@@ -61,7 +62,7 @@ export async function editComment(ctx: Ctx, id: string, input: { content?: strin
       const after = await updateRow(work.sql, Comment, { id: row.id }, { content, mentions });
       work.emit(commentEvent(card, row, after));
     }
-    return (await itemText(work.sql, commentList, row.id))!;
+    return (await findItem(work.sql, commentList, row.id))!;
   });
 }
 
@@ -106,7 +107,7 @@ async function lockComment(
   if (!row || row.deleted_at) throw notFound('comment', id);
   const own = row.user_id === ctx.caller.userId && inScope(ctx.caller, CREATE.app);
   if (!own && !mayOnCard(ctx, MANAGE, card)) throw forbidden(MANAGE.app);
-  if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(sql, commentList, row.id))!);
+  if (ctx.ifMatch) checkIfMatch(ctx, (await findItem(sql, commentList, row.id))!);
   return { card, row };
 }
 

@@ -22,10 +22,8 @@ export const commentList: ListSpec = {
   name: 'comments',
   from: 'comments t left join users u on u.id = t.user_id',
   id: 't.id',
-  idType: 'uuid',
   sorts: commentSorts,
   defaultSort: 'created_at',
-  defaultDir: 'asc',
   search: 'fold(t.content)',
   members: {
     ...commentColumns,

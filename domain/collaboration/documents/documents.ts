@@ -2,13 +2,13 @@ import { invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { lockAttached, lockCard, requireVisibleCard } from '../cards.access.ts';
 import { Document } from '../collaboration.model.ts';
-import { itemText, type WrittenItem } from '../items.ts';
+import type { WrittenItem } from '../items.ts';
 import { requireResourceKey } from '../resource-keys.ts';
 import { documentEvent } from './documents.events.ts';
 
@@ -34,10 +34,8 @@ const documentList: ListSpec = {
   name: 'documents',
   from: 'documents t',
   id: 't.id',
-  idType: 'uuid',
   sorts: documentSorts,
   defaultSort: 'created_at',
-  defaultDir: 'asc',
   search: "fold(t.name || ' ' || coalesce(t.url, ''))",
   members: columnMembers('t', Document),
 };
@@ -67,7 +65,7 @@ export async function addDocument(ctx: Ctx, cardId: string, input: DocumentInput
       created_by: ctx.caller.userId,
     });
     work.emit(documentEvent(card, row));
-    return { id: row.id, text: (await itemText(sql, documentList, row.id))! };
+    return { id: row.id, text: (await findItem(sql, documentList, row.id))! };
   });
 }
 

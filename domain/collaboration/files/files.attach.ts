@@ -3,6 +3,7 @@ import { inTransaction, queryRows } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
+import { findItem } from '../../kernel/lists/lists.run.ts';
 import { requireOnCard } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { moduleDisabled } from '../../kernel/settings/modules.ts';
@@ -10,7 +11,7 @@ import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { lockAttached, lockCard } from '../cards.access.ts';
 import { FileAttachment } from '../collaboration.model.ts';
 import { MANAGE_DOCUMENTS } from '../documents/documents.ts';
-import { itemText, type WrittenItem } from '../items.ts';
+import type { WrittenItem } from '../items.ts';
 import { requireResourceKey } from '../resource-keys.ts';
 import type { CheckedFile } from './files.check.ts';
 import { fileEvent } from './files.events.ts';
@@ -66,7 +67,7 @@ export async function attachFile(
       created_by: ctx.caller.userId,
     });
     work.emit(fileEvent(card, row));
-    return { id: row.id, text: (await itemText(sql, attachmentList, row.id))! };
+    return { id: row.id, text: (await findItem(sql, attachmentList, row.id))! };
   });
 }
 

@@ -24,10 +24,8 @@ export const attachmentList: ListSpec = {
   name: 'file-attachments',
   from: 'file_attachments t left join users u on u.id = t.created_by',
   id: 't.id',
-  idType: 'uuid',
   sorts: fileSorts,
   defaultSort: 'created_at',
-  defaultDir: 'asc',
   search: 'fold(t.name)',
   members: {
     ...fileColumns,

@@ -24,7 +24,6 @@ const notificationList: ListSpec = {
   name: 'notifications',
   from: 'notifications n left join users a on a.id = n.actor_id',
   id: 'n.id',
-  idType: 'uuid',
   sorts: notificationSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',

@@ -2,9 +2,8 @@ import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
 import { ofSharedKind, sharedFilter, visibleShared } from '../../kernel/lists/lists.shared.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -58,10 +57,8 @@ function savedReportList(ctx: Ctx): ListSpec {
     name: 'saved_reports',
     from: 'saved_reports s join users o on o.id = s.owner_id',
     id: 's.id',
-    idType: 'uuid',
     sorts: savedReportSorts,
     defaultSort: 'name',
-    defaultDir: 'asc',
     search: 'fold(s.name)',
     members: {
       ...savedReportColumns,
@@ -92,8 +89,5 @@ export async function listSavedReports(
 
 /** One saved report as the caller sees it, or undefined. */
 export async function savedReportText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
-  const spec = savedReportList(ctx);
-  const item = projection(spec.members, undefined);
-  const [text] = await itemsOf({ sql, spec, where: [visibleSavedReports(ctx)], item }, [id.toLowerCase()]);
-  return text;
+  return await findItem(sql, savedReportList(ctx), id, [visibleSavedReports(ctx)]);
 }

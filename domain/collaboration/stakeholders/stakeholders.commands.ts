@@ -12,11 +12,12 @@ import { rescoreCards } from '../../inventory/cards/cards.save.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
+import { findItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { Stakeholder, type StakeholderRow } from '../collaboration.model.ts';
-import { itemText, requireActiveUser, type WrittenItem } from '../items.ts';
+import { requireActiveUser, type WrittenItem } from '../items.ts';
 import { stakeholderEvent } from './stakeholders.events.ts';
 import { stakeholderList } from './stakeholders.list.ts';
 
@@ -59,7 +60,7 @@ export async function assign(
     insertRow(work.sql, Stakeholder, { card_id: card.id, user_id: user.id, role }),
   );
   await settleStakeholder(work, ctx, card, user.display_name, null, row);
-  return { id: row.id, text: (await itemText(work.sql, stakeholderList, row.id))! };
+  return { id: row.id, text: (await findItem(work.sql, stakeholderList, row.id))! };
 }
 
 /**
@@ -88,7 +89,7 @@ export async function changeStakeholder(
       );
       await settleStakeholder(work, ctx, card, name, row, after);
     }
-    return (await itemText(work.sql, stakeholderList, row.id))!;
+    return (await findItem(work.sql, stakeholderList, row.id))!;
   });
 }
 
@@ -128,7 +129,7 @@ async function lockedAssignment(work: Work, ctx: Ctx, id: string) {
   const row = await lockRow(work.sql, Stakeholder, { id: id.toLowerCase() });
   // another transaction may have removed it before this one got the lock of the card
   if (!row) throw notFound('stakeholder', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, (await itemText(work.sql, stakeholderList, id))!);
+  if (ctx.ifMatch) checkIfMatch(ctx, (await findItem(work.sql, stakeholderList, id))!);
   const user = await work.sql('users').where({ id: row.user_id }).first('display_name');
   return { card, row, name: user.display_name as string };
 }

@@ -20,10 +20,8 @@ export const stakeholderList: ListSpec = {
   from: `stakeholders s join users u on u.id = s.user_id join cards k on k.id = s.card_id
          left join stakeholder_role_definitions d on d.card_type_key = k.type and d.key = s.role`,
   id: 's.id',
-  idType: 'uuid',
   sorts: stakeholderSorts,
   defaultSort: 'role',
-  defaultDir: 'asc',
   search: "fold(u.display_name || ' ' || u.email)",
   members: {
     ...columnMembers('s', Stakeholder),
@@ -72,14 +70,12 @@ export async function listStakeholderRoles(
     name: 'stakeholder-roles',
     from: 'stakeholder_role_definitions d join card_types t on t.key = d.card_type_key',
     id: 'd.id',
-    idType: 'uuid',
     sorts: {
       sort_order: { sql: 'd.sort_order', type: 'numeric' },
       label: { sql: `fold(${label})`, type: 'text' },
       key: { sql: 'd.key', type: 'text', immutable: true },
     },
     defaultSort: 'sort_order',
-    defaultDir: 'asc',
     search: `fold(d.key || ' ' || ${label})`,
     members: { key: 'd.key', label, translations: 'd.translations' },
   };

@@ -3,7 +3,7 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type {
   Condition,
   Fragment,
@@ -16,7 +16,6 @@ import { may, requirePermission, requireScope } from '../../kernel/permissions/p
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Todo } from '../collaboration.model.ts';
-import { itemText } from '../items.ts';
 import { todoStates } from './todos.rules.ts';
 
 export const todoSorts: Record<string, SortField> = {
@@ -57,7 +56,6 @@ function todoList(ctx: Ctx): ListSpec {
     name: 'todos',
     from: 'todos t left join users a on a.id = t.assigned_to',
     id: 't.id',
-    idType: 'uuid',
     sorts: todoSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',
@@ -73,7 +71,7 @@ function todoList(ctx: Ctx): ListSpec {
 
 /** One to-do as its JSON text after a write. */
 export async function todoText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  return (await itemText(sql, todoList(ctx), id))!;
+  return (await findItem(sql, todoList(ctx), id))!;
 }
 
 /**

@@ -2,9 +2,8 @@ import type { Sql } from '../../../platform/database.ts';
 import { sharedWithCaller, sharesSeen } from '../../access/shares.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
 import { ofSharedKind, type SharedKind, visibleShared } from '../../kernel/lists/lists.shared.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -35,10 +34,8 @@ function bookmarkList(ctx: Ctx): ListSpec {
     name: 'bookmarks',
     from: 'bookmarks b join users o on o.id = b.owner_id',
     id: 'b.id',
-    idType: 'uuid',
     sorts: bookmarkSorts,
     defaultSort: 'name',
-    defaultDir: 'asc',
     search: 'fold(b.name)',
     members: {
       ...columnMembers('b', Bookmark),
@@ -66,8 +63,5 @@ export async function listBookmarks(
 
 /** One bookmark as the caller sees it, or undefined. */
 export async function bookmarkText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
-  const spec = bookmarkList(ctx);
-  const item = projection(spec.members, undefined);
-  const [text] = await itemsOf({ sql, spec, where: [visibleBookmarks(ctx)], item }, [id.toLowerCase()]);
-  return text;
+  return await findItem(sql, bookmarkList(ctx), id, [visibleBookmarks(ctx)]);
 }

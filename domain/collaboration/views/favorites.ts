@@ -7,12 +7,11 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, lockRow } from '../../kernel/resources/rows.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
 import { requireVisibleCard } from '../cards.access.ts';
-import { itemText } from '../items.ts';
 import { Favorite, type FavoriteRow } from './views.model.ts';
 
 export const favoriteSorts: Record<string, SortField> = {
@@ -28,7 +27,6 @@ const favoriteList: ListSpec = {
   name: 'favorites',
   from: 'favorites f join cards c on c.id = f.card_id',
   id: 'f.id',
-  idType: 'uuid',
   sorts: favoriteSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -67,7 +65,7 @@ export async function addFavorite(ctx: Ctx, cardId: string): Promise<JsonText> {
     );
     if (created) work.emit(favoriteEvent(null, created.row));
     const { id } = created?.row ?? (await lockRow(sql, Favorite, key))!;
-    return (await itemText(sql, favoriteList, id))!;
+    return (await findItem(sql, favoriteList, id))!;
   });
 }
 

@@ -45,10 +45,8 @@ const webhookList: ListSpec = {
   name: 'webhooks',
   from: 'webhooks w left join users u on u.id = w.owner_id',
   id: 'w.id',
-  idType: 'uuid',
   sorts: webhookSorts,
   defaultSort: 'name',
-  defaultDir: 'asc',
   members: {
     ...webhookColumns,
     owner_name: 'u.display_name',
@@ -63,7 +61,6 @@ const deliveryList: ListSpec = {
   name: 'webhook-deliveries',
   from: 'webhook_deliveries d',
   id: 'd.id',
-  idType: 'uuid',
   sorts: deliverySorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',

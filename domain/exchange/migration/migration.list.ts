@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
-import { itemText } from '../../collaboration/items.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
@@ -40,7 +39,6 @@ const migrationList: ListSpec = {
   name: 'migrations',
   from: 'migrations m left join jobs j on j.id = m.job_id',
   id: 'm.id',
-  idType: 'uuid',
   sorts: migrationSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -71,9 +69,7 @@ export async function readMigration(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One migration as its JSON text. @throws EstateError `not_found`. */
 export async function migrationText(sql: Sql, id: string): Promise<JsonText> {
-  const text = await itemText(sql, migrationList, id);
-  if (text === undefined) throw notFound('migration', id);
-  return text;
+  return await readItem(sql, migrationList, 'migration', id);
 }
 
 export const recordFilters = {
@@ -164,10 +160,8 @@ const recordList = (seesCosts: boolean): ListSpec => ({
   name: 'migration-records',
   from: 'migration_records r',
   id: 'r.id',
-  idType: 'uuid',
   sorts: recordSorts,
   defaultSort: 'line',
-  defaultDir: 'asc',
   search: `fold(coalesce(r.display_name, '') || ' ' || r.source_id)`,
   members: {
     ...columnMembers('r', { columns: recordColumns }),

@@ -29,7 +29,6 @@ const sourceList: ListSpec = {
     label: { sql: 'lower(s.label)', type: 'text', filled: true, immutable: true },
   },
   defaultSort: 'key',
-  defaultDir: 'asc',
   search: 'fold(s.label)',
   members: { key: 's.key', label: 's.label', accepted_extensions: 's.accepted_extensions' },
 };

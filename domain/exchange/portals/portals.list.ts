@@ -1,11 +1,8 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
-import { itemText } from '../../collaboration/items.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
@@ -26,10 +23,8 @@ const portalList: ListSpec = {
   name: 'web-portals',
   from: 'web_portals p',
   id: 'p.id',
-  idType: 'uuid',
   sorts: portalSorts,
   defaultSort: 'name',
-  defaultDir: 'asc',
   search: `fold(p.name || ' ' || p.slug)`,
   members: columnMembers('p', WebPortal),
 };
@@ -55,16 +50,10 @@ export async function listPortals(
 
 /** One portal. @throws EstateError `forbidden`, `not_found` also where the caller does not see it. */
 export async function readPortal(ctx: Ctx, id: string): Promise<JsonText> {
-  const list = { sql: ctx.db, spec: portalList, where: [visiblePortals(ctx)] };
-  const item = projection(portalList.members, undefined);
-  const [text] = await itemsOf({ ...list, item }, [id.toLowerCase()]);
-  if (text === undefined) throw notFound('web portal', id);
-  return text;
+  return await readItem(ctx.db, portalList, 'web portal', id, [visiblePortals(ctx)]);
 }
 
 /** One portal as its JSON text. @throws EstateError `not_found`. */
 export async function portalText(sql: Sql, id: string): Promise<JsonText> {
-  const text = await itemText(sql, portalList, id);
-  if (text === undefined) throw notFound('web portal', id);
-  return text;
+  return await readItem(sql, portalList, 'web portal', id);
 }

@@ -61,7 +61,6 @@ function adrList(ctx: Ctx, whole: boolean): ListSpec {
     name: 'adrs',
     from: 'adrs a left join users u on u.id = a.created_by',
     id: 'a.id',
-    idType: 'uuid',
     sorts: adrSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',

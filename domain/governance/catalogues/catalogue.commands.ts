@@ -4,11 +4,11 @@ import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { lockItem, readItem } from '../../kernel/resources/items.ts';
+import { lockItem } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { CATALOGUES_TOPIC, type Catalogue } from './catalogues.ts';
 
@@ -32,7 +32,7 @@ export async function listEntries(
 
 /** One entry. @throws EstateError `not_found`. */
 async function readEntry(sql: Sql, catalogue: Catalogue, id: string, language: string): Promise<JsonText> {
-  return await readItem(sql, catalogue.list(language), id, catalogue.entity);
+  return await readItem(sql, catalogue.list(language), catalogue.entity, id);
 }
 
 /** The languages to which entries are translated. */

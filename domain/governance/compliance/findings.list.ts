@@ -4,9 +4,8 @@ import { notFound } from '../../../platform/errors.ts';
 import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { decisions, Finding, findingStatuses, severities } from './compliance.model.ts';
 import { requireReader, unresolved, visibleFindings } from './findings.load.ts';
@@ -62,7 +61,6 @@ export const findingList: ListSpec = {
   from: `compliance_findings f left join cards c on c.id = f.card_id left join users u on u.id = f.reviewed_by
     left join compliance_scanned s on s.regulation = f.regulation`,
   id: 'f.id',
-  idType: 'uuid',
   sorts: findingSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -138,5 +136,5 @@ export async function readFinding(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One finding that the caller sees, as its JSON text. @throws EstateError `not_found`. */
 export async function findingText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  return await readItem(sql, findingList, id, 'compliance finding', [visibleFindings(ctx)]);
+  return await readItem(sql, findingList, 'compliance finding', id, [visibleFindings(ctx)]);
 }

@@ -28,7 +28,6 @@ const productList: ListSpec = {
   idType: 'text',
   sorts: productSorts,
   defaultSort: 'name',
-  defaultDir: 'asc',
   members: {
     name: 'p.name',
     label: 'p.label',

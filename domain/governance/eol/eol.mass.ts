@@ -151,13 +151,11 @@ const cardList: ListSpec = {
   name: 'eol-mass-search',
   from: 'cards c',
   id: 'c.id',
-  idType: 'uuid',
   sorts: {
     name: { sql: 'c.name', type: 'text', filled: true },
     created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
   },
   defaultSort: 'name',
-  defaultDir: 'asc',
   members: {
     card_id: 'c.id',
     card_name: 'c.name',

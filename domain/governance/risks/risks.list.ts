@@ -4,7 +4,7 @@ import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { clause, likeText } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
@@ -15,7 +15,6 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import {
   impacts,
@@ -71,7 +70,6 @@ function riskList(ctx: Ctx): ListSpec {
     name: 'risks',
     from: FROM,
     id: 'r.id',
-    idType: 'uuid',
     sorts: riskSorts,
     defaultSort: 'updated_at',
     defaultDir: 'desc',
@@ -169,7 +167,7 @@ export async function readRisk(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One risk as its JSON text. @throws EstateError `not_found`. */
 export async function riskText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  return await readItem(sql, riskList(ctx), id, 'risk');
+  return await readItem(sql, riskList(ctx), 'risk', id);
 }
 
 const counted = (condition: string): string => `count(*) filter (where ${condition})`;

@@ -2,11 +2,10 @@ import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { likeText } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { filterConditions, type RiskFilter, SEARCH } from './risks.list.ts';
 import { MitigationTask, Occurrence } from './risks.model.ts';
 
@@ -36,10 +35,8 @@ const occurrenceList: ListSpec = {
   name: 'mitigation-task-occurrences',
   from: OCCURRENCES,
   id: 'o.id',
-  idType: 'uuid',
   sorts: occurrenceSorts,
   defaultSort: 'sequence',
-  defaultDir: 'asc',
   members: occurrenceMembers,
 };
 
@@ -57,10 +54,8 @@ const taskList: ListSpec = {
   name: 'mitigation-tasks',
   from: 'risk_mitigation_tasks t join risks r on r.id = t.risk_id left join users u on u.id = t.owner_id',
   id: 't.id',
-  idType: 'uuid',
   sorts: taskSorts,
   defaultSort: 'created_at',
-  defaultDir: 'asc',
   search: `fold(t.reference || ' ' || t.title || ' ' || coalesce(t.description, ''))`,
   members: {
     ...columnMembers('t', MitigationTask),
@@ -104,5 +99,5 @@ export async function listOccurrences(ctx: Ctx, taskId: string, params: ListPara
 
 /** One task as its JSON text. @throws EstateError `not_found`. */
 export async function taskText(sql: Sql, id: string): Promise<JsonText> {
-  return await readItem(sql, taskList, id, 'mitigation task');
+  return await readItem(sql, taskList, 'mitigation task', id);
 }

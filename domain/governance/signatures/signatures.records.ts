@@ -6,10 +6,10 @@ import type { signatureTopics } from '../../collaboration/todos/todos.topics.ts'
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { lockItem, readItem } from '../../kernel/resources/items.ts';
+import { lockItem } from '../../kernel/resources/items.ts';
 import { findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { integrityOf } from './signatures.rules.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
@@ -27,7 +27,7 @@ export async function lockRecord<Row extends SignedRow>(
 
 /** One document as its JSON text, with whether it still equals what was signed. @throws EstateError `not_found`. */
 export async function recordText(sql: Sql, ctx: Ctx, kind: SignedKind, id: string): Promise<JsonText> {
-  const text = await readItem(sql, kind.list(ctx, true), id, kind.entity);
+  const text = await readItem(sql, kind.list(ctx, true), kind.entity, id);
   const [row] = await findRows(sql, kind.model, (query) => query.where({ id }));
   const integrity = integrityOf(kind.contentOf(row as SignedRow), row as SignedRow);
   return `${text.slice(0, -1)},"integrity":${JSON.stringify(integrity)}}`;
@@ -55,7 +55,6 @@ export async function listRevisions(
     ...list,
     name: `${kind.key}-revisions`,
     defaultSort: 'revision_number',
-    defaultDir: 'asc',
   };
   const sql = `${list.id} in (select r.id from ${table} r where r.series_id = ?::uuid)`;
   const where = [{ sql, bindings: [row.series_id] }];

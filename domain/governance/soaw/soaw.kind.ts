@@ -51,7 +51,6 @@ function soawList(ctx: Ctx): ListSpec {
     name: 'soaws',
     from: 'soaws w left join users u on u.id = w.created_by',
     id: 'w.id',
-    idType: 'uuid',
     sorts: soawSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',

@@ -4,7 +4,7 @@ import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type {
   Condition,
   Fragment,
@@ -20,7 +20,6 @@ import {
   may,
   requirePermission,
 } from '../../kernel/permissions/policy.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
 import { responseStatuses, Survey, SurveyResponse, surveyStatuses } from './surveys.model.ts';
 
@@ -50,7 +49,6 @@ const surveyList: ListSpec = {
   name: 'surveys',
   from: 'surveys s left join users a on a.id = s.created_by',
   id: 's.id',
-  idType: 'uuid',
   sorts: surveySorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -83,7 +81,7 @@ export async function readSurvey(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** One survey as its JSON text. @throws EstateError `not_found`. */
 export async function surveyText(sql: Sql, id: string): Promise<JsonText> {
-  return await readItem(sql, surveyList, id, 'survey');
+  return await readItem(sql, surveyList, 'survey', id);
 }
 
 const {
@@ -114,10 +112,8 @@ export async function listResponses(
     name: 'survey-responses',
     from: 'survey_responses r join cards c on c.id = r.card_id left join users u on u.id = r.user_id',
     id: 'r.id',
-    idType: 'uuid',
     sorts: responseSorts,
     defaultSort: 'created_at',
-    defaultDir: 'asc',
     search: 'fold(c.name)',
     members: {
       ...responseColumns,
@@ -173,7 +169,6 @@ export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonT
     name: 'my-surveys',
     from: 'surveys s',
     id: 's.id',
-    idType: 'uuid',
     sorts: {
       sent_at: { sql: 's.sent_at', type: 'timestamptz' },
       survey_name: { sql: 'lower(s.name)', type: 'text', filled: true },

@@ -71,10 +71,8 @@ const list: ListSpec = {
   name: 'cards',
   from: 'cards c',
   id: 'c.id',
-  idType: 'uuid',
   sorts: cardSorts,
   defaultSort: 'name',
-  defaultDir: 'asc',
   members: {},
 };
 

@@ -19,7 +19,6 @@ const jobList: ListSpec = {
   name: 'jobs',
   from: 'jobs j',
   id: 'j.id',
-  idType: 'uuid',
   sorts: {
     created_at: { sql: 'j.created_at', type: 'timestamptz', immutable: true },
     finished_at: { sql: 'j.finished_at', type: 'timestamptz' },

@@ -56,7 +56,6 @@ const scheduleList: ListSpec = {
     last_slot: { sql: 's.last_slot', type: 'timestamptz' },
   },
   defaultSort: 'key',
-  defaultDir: 'asc',
   members: {
     key: 's.key',
     kind: 's.kind',

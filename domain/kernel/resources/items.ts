@@ -1,34 +1,13 @@
-import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { EventDraft } from '../events/events.types.ts';
 import { differing } from '../events/row-changes.ts';
-import { itemsOf } from '../lists/lists.run.ts';
-import { projection } from '../lists/lists.sql.ts';
-import type { Condition, JsonText, ListSpec } from '../lists/lists.types.ts';
+import type { JsonText } from '../lists/lists.types.ts';
 import { deleteRows, insertRow, lockRow, type RowModel, type RowOf, updateRow } from './rows.ts';
 
 /** The event of a written row: without `before` it was created, without `after` deleted. */
 type RowEvent<M extends RowModel> = (before: RowOf<M> | null, after: RowOf<M> | null) => EventDraft;
-
-/**
- * One item of a list as its JSON text.
- * @param name what the error calls it. @param where which items the caller sees; all by default.
- * @throws EstateError `not_found`.
- */
-export async function readItem(
-  sql: Sql,
-  spec: ListSpec,
-  id: string,
-  name: string,
-  where: Condition[] = [],
-): Promise<JsonText> {
-  const item = projection(spec.members, undefined);
-  const [text] = await itemsOf({ sql, spec, where, item }, [id.toLowerCase()]);
-  if (text === undefined) throw notFound(name, id);
-  return text;
-}
 
 /**
  * A row, locked, whose representation has the ETag of the request's `If-Match`.

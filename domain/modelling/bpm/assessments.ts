@@ -1,10 +1,10 @@
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { changeRow, createRow, lockItem, readItem, removeRow } from '../../kernel/resources/items.ts';
+import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
 import { lockProcess, requireSeenProcess } from './bpm.access.ts';
 import { assessmentEvent } from './bpm.events.ts';
 import { type AssessmentRow, ProcessAssessment } from './bpm.model.ts';
@@ -37,7 +37,6 @@ const assessmentList: ListSpec = {
   name: 'process-assessments',
   from: 'process_assessments a left join users u on u.id = a.assessor_id',
   id: 'a.id',
-  idType: 'uuid',
   sorts: assessmentSorts,
   defaultSort: 'assessment_date',
   defaultDir: 'desc',
@@ -77,7 +76,7 @@ export async function createAssessment(
 }
 
 const assessmentText = ({ sql }: Work, id: string): Promise<JsonText> =>
-  readItem(sql, assessmentList, id, 'assessment');
+  readItem(sql, assessmentList, 'assessment', id);
 
 type Ids = { process: string; assessment: string };
 

@@ -42,7 +42,6 @@ const versionList: ListSpec = {
   name: 'process-diagram-versions',
   from: 'process_diagrams d',
   id: 'd.id',
-  idType: 'uuid',
   sorts: versionSorts,
   defaultSort: 'version',
   defaultDir: 'desc',

@@ -3,10 +3,9 @@ import type { Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
 import { requireSeenProcess } from './bpm.access.ts';
 import { ContentElement, type DiagramRow, elementTypes, linkKinds } from './bpm.model.ts';
@@ -56,10 +55,8 @@ function elementList(
     from: `process_content_elements e left join process_element_links l on l.lineage_id = '${lineage_id}'
       and l.flow_version_id is null and l.bpmn_element_id = e.bpmn_element_id`,
     id: 'e.id',
-    idType: 'uuid',
     sorts: elementSorts,
     defaultSort: 'sequence_order',
-    defaultDir: 'asc',
     search: ELEMENT_SEARCH,
     members: {
       id: elementId(`'${lineage_id}'`),
@@ -112,5 +109,5 @@ export async function listElements(
 
 /** One element as its JSON text. */
 export async function elementText(sql: Sql, ctx: Ctx, diagram: DiagramRow, rowId: string): Promise<JsonText> {
-  return await readItem(sql, elementList(ctx, diagram), rowId, 'process element');
+  return await readItem(sql, elementList(ctx, diagram), 'process element', rowId);
 }

@@ -1,9 +1,8 @@
 import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
 import { requireDraftViewer } from './bpm.access.ts';
 import { ElementLink, type FlowRow, type LinkRow, type LinkTargets, linkKinds } from './bpm.model.ts';
@@ -64,10 +63,8 @@ function draftElementList(ctx: Ctx, version: FlowRow, lineageId: string): ListSp
       left join process_element_links k on k.lineage_id = '${lineageId}' and k.flow_version_id is null
         and k.bpmn_element_id = e.bpmn_element_id`,
     id: 'e.id',
-    idType: 'uuid',
     sorts: elementSorts,
     defaultSort: 'sequence_order',
-    defaultDir: 'asc',
     search: ELEMENT_SEARCH,
     members: {
       ...modelMembers,
@@ -105,7 +102,7 @@ export async function listDraftElements(
 /** One element of a version as its JSON text. @param rowId the id of the element's row. */
 export async function draftElementText(sql: Sql, ctx: Ctx, row: FlowRow, rowId: string): Promise<JsonText> {
   const spec = draftElementList(ctx, row, await lineageOf(sql, row.process_id));
-  return await readItem(sql, spec, rowId, 'draft element');
+  return await readItem(sql, spec, 'draft element', rowId);
 }
 
 /** The cards of planned links that are archived or deleted, by element. */

@@ -2,11 +2,10 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { clause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { requireDraftViewer, requireSeenProcess, rights } from './bpm.access.ts';
 import { type FlowRow, type FlowStatus, FlowVersion, linkKinds } from './bpm.model.ts';
 import { compareVersions } from './elements.compare.ts';
@@ -37,7 +36,6 @@ const flowList: ListSpec = {
   from: `process_flow_versions v join process_contents p on p.id = v.content_id
     left join process_contents t on t.id = v.thumbnail_id`,
   id: 'v.id',
-  idType: 'uuid',
   sorts: flowSorts,
   defaultSort: 'revision',
   defaultDir: 'desc',
@@ -90,7 +88,7 @@ async function checkPageSize(sql: Sql, where: Condition[], { fields, page_size }
 
 /** One version as its JSON text, without a check of rights. */
 export async function flowText(sql: Sql, id: string): Promise<JsonText> {
-  return await readItem(sql, flowList, id, 'flow version');
+  return await readItem(sql, flowList, 'flow version', id);
 }
 
 /** The published version; the text `null` where there is none. @throws EstateError `forbidden`, `not_found`. */

@@ -180,7 +180,6 @@ const templateList: ListSpec = {
     category: { sql: 't.category', type: 'text', filled: true },
   },
   defaultSort: 'place',
-  defaultDir: 'asc',
   search: `fold(t.name || ' ' || t.description)`,
   members: Object.fromEntries(columns.map((column) => [column, `t.${column}`])),
 };

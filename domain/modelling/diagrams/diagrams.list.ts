@@ -1,12 +1,10 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { survivingCard, withMerged } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { itemsOf, runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type {
   Condition,
   Fragment,
@@ -79,7 +77,6 @@ function diagramList(ctx: Ctx): ListSpec {
     name: 'diagrams',
     from: 'diagrams d join diagram_drawings w on w.id = d.drawing left join users u on u.id = d.created_by',
     id: 'd.id',
-    idType: 'uuid',
     sorts: diagramSorts,
     defaultSort: 'updated_at',
     defaultDir: 'desc',
@@ -158,14 +155,11 @@ interface Stored {
 export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   const list = diagramList(ctx);
   const { thumbnail: _, card_count: __, ...members } = list.members;
-  const where = [visibleDiagrams(ctx)];
   const spec = {
     ...list,
     members: { ...members, card_refs: overVisible(ctx, IDS, DRAWN), stored: stored(ctx) },
   };
-  const item = projection(spec.members, undefined);
-  const [text] = await itemsOf({ sql, spec, where, item }, [id.toLowerCase()]);
-  if (text === undefined) throw notFound('diagram', id);
+  const text = await readItem(sql, spec, 'diagram', id, [visibleDiagrams(ctx)]);
   const { stored: drawn, ...diagram } = JSON.parse(text) as { stored: Stored };
   const facts = drawn.facts ?? [];
   const xml = isOutdated(facts, drawn.marked) ? await updateDrawing(drawn.xml, facts) : drawn.xml;

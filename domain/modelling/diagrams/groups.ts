@@ -1,16 +1,15 @@
 import type { Knex } from 'knex';
 import { queryRows, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
-import { itemText } from '../../collaboration/items.ts';
 import { checkLine } from '../../inventory/cards/rules/text.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { findItem, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { changeRow, createRow, lockItem, readItem, removeRow } from '../../kernel/resources/items.ts';
+import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
 import { diagramText } from './diagrams.list.ts';
 import { diagramEvent, favoriteEvent, groupEvent, lockDiagram, visibleDiagrams } from './diagrams.load.ts';
@@ -42,10 +41,8 @@ function groupList(ctx: Ctx): ListSpec {
     name: 'diagram-groups',
     from: 'diagram_groups g',
     id: 'g.id',
-    idType: 'uuid',
     sorts: groupSorts,
     defaultSort: 'sort_order',
-    defaultDir: 'asc',
     search: 'fold(g.name)',
     members: {
       ...columnMembers('g', DiagramGroup),
@@ -58,7 +55,7 @@ function groupList(ctx: Ctx): ListSpec {
 }
 
 const groupText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
-  readItem(sql, groupList(ctx), id, 'diagram group');
+  readItem(sql, groupList(ctx), 'diagram group', id);
 
 /** All groups; each counts the diagrams that the caller sees. @throws EstateError `forbidden`. */
 export async function listGroups(ctx: Ctx, params: ListParams): Promise<JsonText> {
@@ -170,7 +167,6 @@ const favoriteList: ListSpec = {
   name: 'diagram-favorites',
   from: 'diagram_favorites f join diagrams d on d.id = f.diagram_id',
   id: 'f.id',
-  idType: 'uuid',
   sorts: favoriteSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -205,7 +201,7 @@ export async function starDiagram(ctx: Ctx, id: string): Promise<JsonText> {
     );
     if (inserted) emit(favoriteEvent(null, inserted.row));
     const favorite = inserted?.row ?? (await sql('diagram_favorites').where(key).first('id'));
-    return (await itemText(sql, favoriteList, favorite!.id))!;
+    return (await findItem(sql, favoriteList, favorite!.id))!;
   });
 }
 

@@ -4,10 +4,9 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { differing } from '../../kernel/events/row-changes.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { forbidden, seesCosts } from '../../kernel/permissions/policy.ts';
-import { readItem } from '../../kernel/resources/items.ts';
 import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { lockInitiative, requireInitiative, requirePpmReader, requirePpmWriter } from './initiatives.ts';
 import { countRows, type PpmKind, type PpmRow, type PpmScope, ppmEvent, ppmList } from './ppm.kinds.ts';
@@ -150,5 +149,5 @@ async function lockPpm(
 }
 
 async function textOf({ work: { sql }, ctx }: PpmScope, kind: PpmKind, row: PpmRow): Promise<JsonText> {
-  return await readItem(sql, await ppmList(sql, ctx, kind, row.card_id), row.id, kind.what);
+  return await readItem(sql, await ppmList(sql, ctx, kind, row.card_id), kind.what, row.id);
 }

@@ -114,7 +114,6 @@ export async function ppmList(sql: Sql, ctx: Ctx, kind: PpmKind, cardId: string)
     name: entity,
     from: `${model.tableName} t`,
     id: 't.id',
-    idType: 'uuid',
     sorts: ppmSorts(kind),
     defaultSort,
     defaultDir,

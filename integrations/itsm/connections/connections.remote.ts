@@ -120,7 +120,6 @@ async function listFound(
     idType: 'text',
     sorts: { name: { sql: 'r.name', type: 'text', filled: true } },
     defaultSort: 'name',
-    defaultDir: 'asc',
     ...rest,
   };
   return await runList(ctx.db, spec, [], params, { owner: ctx.caller.userId, asked });

@@ -24,13 +24,11 @@ const scheduleList: ListSpec = {
   from: `extraction_schedules e join job_schedules s on s.key = e.schedule_key
     left join users u on u.id = e.owner_id`,
   id: 'e.id',
-  idType: 'uuid',
   sorts: {
     name: { sql: 'lower(e.name)', type: 'text', filled: true },
     created_at: { sql: 'e.created_at', type: 'timestamptz', immutable: true },
   },
   defaultSort: 'name',
-  defaultDir: 'asc',
   members: {
     id: 'e.id',
     name: 'e.name',
@@ -62,7 +60,6 @@ const runHistory: ListSpec = {
   name: 'extraction-runs',
   from: 'extraction_runs r left join jobs j on j.id = r.job_id',
   id: 'r.id',
-  idType: 'uuid',
   sorts: {
     created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
     slot: { sql: 'r.slot', type: 'timestamptz', immutable: true },
