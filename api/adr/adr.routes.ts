@@ -46,7 +46,7 @@ export function registerAdrRoutes(app: App): void {
     description: 'It gets the number after the highest.',
     permission: 'adr.manage',
     body: schemas.AdrCreateBody,
-    bodyExample: schemas.adrExample,
+
     answers: { 201: { description: 'The decision', schema: adr, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createAdr(ctx, body),
   });
@@ -76,7 +76,7 @@ export function registerAdrRoutes(app: App): void {
       'A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     permission: 'adr.manage',
     body: schemas.AdrPatchBody,
-    bodyExample: { decision: 'Chosen option: one order desk, since stocks are counted once.' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The decision', schema: adr, headers: ['ETag'] } },
     errors: ['document_signed', 'wrong_state', 'use_operation'],

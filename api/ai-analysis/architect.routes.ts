@@ -135,7 +135,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       }),
     }),
     body: schemas.ArchitectBody,
-    bodyExample: schemas.architectExample,
+
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
     answers: { 200: { description: 'The target architecture', schema: schemas.ArchitectureAnswer } },
     handler: async ({ ctx, query, body, request }) => {

@@ -40,11 +40,7 @@ export function registerAssessmentRoutes(app: App): void {
     summary: 'Save a session',
     permission: 'ai_analysis.manage',
     body: schemas.AssessmentCreateBody,
-    bodyExample: {
-      title: 'Order handling',
-      requirement: 'One way to take orders in all regions',
-      sessionData: { phase: 1 },
-    },
+
     answers: { 201: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createAssessment(ctx, body as AssessmentInput),
   });
@@ -65,7 +61,7 @@ export function registerAssessmentRoutes(app: App): void {
     description: '`sessionData` takes the place of what was kept.',
     permission: 'ai_analysis.manage',
     body: schemas.AssessmentPatchBody,
-    bodyExample: { title: 'Order handling in all regions' },
+
     headers: ['If-Match'],
     errors: ['wrong_state'],
     answers: { 200: answer },
@@ -90,7 +86,7 @@ export function registerAssessmentRoutes(app: App): void {
     permissionNote:
       'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the stored cards that are chosen',
     body: CommitBody,
-    bodyExample: schemas.commitExample,
+
     headers: ['If-Match'],
     errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
     answers: { 200: { description: 'What it was carried out as', schema: CommittedSchema } },

@@ -42,7 +42,7 @@ export function registerDuplicateRoutes(app: App): void {
     description:
       'Starts a run as a job, which needs no language model. The answer is 409, naming the run, while one is in progress. Decisions stay.',
     body: SearchBody,
-    bodyExample: { card_types: ['Application', 'ITComponent'], mode: 'changes' },
+
     answers: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
     errors: ['wrong_state'],
     handler: async ({ ctx, body, reply }) => sendStarted(reply, await startSearch(ctx, body ?? {})),

@@ -26,7 +26,7 @@ export function registerModernizationRoutes(app: App): void {
       'Scores all active cards of a type by a documented formula, without a language model. When the run ends, its proposals replace those of earlier runs over the type. The answer is 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     body: schemas.ModernizationsBody,
-    bodyExample: { target_type: 'Application', modernization_type: 'general' },
+
     errors: ['wrong_state'],
     answers: { 202: { description: 'The run has been started', schema: schemas.StartedRunSchema } },
     handler: async ({ ctx, body, reply }) => {
@@ -55,7 +55,7 @@ export function registerModernizationRoutes(app: App): void {
     permission: 'ai_analysis.manage',
     permissionNote: 'ai_analysis.view; inventory.view; relations.view',
     body: schemas.ModernizationStatusBody,
-    bodyExample: { status: 'accepted' },
+
     answers: { 200: { description: 'The proposal', schema: schemas.ModernizationSchema } },
     handler: ({ ctx, params, body }) => decideModernization(ctx, params.modernization_id, body.status),
   });

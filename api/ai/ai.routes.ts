@@ -4,7 +4,7 @@ import { runningModels } from '../../integrations/models/models.running.ts';
 import { SuggestionsSchema, suggestBody, suggestFields } from '../../integrations/models/suggest.ts';
 import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/ai.ts';
-import { QuestionBody, questionAnswerExample } from '../schemas/ai.ts';
+import { QuestionBody } from '../schemas/ai.ts';
 import { settingsOf } from '../settings/settings.routes.ts';
 import type { App } from '../types.ts';
 import { answerQuestion } from './question.answer.ts';
@@ -32,12 +32,11 @@ export function registerAiRoutes(app: App, services: Services): void {
       'Nothing is written. The provider is sent name, subtype and context as given, the fields of the type, and what the settings let out of up to five similar cards that the caller sees. Values that do not fit their fields are left out; amounts, dates and addresses are never suggested.',
     permission: 'ai.suggest',
     body: suggestBody,
-    bodyExample: { type_key: 'Application', name: 'Payroll', context: 'Run by a provider, for Germany' },
+
     answers: {
       200: {
         description: 'Suggestions',
         schema: SuggestionsSchema,
-        example: schemas.suggestionsExample,
       },
     },
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
@@ -54,7 +53,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     permissionNote:
       'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
     body: QuestionBody,
-    bodyExample: { question: 'How many applications are ending before 2028 by business criticality?' },
+
     errors: [
       'ai_budget_spent',
       'ai_not_configured',
@@ -67,7 +66,6 @@ export function registerAiRoutes(app: App, services: Services): void {
       200: {
         description: 'The query, and its answer',
         schema: schemas.QuestionAnswerSchema,
-        example: questionAnswerExample,
       },
     },
     handler: async ({ ctx, body, request }) =>

@@ -18,26 +18,11 @@ export function registerInsightRoutes(app: App, services: Services): void {
     permission: 'ai.portfolio_insights',
     permissionNote: 'inventory.view; relations.view; costs.view for costs',
     body: InsightsBody,
-    bodyExample: { group_by: 'businessCriticality', active_filters: ['subtype = businessApplication'] },
+
     answers: {
       200: {
         description: 'Insights',
         schema: PortfolioInsightsSchema,
-        example: {
-          insights: [
-            {
-              key: 'leaving_without_date',
-              title: 'Decided to leave, without a date',
-              observation: '3 of 8 applications to be eliminated or migrated have no end of life.',
-              recommendation: 'Give each a date and an initiative, or decide anew.',
-              severity: 'info',
-              figures: { leaving_without_date: 3, leaving: 8 },
-              reworded: false,
-            },
-          ],
-          model: null,
-          model_failure: null,
-        },
       },
     },
     handler: async ({ ctx, body, request }) => {

@@ -30,7 +30,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     permission: 'inventory.export',
     permissionNote: 'relations.view; diagrams.view for diagrams',
     body: ArchimateExport,
-    bodyExample: { types: ['Application', 'ITComponent'] },
+
     answers: started,
     handler: async ({ ctx, body, reply }) => {
       const job = await startModelExport(ctx, body);

@@ -14,10 +14,6 @@ import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' });
 const tokenQuery = closedObject({ token: MailedToken });
 const newPassword = closedObject({ token: MailedToken, password: Password });
-const newPasswordExample = {
-  token: 'WQ4pGmB1x7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEw',
-  password: 'four random words here',
-};
 const validAnswer = {
   200: {
     description: 'Whose token it is',
@@ -48,7 +44,7 @@ export function registerPasswordRoutes(app: App): void {
     permission: 'public',
     secretAnswer: true,
     body: newPassword,
-    bodyExample: newPasswordExample,
+
     answers: tokenAnswer,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) =>
@@ -86,7 +82,7 @@ export function registerPasswordRoutes(app: App): void {
     description: 'All logins and own tokens of the account end; a second factor stays.',
     permission: 'public',
     body: newPassword,
-    bodyExample: newPasswordExample,
+
     answers: doneAnswer,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {

@@ -40,7 +40,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       password: Password,
       setup_token: Type.Optional(Type.String({ maxLength: 200 })),
     }),
-    bodyExample: { email: 'ada@example.org', display_name: 'Ada', password: 'four random words here' },
+
     answers: registrationAnswer(
       'confirmation_sent',
       'The address has to be confirmed, or the first user’s token',
@@ -63,10 +63,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' }),
       password: Password,
     }),
-    bodyExample: {
-      token: 'WQ4pGmB1x7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEw',
-      password: 'four random words here',
-    },
+
     answers: registrationAnswer(
       'approval_required',
       'An access token, or that the account waits for approval',
@@ -96,7 +93,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
         }),
       ),
     }),
-    bodyExample: { email: 'ada@example.org', password: 'four random words here' },
+
     answers: tokenAnswer,
     errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
     handler: async ({ ctx, body, request }) =>
@@ -130,7 +127,7 @@ function registerSessionRoutes(app: App): void {
     permission: 'admin.impersonate',
     secretAnswer: true,
     body: closedObject({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
-    bodyExample: { role: 'viewer' },
+
     answers: tokenAnswer,
     errors: ['conflict', 'session_required'],
     handler: async ({ ctx, body }) => issue(await impersonate(ctx, body.role)),

@@ -10,7 +10,6 @@ import type { App } from '../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const RedirectUri = Type.String({ format: 'uri', maxLength: 1000 });
-const redirectUri = 'https://estate.example/login';
 
 /** Login through a provider by OpenID Connect. */
 export function registerSsoRoutes(app: App, services: Services): void {
@@ -64,7 +63,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     permission: 'public',
     secretAnswer: true,
     body: closedObject({ redirect_uri: RedirectUri }),
-    bodyExample: { redirect_uri: redirectUri },
+
     answers: {
       200: {
         description: 'Where the person logs in',
@@ -92,7 +91,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
       redirect_uri: RedirectUri,
       iss: Type.Optional(Type.String({ maxLength: 1000 })),
     }),
-    bodyExample: { code: 'SplxlOBeZQQYbYS6WxSbIA', state: 'af0ifjsldkj', redirect_uri: redirectUri },
+
     answers: tokenAnswer,
     errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
     handler: async ({ ctx, body, request }) =>

@@ -11,7 +11,7 @@ import { closedObject, Nullable, Timestamp } from '../../domain/kernel/shapes.ts
 import { routesOf } from '../operation.ts';
 import { Password } from '../schemas/access.ts';
 import type { App } from '../types.ts';
-import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
+import { tokenIssuer } from './auth.issue.ts';
 
 const Code = Type.String({ minLength: 1, maxLength: 50 });
 const proof = closedObject({
@@ -24,7 +24,6 @@ const proof = closedObject({
     }),
   ),
 });
-const proofExample = { password: 'four random words here', code: '492039' };
 const RecoveryCodes = Type.Array(Type.String(), {
   description: 'Each takes the place of one code of the authenticator; shown this once',
   examples: [['k3qf-72hd-mz5p-ax4e']],
@@ -74,7 +73,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     duringSetup: true,
     secretAnswer: true,
     body: proof,
-    bodyExample: { password: 'four random words here' },
+
     answers: {
       200: {
         description: 'What the authenticator needs',
@@ -82,11 +81,6 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
           secret: Type.String({ description: 'In base 32' }),
           otpauth_uri: Type.String({ description: 'For a QR code' }),
         }),
-        example: {
-          secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
-          otpauth_uri:
-            'otpauth://totp/Estate:ada@example.org?issuer=Estate&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
-        },
       },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
@@ -102,7 +96,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     duringSetup: true,
     secretAnswer: true,
     body: closedObject({ code: Code }),
-    bodyExample: { code: '492039' },
+
     answers: {
       200: {
         description: 'Recovery codes, and an access token for the whole service',
@@ -110,7 +104,6 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
           recovery_codes: RecoveryCodes,
           ...fresh,
         }),
-        example: { recovery_codes: ['k3qf-72hd-mz5p-ax4e'], ...tokenAnswer[200].example },
       },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
@@ -136,12 +129,11 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     scope: 'account',
     secretAnswer: true,
     body: proof,
-    bodyExample: proofExample,
+
     answers: {
       200: {
         description: 'Done',
         schema: closedObject({ ok: Type.Literal(true), ...fresh }),
-        example: { ok: true, ...tokenAnswer[200].example },
       },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
@@ -159,12 +151,11 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     scope: 'account',
     secretAnswer: true,
     body: proof,
-    bodyExample: proofExample,
+
     answers: {
       200: {
         description: 'The codes',
         schema: closedObject({ recovery_codes: RecoveryCodes, ...fresh }),
-        example: { recovery_codes: ['k3qf-72hd-mz5p-ax4e'], ...tokenAnswer[200].example },
       },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],

@@ -33,12 +33,11 @@ export function registerBatchRoutes(app: App): void {
       }),
     }),
     body: schemas.MutationBatchOpenBody,
-    bodyExample: { tool_name: 'Nightly clean-up' },
+
     answers: {
       201: {
         description: 'The batch',
         schema: schemas.MutationBatchSchema,
-        example: { ...schemas.batchExample, summary: null, committed_at: null },
       },
     },
     handler: ({ ctx, query, body }) => openBatch(ctx, { ...body, ...query }),
@@ -64,7 +63,6 @@ export function registerBatchRoutes(app: App): void {
       200: {
         description: 'Batches',
         schema: listAnswer(schemas.MutationBatchItemSchema),
-        example: { items: [schemas.batchExample], total: 1, page: 1, page_size: 50 },
       },
     },
     handler: ({ ctx, query }) => listBatches(ctx, query),
@@ -75,7 +73,7 @@ export function registerBatchRoutes(app: App): void {
     summary: 'Read a batch',
     permission: 'admin.events',
     answers: {
-      200: { description: 'The batch', schema: schemas.MutationBatchSchema, example: schemas.batchExample },
+      200: { description: 'The batch', schema: schemas.MutationBatchSchema },
     },
     handler: ({ ctx, params }) => batchText(ctx.db, params.id),
   });
@@ -109,9 +107,9 @@ function registerBatchEndRoutes(app: App): void {
     summary: 'Close an own batch',
     permission: 'login',
     body: schemas.MutationBatchCommitBody,
-    bodyExample: { summary: { renamed: 118 } },
+
     answers: {
-      200: { description: 'The batch', schema: schemas.MutationBatchSchema, example: schemas.batchExample },
+      200: { description: 'The batch', schema: schemas.MutationBatchSchema },
     },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
@@ -125,12 +123,11 @@ function registerBatchEndRoutes(app: App): void {
     permission: 'admin.rollback',
     permissionNote: 'the permissions that the undone writes needed',
     body: schemas.MutationBatchRollbackBody,
-    bodyExample: { dry_run: false },
+
     answers: {
       200: {
         description: 'What was, or would be, done',
         schema: schemas.MutationBatchRollbackSchema,
-        example: schemas.rollbackExample,
       },
       202: { description: 'The job has been started', schema: StartedJobSchema },
     },

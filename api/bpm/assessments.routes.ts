@@ -48,7 +48,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     summary: 'Assess a process',
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
     body: schemas.AssessmentCreateBody,
-    bodyExample: schemas.assessmentExample,
+
     answers: { 201: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
@@ -59,7 +59,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     summary: 'Change an assessment',
     description: 'Absent members stay unchanged. The date and the assessor never change.',
     body: schemas.AssessmentUpdateBody,
-    bodyExample: { overall_score: 4, notes: null },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
     errors: ['wrong_state'],

@@ -64,7 +64,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     description:
       'The model is stored unchanged. Elements keep their links by their ids. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
     body: schemas.DiagramSaveBody,
-    bodyExample: { bpmn_xml: schemas.bpmnExample },
+
     bodyLimit: schemas.MODEL_BODY,
     headers: ['If-Match'],
     answers: { 200: saved },
@@ -168,7 +168,7 @@ async function registerElementRoutes(app: App): Promise<void> {
     description:
       'Replaces the links of the element; absent ones are removed. The first link to a card creates a relation of the process to it; removing the last one deletes that relation, unless somebody has changed it.',
     body: schemas.LinkBody,
-    bodyExample: { application_id: null, custom_fields: { minutes: 5 } },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The element', schema: schemas.ElementSchema, headers: ['ETag'] } },
     errors: ['wrong_state', 'cardinality_exceeded'],

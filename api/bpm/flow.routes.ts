@@ -85,7 +85,7 @@ export function registerProcessFlowRoutes(app: App): void {
     summary: 'Create a draft',
     description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
     body: schemas.FlowCreateBody,
-    bodyExample: schemas.flowExample,
+
     bodyLimit: MODEL_BODY,
     answers: { 201: { description: 'The draft', schema: flow, headers: ['ETag'] } },
     errors: ['wrong_state', 'query_too_heavy'],
@@ -139,7 +139,7 @@ export function registerProcessFlowRoutes(app: App): void {
     summary: 'Change a draft',
     description: 'Planned links of elements that a new model does not contain are deleted.',
     body: schemas.FlowPatchBody,
-    bodyExample: schemas.flowExample,
+
     bodyLimit: MODEL_BODY,
     handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
@@ -218,7 +218,7 @@ function registerFlowApprovalRoutes(app: App): void {
       description: 'Replaces what was planned; it comes into force with the approval.',
       params: schemas.DraftElementParams,
       body: LinkBody,
-      bodyExample: { application_id: null },
+
       answers: { 200: { description: 'The element', schema: schemas.DraftElementSchema } },
       errors: ['wrong_state'],
       handler: ({ ctx, params, body }) =>

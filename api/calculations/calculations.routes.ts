@@ -47,12 +47,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'createCalculation',
     summary: 'Create a formula, which is not active yet',
     body: schemas.CalculationCreateBody,
-    bodyExample: {
-      name: 'Users and their children',
-      target_type_key: 'Application',
-      target_field_key: 'numberOfUsers',
-      formula: 'SUM(PLUCK(children, "numberOfUsers"))',
-    },
+
     answers: { 201: answer },
     handler: ({ ctx, body }) => createCalculation(ctx, body),
   });
@@ -72,7 +67,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Check a formula without storing it',
     description: '`preview_result` is what it gives a card without values.',
     body: schemas.FormulaCheckBody,
-    bodyExample: { formula: 'COALESCE(data.numberOfUsers, 0) * 2', target_type_key: 'Application' },
+
     answers: { 200: { description: 'Whether it can be used', schema: schemas.FormulaCheckSchema } },
     handler: async ({ ctx, body }) => checkFormula(ctx, body.formula, body.target_type_key),
   });
@@ -99,7 +94,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Change a formula',
     description: 'One that is active has to stay free of cycles, and its cards are computed again.',
     body: schemas.CalculationPatchBody,
-    bodyExample: { execution_order: 10 },
+
     headers: ['If-Match'],
     answers: { 200: answer },
     errors: ['calculation_cycle', 'field_calculated', 'metamodel_busy'],

@@ -4,11 +4,9 @@ import { patchCards } from '../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../domain/inventory/cards/cards.refs.ts';
 import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/card-bulk.ts';
-import { cardExample } from '../schemas/cards.ts';
 import type { App } from '../types.ts';
 
 const MIB = 1024 * 1024;
-const ids = [cardExample.id, '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12'];
 
 /** Work on many cards at once, by the rules of single cards. */
 export function registerCardBulkRoutes(app: App): void {
@@ -22,27 +20,12 @@ export function registerCardBulkRoutes(app: App): void {
     permission: 'inventory.bulk_edit',
     permissionNote: 'inventory.edit or card.edit on each card',
     body: schemas.CardBulkPatchBody,
-    bodyExample: { ids, updates: { attributes: { timeModel: 'invest' } }, dry_run: false },
+
     bodyLimit: 2 * MIB,
     answers: {
       200: {
         description: 'The result of each card',
         schema: schemas.CardBulkPatchAnswer,
-        example: {
-          dry_run: false,
-          results: [
-            {
-              row_index: 0,
-              card_id: ids[0],
-              status: 'updated',
-              id: ids[0],
-              before: { attributes: { timeModel: null }, data_quality: 54.5 },
-              after: { attributes: { timeModel: 'invest' }, data_quality: 63.6 },
-            },
-          ],
-          updated: 1,
-          would_update: 0,
-        },
       },
     },
     errors: [
@@ -64,13 +47,7 @@ export function registerCardBulkRoutes(app: App): void {
     permission: 'inventory.create',
     permissionNote: 'costs.view for cost attributes',
     body: schemas.CardBulkCreateBody,
-    bodyExample: {
-      cards: [
-        { row_index: 1, type: 'BusinessCapability', name: 'Insurance' },
-        { row_index: 2, type: 'BusinessCapability', name: 'Claims Handling', parent_path: ['Insurance'] },
-      ],
-      dry_run: false,
-    },
+
     bodyLimit: 16 * MIB,
     answers: { 200: { description: 'What became of each row', schema: schemas.CardBulkCreateAnswer } },
     errors: ['sibling_name_taken', 'external_id_taken'],
@@ -92,7 +69,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: schemas.CardBulkRemovalBody,
-    bodyExample: { card_ids: ids, child_strategy: 'cascade' },
+
     bodyLimit: 2 * MIB,
     answers: { 200: { description: 'What was archived', schema: schemas.CardBulkArchiveAnswer } },
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
@@ -110,7 +87,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     permission: 'login',
     permissionNote: 'inventory.delete or card.delete on each card',
     body: schemas.CardBulkRemovalBody,
-    bodyExample: { card_ids: ids, child_strategy: 'disconnect' },
+
     bodyLimit: 2 * MIB,
     answers: { 200: { description: 'What was deleted', schema: schemas.CardBulkDeleteAnswer } },
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
@@ -128,7 +105,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: schemas.CardBulkRestoreBody,
-    bodyExample: { card_ids: ids },
+
     bodyLimit: 2 * MIB,
     answers: { 200: { description: 'What was restored', schema: schemas.CardBulkRestoreAnswer } },
     errors: ['sibling_name_taken', 'wrong_state'],
@@ -142,19 +119,12 @@ function registerCardBulkStatusRoutes(app: App): void {
       'Active cards of the type, whatever the case. A path may leave out ancestors at its beginning and is then `ambiguous` when it fits several cards; a whole path from the root always means its card.',
     permission: 'inventory.view',
     body: schemas.CardRefsBody,
-    bodyExample: {
-      refs: [
-        { row: 2, column: 'capability', type: 'BusinessCapability', ref: 'Insurance / Claims Handling' },
-      ],
-    },
+
     bodyLimit: 16 * MIB,
     answers: {
       200: {
         description: 'What each reference means',
         schema: schemas.CardRefsAnswer,
-        example: {
-          results: [{ row: 2, column: 'capability', status: 'resolved', id: ids[0], candidates: null }],
-        },
       },
     },
     handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),

@@ -8,7 +8,6 @@ import {
 import { undoMerge } from '../../domain/inventory/cards/merge/merge.undo.ts';
 import { routesOf } from '../operation.ts';
 import * as schemas from '../schemas/card-merge.ts';
-import { cardExample } from '../schemas/cards.ts';
 import { listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
@@ -28,15 +27,7 @@ export function registerCardMergeRoutes(app: App): void {
       'The survivor is given all relations, children, tags, stakeholders, comments, to-dos, links and files of the merged cards, and their history shows in its own. The merged cards are deleted; reads of their ids are led to the survivor with 308, writes are refused with `merged_card`. Relations that would be there twice are folded into one. It can be undone.',
     ...writing,
     body: schemas.CardMergeBody,
-    bodyExample: {
-      survivor_id: cardExample.id,
-      merged_ids: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12'],
-      fields: {
-        description: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
-        'attributes.businessCriticality': { value: 'missionCritical' },
-      },
-      dry_run: true,
-    },
+
     answers: {
       200: { description: 'The survivor and what became of the rest', schema: schemas.CardMergeAnswer },
     },
@@ -80,7 +71,7 @@ export function registerCardMergeRoutes(app: App): void {
       'The merged cards come back with their ids and values and take back what was theirs; the survivor gets back what the merge changed. What was written since to other fields, or attached to the survivor, stays. Where something that the merge did has changed since, the problem lists it as `conflicts` and nothing is written, unless `force`.',
     ...writing,
     body: schemas.UndoMergeBody,
-    bodyExample: { dry_run: true },
+
     answers: { 200: { description: 'The survivor as it was', schema: schemas.UndoMergeAnswer } },
     errors: ['merge_conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {

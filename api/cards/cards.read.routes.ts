@@ -71,7 +71,6 @@ export function registerCardReadRoutes(app: App): void {
       200: {
         description: 'Cards',
         schema: schemas.CardListSchema,
-        example: { items: [schemas.cardExample], total: 1, page: 1, page_size: 50 },
       },
     },
     errors: ['cursor_expired', 'cursor_mismatch'],
@@ -121,7 +120,7 @@ function registerSingleCardRoutes(app: App): void {
     summary: 'Read one card with tags and stakeholders',
     ...onCard,
     answers: {
-      200: { description: 'The card', schema: schemas.CardSchema, example: schemas.cardExample },
+      200: { description: 'The card', schema: schemas.CardSchema },
     },
     handler: ({ ctx, params }) => readCard(ctx, params.id),
   });

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../platform/errors.ts';
 import { sendResource } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import * as bodies from '../schemas/card-bodies.ts';
-import { CardSchema, cardExample } from '../schemas/cards.ts';
+import { CardSchema } from '../schemas/cards.ts';
 import type { App } from '../types.ts';
 
 const card = CardSchema;
@@ -28,16 +28,9 @@ export function registerCardWriteRoutes(app: App): void {
     permission: 'inventory.create',
     permissionNote: 'costs.view for cost attributes',
     body: bodies.CardCreateBody,
-    bodyExample: {
-      type: 'Application',
-      name: 'Claims Desk',
-      subtype: 'businessApplication',
-      external_id: 'APP-0042',
-      lifecycle: { active: '2021-04-01', endOfLife: '2031-12-31' },
-      attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 480000 },
-    },
+
     answers: {
-      201: { description: 'The card', schema: card, example: cardExample, headers: ['Location', 'ETag'] },
+      201: { description: 'The card', schema: card, headers: ['Location', 'ETag'] },
     },
     errors: ['use_operation', ...clashes],
     handler: async ({ ctx, body, reply }) => {
@@ -53,12 +46,8 @@ export function registerCardWriteRoutes(app: App): void {
       'Changes what is sent; null clears; attributes and lifecycle merge key by key. An approved card whose content changes becomes BROKEN. A patch that changes nothing writes nothing. Cost values that the caller may not see stay as they are. `If-Match` guards against changes made meanwhile.',
     ...onCard('inventory.edit', 'card.edit'),
     body: bodies.CardPatchBody,
-    bodyExample: {
-      description: null,
-      attributes: { timeModel: 'invest' },
-      lifecycle: { phaseOut: '2030-01-01' },
-    },
-    answers: { 200: { description: 'The card', schema: card, example: cardExample, headers: ['ETag'] } },
+
+    answers: { 200: { description: 'The card', schema: card, headers: ['ETag'] } },
     errors: ['use_operation', 'parent_cycle', 'precondition_failed', 'too_many_descendants', ...clashes],
     handler: ({ ctx, params, body }) => patchCard(ctx, params.id, body),
   });
@@ -70,7 +59,7 @@ export function registerCardWriteRoutes(app: App): void {
       'GET /cards/{id}/archive-impact shows beforehand what would be touched. A card that goes along needs the same right, a child that gets another parent the right to edit.',
     ...onCard('inventory.archive', 'card.archive'),
     body: bodies.CardArchiveBody,
-    bodyExample: { child_strategy: 'reparent', related_card_ids: [] },
+
     answers: {
       200: {
         description: 'The archived card and what else was affected',
@@ -94,7 +83,7 @@ export function registerCardWriteRoutes(app: App): void {
       'GET /cards/{id}/restore-impact names those that may be restored along. A card below an archived one is restored together with it or after it.',
     ...onCard('inventory.archive', 'card.archive'),
     body: bodies.CardRestoreBody,
-    bodyExample: { also_restore_card_ids: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'] },
+
     answers: { 200: { description: 'The card and its passengers', schema: bodies.CardRestoreAnswer } },
     errors: ['precondition_failed', 'sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, params, body }) => restoreCard(ctx, params.id, body ?? {}),
@@ -107,7 +96,7 @@ export function registerCardWriteRoutes(app: App): void {
       'Its relations, tags and stakeholders go with it; its events stay, the last one with all its values. A card that goes along needs the same right, a child that gets another parent the right to edit.',
     ...onCard('inventory.delete', 'card.delete'),
     body: bodies.CardArchiveBody,
-    bodyExample: { child_strategy: 'cascade' },
+
     answers: { 200: { description: 'What was deleted and affected', schema: bodies.CardDeleteAnswer } },
     errors: ['children_present', 'precondition_failed', 'sibling_name_taken', 'too_many_descendants'],
     handler: ({ ctx, params, body }) => deleteCard(ctx, params.id, body ?? {}),
@@ -120,7 +109,7 @@ export function registerCardWriteRoutes(app: App): void {
       'Approving is refused while a mandatory relation or tag is missing; the problem names them as `missing_relations` and `missing_tag_groups`.',
     ...onCard('inventory.approval_status', 'card.approval_status'),
     query: bodies.approvalQuery,
-    answers: { 200: { description: 'The card', schema: card, example: cardExample, headers: ['ETag'] } },
+    answers: { 200: { description: 'The card', schema: card, headers: ['ETag'] } },
     errors: ['approval_blocked_mandatory_missing', 'precondition_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => setApproval(ctx, params.id, query.action),
   });

@@ -62,7 +62,7 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
       'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
     headers: ['Accept-Language'],
     body: closedObject({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
-    bodyExample: { catalogue_ids: ['EAP-01', 'EAP-03'] },
+
     answers: {
       200: {
         description: 'The imported principles',

@@ -5,13 +5,11 @@ import {
 } from '../../domain/collaboration/comments/comments.commands.ts';
 import { commentSorts, listComments } from '../../domain/collaboration/comments/comments.list.ts';
 import { routesOf } from '../operation.ts';
-import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const comment = schemas.CommentSchema;
-const example = examples.comment;
 const changing = {
   permission: 'login',
   permissionNote:
@@ -33,7 +31,6 @@ export function registerCommentRoutes(app: App): void {
       200: {
         description: 'Threads, oldest first',
         schema: listAnswer(schemas.CommentItemSchema),
-        example: { items: [example], total: 1, page: 1, page_size: 50 },
       },
     },
     handler: ({ ctx, params, query }) => listComments(ctx, params.id, query),
@@ -46,8 +43,8 @@ export function registerCommentRoutes(app: App): void {
     permission: 'login',
     permissionNote: 'comments.create or card.create_comments',
     body: schemas.CommentBody,
-    bodyExample: { content: example.content },
-    answers: { 201: { description: 'The comment', schema: comment, example, headers: ['ETag'] } },
+
+    answers: { 201: { description: 'The comment', schema: comment, headers: ['ETag'] } },
     errors: ['thread_full'],
     handler: async ({ ctx, params, body }) => (await createComment(ctx, params.id, body)).text,
   });
@@ -58,8 +55,8 @@ export function registerCommentRoutes(app: App): void {
     ...changing,
     headers: ['If-Match'],
     body: schemas.CommentPatchBody,
-    bodyExample: { content: 'The contract ends in April.' },
-    answers: { 200: { description: 'The comment', schema: comment, example, headers: ['ETag'] } },
+
+    answers: { 200: { description: 'The comment', schema: comment, headers: ['ETag'] } },
     handler: ({ ctx, params, body }) => editComment(ctx, params.id, body),
   });
 

@@ -5,7 +5,6 @@ import {
   removeDocument,
 } from '../../domain/collaboration/documents/documents.ts';
 import { routesOf } from '../operation.ts';
-import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -34,12 +33,12 @@ export function registerDocumentRoutes(app: App): void {
     summary: 'Add a link to a card',
     ...managing,
     body: schemas.DocumentBody,
-    bodyExample: { name: 'Operating manual', url: 'https://wiki.example.com/claims', type: 'documentation' },
+
     answers: {
       201: {
         description: 'The link',
         schema: schemas.DocumentSchema,
-        example: examples.document,
+
         headers: ['ETag'],
       },
     },

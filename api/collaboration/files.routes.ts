@@ -14,7 +14,6 @@ import { sendResource } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import { applyIdempotencyKey } from '../plugins/idempotency.ts';
 import { registerValidation } from '../plugins/validation.ts';
-import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
@@ -92,7 +91,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
         201: {
           description: 'The file',
           schema: schemas.FileAttachmentSchema,
-          example: examples.file,
+
           headers: ['ETag'],
         },
       },

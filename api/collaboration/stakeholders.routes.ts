@@ -13,13 +13,11 @@ import {
 import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import { negotiateLanguage } from '../language.ts';
 import { routesOf } from '../operation.ts';
-import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const stakeholder = schemas.StakeholderSchema;
-const example = examples.stakeholder;
 const managing = {
   permission: 'login',
   permissionNote: 'stakeholders.manage or card.manage_stakeholders; costs.view for roles that show costs',
@@ -58,7 +56,6 @@ export function registerStakeholderRoutes(app: App): void {
       200: {
         description: 'What each permission allows, by its key',
         schema: Type.Record(Type.String(), Type.String()),
-        example: { 'card.view': cardPermissions['card.view'] },
       },
     },
     handler: async () => cardPermissions,
@@ -81,8 +78,8 @@ export function registerStakeholderRoutes(app: App): void {
     summary: 'Give a user a role on a card',
     ...managing,
     body: schemas.StakeholderBody,
-    bodyExample: { user_id: example.user_id, role: 'responsible' },
-    answers: { 201: { description: 'The assignment', schema: stakeholder, example, headers: ['ETag'] } },
+
+    answers: { 201: { description: 'The assignment', schema: stakeholder, headers: ['ETag'] } },
     errors: ['duplicate_stakeholder'],
     handler: async ({ ctx, params, body }) => (await addStakeholder(ctx, params.id, body)).text,
   });
@@ -93,8 +90,8 @@ export function registerStakeholderRoutes(app: App): void {
     ...managing,
     headers: ['If-Match'],
     body: schemas.StakeholderPatchBody,
-    bodyExample: { role: 'observer' },
-    answers: { 200: { description: 'The assignment', schema: stakeholder, example, headers: ['ETag'] } },
+
+    answers: { 200: { description: 'The assignment', schema: stakeholder, headers: ['ETag'] } },
     errors: ['duplicate_stakeholder'],
     handler: ({ ctx, params, body }) => changeStakeholder(ctx, params.id, body),
   });
@@ -116,7 +113,6 @@ export function registerStakeholderRoutes(app: App): void {
       200: {
         description: 'Whether the caller is an observer of the card',
         schema: schemas.ObservingSchema,
-        example: { is_observer: true, observer_role_available: true },
       },
     },
     handler: ({ ctx, params }) => readObserving(ctx, params.id),
@@ -131,7 +127,7 @@ export function registerStakeholderRoutes(app: App): void {
       201: {
         description: 'The assignment',
         schema: stakeholder,
-        example: { ...example, role: 'observer', role_label: 'Observer' },
+
         headers: ['ETag'],
       },
     },

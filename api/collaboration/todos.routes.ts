@@ -12,13 +12,11 @@ import {
   todoSorts,
 } from '../../domain/collaboration/todos/todos.list.ts';
 import { routesOf } from '../operation.ts';
-import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import * as schemas from '../schemas/collaboration.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 
 const todo = schemas.TodoSchema;
-const example = examples.todo;
 const changing = {
   permission: 'login',
   permissionNote: 'admin.todos, or scope account for those assigned to or created by the caller',
@@ -59,14 +57,8 @@ export function registerTodoRoutes(app: App): void {
     description: 'It is open at once. When a recurring one is done, the next one is created.',
     ...seeing,
     body: schemas.TodoBody,
-    bodyExample: {
-      description: 'Review the licences',
-      assigned_to: example.assigned_to,
-      due_date: '2026-03-31',
-      recurrence_unit: 'months',
-      recurrence_interval: 3,
-    },
-    answers: { 201: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
+
+    answers: { 201: { description: 'The to-do', schema: todo, headers: ['ETag'] } },
     handler: async ({ ctx, params, body }) => (await createTodo(ctx, params.id, body)).text,
   });
 
@@ -78,8 +70,8 @@ export function registerTodoRoutes(app: App): void {
     ...changing,
     headers: ['If-Match'],
     body: schemas.TodoPatchBody,
-    bodyExample: { status: 'done' },
-    answers: { 200: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
+
+    answers: { 200: { description: 'The to-do', schema: todo, headers: ['ETag'] } },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchTodo(ctx, params.id, body),
   });
@@ -98,7 +90,7 @@ export function registerTodoRoutes(app: App): void {
     summary: 'Open a scheduled to-do early',
     ...changing,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The to-do', schema: todo, example, headers: ['ETag'] } },
+    answers: { 200: { description: 'The to-do', schema: todo, headers: ['ETag'] } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => promoteTodo(ctx, params.id),
   });

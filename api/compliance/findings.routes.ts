@@ -62,14 +62,7 @@ export function registerFindingRoutes(app: App): void {
     id: 'createComplianceFinding',
     summary: 'Create a finding',
     body: schemas.FindingCreateBody,
-    bodyExample: {
-      regulation: 'gdpr',
-      regulation_article: 'Art. 30',
-      requirement: 'A record of processing activities is kept.',
-      status: 'partial',
-      severity: 'medium',
-      gap_description: 'The record lacks the retention periods.',
-    },
+
     answers: { 201: { description: 'The finding', schema: finding, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createFinding(ctx, body as Partial<FindingContent>),
   });
@@ -107,7 +100,7 @@ export function registerFindingRoutes(app: App): void {
     description:
       'From `new` to `in_review`, `accepted` or `not_applicable`; from `in_review` to `mitigated`, `accepted`, `not_applicable` or `new`; from `mitigated` to `verified` or `in_review`; from `verified`, `accepted` and `not_applicable` back to `in_review`. A refusal names what is `allowed`.',
     body: schemas.DecisionBody,
-    bodyExample: { decision: 'in_review', review_note: 'Asked the owner.' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The finding', schema: finding } },
     errors: ['wrong_state'],
@@ -129,7 +122,7 @@ export function registerFindingRoutes(app: App): void {
     description:
       'Later scans do not overwrite edited members. The card and the regulation of a finding of a rule cannot be changed.',
     body: schemas.FindingPatchBody,
-    bodyExample: { severity: 'low', remediation: 'Name an owner.' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The finding', schema: finding } },
     errors: ['wrong_state'],

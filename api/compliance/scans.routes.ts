@@ -26,7 +26,7 @@ export function registerScanRoutes(app: App): void {
     permission: 'compliance.manage',
     permissionNote: 'grc.manage',
     body: schemas.ScanBody,
-    bodyExample: { regulations: ['gdpr', 'nis2'] },
+
     answers: {
       202: { description: 'The scan has started', schema: StartedRunSchema, headers: ['Location'] },
     },

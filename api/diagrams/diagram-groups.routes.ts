@@ -64,7 +64,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'Create a group of diagrams',
     permission: 'diagrams.manage',
     body: schemas.GroupCreateBody,
-    bodyExample: { name: 'Target architecture', color: '#1976d2' },
+
     answers: { 201: { description: 'The group', schema: group, headers: ['ETag'] } },
     errors: ['name_taken'],
     handler: ({ ctx, body }) => createGroup(ctx, body),
@@ -75,7 +75,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'Change a group of diagrams',
     permission: 'diagrams.manage',
     body: schemas.GroupPatchBody,
-    bodyExample: { sort_order: 10 },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The group', schema: group } },
     errors: ['name_taken'],

@@ -17,7 +17,7 @@ export function registerGenerateRoutes(app: App): void {
     permission: 'diagrams.view',
     permissionNote: 'inventory.view; relations.view; diagrams.manage to save',
     body: GenerateBody,
-    bodyExample: { view: 'landscape', type: 'Application', group_by: 'BusinessCapability' },
+
     errors: ['not_found'],
     answers: {
       200: { description: 'The preview', schema: GeneratedDrawingSchema },

@@ -24,9 +24,6 @@ const BODY_LIMIT = 16 * 1024 * 1024;
 const linkNote = 'diagrams.manage or card.manage_diagram_links';
 const diagram = schemas.DiagramSchema;
 
-const xml =
-  '<mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/><UserObject id="2" label="Payroll" cardId="00000000-0000-4000-8000-000000000001"><mxCell style="rounded=1" vertex="1" parent="1"><mxGeometry x="40" y="40" width="160" height="60" as="geometry"/></mxCell></UserObject></root></mxGraphModel>';
-
 /** Diagrams, and the cards that are linked to them. */
 export function registerDiagramRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Diagrams' });
@@ -47,7 +44,7 @@ export function registerDiagramRoutes(app: App): void {
     summary: 'Create a diagram',
     permission: 'diagrams.manage',
     body: schemas.DiagramCreateBody,
-    bodyExample: { name: 'Payroll and its surroundings', data: { xml } },
+
     bodyLimit: BODY_LIMIT,
     errors: ['query_too_heavy'],
     answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
@@ -72,7 +69,7 @@ export function registerDiagramRoutes(app: App): void {
       '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its owner may change `visibility` and `shared_with`; `shared_with` alone makes a private diagram shared, and an empty one makes it private again.',
     permission: 'diagrams.manage',
     body: schemas.DiagramPatchBody,
-    bodyExample: { name: 'Payroll', card_ids: [] },
+
     bodyLimit: BODY_LIMIT,
     headers: ['If-Match'],
     errors: ['query_too_heavy'],
@@ -116,7 +113,7 @@ export function registerDiagramRoutes(app: App): void {
     summary: 'Set all groups that a diagram is in',
     permission: 'diagrams.manage',
     body: closedObject({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
-    bodyExample: { group_ids: [] },
+
     headers: ['If-Match'],
     errors: ['query_too_heavy'],
     answers: { 200: { description: 'The diagram', schema: diagram } },

@@ -17,33 +17,6 @@ import type { App } from '../types.ts';
 
 const MIB = 1024 * 1024;
 
-const cardId = '0197f3a0-0000-7000-8000-000000000042';
-const card = { card_id: cardId, card_name: 'PostgreSQL 17', card_type: 'ITComponent' };
-const postgres = {
-  name: 'postgresql',
-  label: 'PostgreSQL',
-  category: 'database',
-  aliases: ['postgres'],
-  link: 'https://endoflife.date/postgresql',
-  cycles: 10,
-  source: 'api',
-  checked_at: '2026-03-01T03:40:12.000Z',
-  changed_at: '2026-02-27T03:40:09.000Z',
-};
-const cycle = {
-  cycle: '17',
-  releaseDate: '2024-09-26',
-  eol: '2029-11-08',
-  latest: '17.4',
-  latestReleaseDate: '2025-02-20',
-  lts: false,
-  support: null,
-  discontinued: null,
-  codename: null,
-  link: 'https://www.postgresql.org/docs/17/release-17-4.html',
-};
-const page = (item: object) => ({ items: [item], total: 1, page: 1, page_size: 50 });
-
 /** End-of-life facts of products, and the cards that are linked to products. */
 export function registerEolRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'End of life' });
@@ -55,7 +28,7 @@ export function registerEolRoutes(app: App): void {
     permission: 'eol.view',
     query: listQuery(productSorts, 'name', {}),
     answers: {
-      200: { description: 'Products', schema: listAnswer(schemas.EolProductSchema), example: page(postgres) },
+      200: { description: 'Products', schema: listAnswer(schemas.EolProductSchema) },
     },
     handler: ({ ctx, query }) => listProducts(ctx, query),
   });
@@ -69,7 +42,6 @@ export function registerEolRoutes(app: App): void {
       200: {
         description: 'Products, the likeliest first',
         schema: listAnswer(schemas.EolProductMatchSchema),
-        example: page({ name: 'postgresql', label: 'PostgreSQL', score: 0.97 }),
       },
     },
     handler: ({ ctx, query }) => findProducts(ctx, query),
@@ -86,7 +58,6 @@ export function registerEolRoutes(app: App): void {
       200: {
         description: 'Cycles, the newest first',
         schema: listAnswer(schemas.EolCycleSchema),
-        example: page(cycle),
       },
     },
     handler: ({ ctx, params, query }) => listCycles(ctx, params.product, query),
@@ -111,12 +82,6 @@ function registerEolCardRoutes(app: App): void {
       200: {
         description: 'Cards with their candidates',
         schema: listAnswer(schemas.MassEolResultSchema),
-        example: page({
-          ...card,
-          current_eol_product: null,
-          current_eol_cycle: null,
-          candidates: [{ ...card, eol_product: 'postgresql', eol_cycle: '17', score: 1 }],
-        }),
       },
     },
     handler: ({ ctx, query }) => massSearch(ctx, query),
@@ -133,13 +98,12 @@ function registerEolCardRoutes(app: App): void {
       dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
     }),
     body: schemas.MassLinkBody,
-    bodyExample: [{ card_id: cardId, eol_product: 'postgresql', eol_cycle: '17' }],
+
     bodyLimit: 4 * MIB,
     answers: {
       200: {
         description: 'The result, with errors by row',
         schema: schemas.MassLinkAnswerSchema,
-        example: { dry_run: false, linked: 1, unchanged: 0, errors: [] },
       },
     },
     handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
@@ -163,26 +127,12 @@ function registerEolCardRoutes(app: App): void {
       'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace the stored facts; other products are not changed. If one product is invalid, nothing is loaded.',
     permission: 'admin.settings',
     body: schemas.FactsBody,
-    bodyExample: {
-      schema_version: '1.2.0',
-      result: [
-        {
-          name: 'postgresql',
-          label: 'PostgreSQL',
-          category: 'database',
-          aliases: ['postgres'],
-          releases: [
-            { name: '17', releaseDate: '2024-09-26', isLts: false, isEol: false, eolFrom: '2029-11-08' },
-          ],
-        },
-      ],
-    },
+
     bodyLimit: 32 * MIB,
     answers: {
       200: {
         description: 'What was loaded',
         schema: schemas.LoadedFactsSchema,
-        example: { products: 1, cycles: 1, changed: 1 },
       },
     },
     handler: ({ ctx, body }) => loadFacts(ctx, body.result),

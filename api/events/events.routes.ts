@@ -106,7 +106,6 @@ export function registerEventRoutes(app: App, services: Services): void {
       201: {
         description: 'The ticket',
         schema: closedObject({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
-        example: { ticket: 'd2VsbCBtZXQgYnkgbW9vbmxpZ2h0', expires_in: TICKET_SECONDS },
       },
     },
     handler: async ({ ctx, request }) => ({

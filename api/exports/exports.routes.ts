@@ -25,7 +25,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     permissionNote: 'relations.view for relations; inventory.view for what has changed',
     errors: ['position_expired'],
     body: ExportRequest,
-    bodyExample: { format: 'xlsx', types: ['Application'], include: ['relations', 'hierarchy'] },
+
     answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
     handler: ({ ctx, body }) => startExport(ctx, body),
   });

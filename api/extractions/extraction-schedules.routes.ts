@@ -47,13 +47,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     description:
       'At every moment of the cron expression in its time zone the request is extracted with your present rights, as far as you still hold them then, and brought to the destination. Storage must be https and public, unless OUTBOUND_ALLOW names it.',
     body: ScheduleCreate,
-    bodyExample: {
-      name: 'Applications for the warehouse',
-      cron: '30 2 * * *',
-      time_zone: 'Europe/Berlin',
-      request: { format: 'csv', types: ['Application'] },
-      destination: { kind: 'disk' },
-    },
+
     answers: { 201: { description: 'The schedule', schema: ExtractionScheduleSchema } },
     handler: async ({ ctx, body, reply }) =>
       sendResource(reply.code(201), await createSchedule(ctx, services, body)),
@@ -74,7 +68,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
       'Whoever changes the request or the destination becomes the owner, with whose rights it runs. `request` and `destination` replace what was there. Moments that passed in a pause, or before the time was changed, are not made up for.',
     permissionNote,
     body: SchedulePatch,
-    bodyExample: { cron: '0 6 * * 1-5', status: 'active' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The schedule', schema: ExtractionScheduleSchema } },
     handler: ({ ctx, params, body }) => patchSchedule(ctx, services, params.id, body),

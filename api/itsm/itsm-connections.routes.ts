@@ -57,13 +57,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
       'Nothing is called yet: test it next. Secrets are kept encrypted and shown to nobody. The address must be https and public, unless OUTBOUND_ALLOW names it.',
     permission: manage,
     body: ConnectionCreate,
-    bodyExample: {
-      name: 'ServiceNow',
-      instance_url: 'https://example.service-now.com',
-      auth_type: 'basic',
-      username: 'estate.sync',
-      password: 'a password of its own',
-    },
+
     answers: { 201: connection('The connection') },
     errors: ['name_taken'],
     handler: async ({ ctx, body, reply }) =>
@@ -86,7 +80,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     permission: manage,
     permissionNote: usesNote,
     body: ConnectionPatch,
-    bodyExample: { is_active: false },
+
     headers: ['If-Match'],
     answers: { 200: connection('The connection') },
     errors: ['name_taken'],

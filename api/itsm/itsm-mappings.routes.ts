@@ -53,16 +53,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     permission: manage,
     permissionNote: usesNote,
     body: MappingCreate,
-    bodyExample: {
-      connection_id: '0199f0a4-0000-7000-8000-000000000001',
-      card_type_key: 'Application',
-      remote_table: 'cmdb_ci_business_app',
-      sync_direction: 'bidirectional',
-      field_mappings: [
-        { card_field: 'name', remote_field: 'name', is_identity: true },
-        { card_field: 'description', remote_field: 'short_description', direction: 'newest_wins' },
-      ],
-    },
+
     answers: { 201: mapping('The mapping') },
     errors: ['mapping_exists'],
     handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createMapping(ctx, body)),
@@ -84,7 +75,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     permission: manage,
     permissionNote: usesNote,
     body: MappingPatch,
-    bodyExample: { schedule: { cron: '*/15 * * * *', time_zone: 'Europe/Berlin' } },
+
     headers: ['If-Match'],
     answers: { 200: mapping('The mapping') },
     errors: ['itsm_run_open', 'mapping_exists', 'wrong_state'],

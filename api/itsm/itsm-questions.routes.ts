@@ -73,7 +73,6 @@ export function registerItsmQuestionRoutes(app: App): void {
       200: {
         description: 'What was done, or would be',
         schema: closedObject({ relinked: Type.Integer(), left: Type.Integer() }),
-        example: { relinked: 1204, left: 3 },
       },
     },
     errors: ['wrong_state'],
@@ -91,7 +90,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       closedObject({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }),
       closedObject({ card_id: Nullable(Uuid) }),
     ]),
-    bodyExample: { winner: 'remote' },
+
     answers: { 204: { description: 'Answered' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => answerQuestion(ctx, params.question_id, body),

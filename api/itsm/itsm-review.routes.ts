@@ -71,7 +71,7 @@ export function registerItsmReviewRoutes(app: App): void {
         Type.Boolean({ description: 'Somebody has looked at the removals, and they are meant' }),
       ),
     }),
-    bodyExample: { rows: [0, 1] },
+
     answers: queued,
     errors: ['wrong_state'],
     handler: async ({ ctx, params, body, reply }) => {

@@ -41,7 +41,7 @@ export function registerScheduleRoutes(app: App): void {
       time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       enabled: Type.Optional(Type.Boolean()),
     }),
-    bodyExample: { cron: '30 1 * * 1-5', time_zone: 'Europe/Berlin' },
+
     answers: { 200: { description: 'The schedule', schema: JobScheduleSchema } },
     headers: ['If-Match'],
     handler: async ({ ctx, params, body }) => {

@@ -52,19 +52,13 @@ export function registerMcpRoutes(app: App, services: Services): void {
     module: 'mcp',
     mcp: true,
     body: messages(Type.Object(members, open)),
-    bodyExample: {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'search_cards', arguments: { search: 'claims' } },
-    },
+
     headers: ['Accept'],
     errors: ['bad_body', 'not_acceptable', 'origin_refused', 'too_many_requests'],
     answers: {
       200: {
         description: 'The answers',
         schema: messages(JsonRpcMessage),
-        example: { jsonrpc: '2.0', id: 1, result: {} },
       },
       202: { description: 'Taken: notifications have no answer' },
     },

@@ -17,10 +17,6 @@ const usage = {
   card_count: Type.Integer({ description: 'Active cards' }),
   archived_count: Type.Integer({ description: 'Archived cards' }),
 };
-const fieldSchema = {
-  section: 'Operation',
-  fields: [{ key: 'dataCentre', label: 'Data centre', type: 'text', weight: 1 }],
-};
 
 /** Changing card types, and how much their fields are used. */
 export function registerCardTypeRoutes(app: App): void {
@@ -32,7 +28,7 @@ export function registerCardTypeRoutes(app: App): void {
     description: 'A type that names no `stakeholder_roles` gets `responsible` and `observer`.',
     ...administering,
     body: CardTypeCreateBody,
-    bodyExample: { key: 'Site', label: 'Site', fields_schema: [fieldSchema] },
+
     answers: {
       201: { description: 'The card type', schema: cardType, headers: ['Location', 'ETag'] },
       ...asJob,
@@ -56,7 +52,7 @@ export function registerCardTypeRoutes(app: App): void {
     params: KeyParams,
     query: closedObject({ dry_run: dryRun, force }),
     body: CardTypePatchBody,
-    bodyExample: { label: 'Software', translations: { label: { de: 'Software' } } },
+
     answers: {
       200: localisedAnswer(
         'The card type, or the impact of a dry run',

@@ -23,13 +23,7 @@ export function registerRelationTypeRoutes(app: App): void {
       'Two card types are joined by one visible relation type in each direction; keys that end in `Successor` stand beside another.',
     ...administering,
     body: RelationTypeCreateBody,
-    bodyExample: {
-      key: 'relAppToOrgSupport',
-      label: 'is supported by',
-      reverse_label: 'supports',
-      source_type_key: 'Application',
-      target_type_key: 'Organization',
-    },
+
     answers: {
       201: { description: 'The relation type', schema: relationType, headers: ['Location', 'ETag'] },
       ...asJob,
@@ -53,7 +47,7 @@ export function registerRelationTypeRoutes(app: App): void {
     params: KeyParams,
     query: closedObject({ dry_run: dryRun, force }),
     body: RelationTypePatchBody,
-    bodyExample: { source_mandatory: true },
+
     answers: {
       200: localisedAnswer(
         'The relation type, or the impact of a dry run',

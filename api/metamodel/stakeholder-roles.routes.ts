@@ -23,7 +23,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
     ...administering,
     params: closedObject({ type_key: Key }),
     body: RoleCreateBody,
-    bodyExample: { key: 'data_steward', label: 'Data steward', permissions: { 'card.view': true } },
+
     answers: { 201: { description: 'The role', schema: role, headers: ['Location', 'ETag'] }, ...asJob },
     errors: ['key_taken', 'metamodel_busy'],
     handler: async ({ ctx, params, body, request, reply }) => {
@@ -42,7 +42,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
     ...localised,
     params: RoleParams,
     body: RolePatchBody,
-    bodyExample: { permissions: { 'card.view': true, 'card.edit': true } },
+
     answers: { 200: localisedAnswer('The role', role, { headers: ['ETag'] }), ...asJob },
     errors: ['precondition_failed', 'metamodel_busy'],
     handler: async ({ ctx, params, body, request, reply }) => {

@@ -105,11 +105,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     description:
       'Replaces what was saved before; columns that are not named are mapped by their names. A job makes the records again: the migration is `parsed` until then.',
     body: schemas.FieldMappingsBody,
-    bodyExample: {
-      field_mappings: {
-        Servers: { $type: 'ITComponent', Hostname: 'name', Vendor: 'relations.relProviderToITC.reverse' },
-      },
-    },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The migration', schema: migration, headers: ['ETag'] } },
     errors: ['wrong_state'],

@@ -14,7 +14,6 @@ import {
 } from '../../domain/collaboration/notifications/notifications.preferences.ts';
 import { closedObject } from '../../domain/kernel/shapes.ts';
 import { routesOf } from '../operation.ts';
-import examples from '../schemas/collaboration.examples.json' with { type: 'json' };
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import * as schemas from '../schemas/notifications.ts';
 import type { App } from '../types.ts';
@@ -32,7 +31,6 @@ export function registerNotificationRoutes(app: App): void {
       200: {
         description: 'Notifications',
         schema: listAnswer(schemas.NotificationItemSchema),
-        example: { items: [examples.notification], total: 1, page: 1, page_size: 50 },
       },
     },
     handler: ({ ctx, query }) => listNotifications(ctx, query),
@@ -45,7 +43,6 @@ export function registerNotificationRoutes(app: App): void {
       200: {
         description: 'The number',
         schema: closedObject({ count: Type.Integer({ minimum: 0 }) }),
-        example: { count: 3 },
       },
     },
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
@@ -61,7 +58,6 @@ export function registerNotificationRoutes(app: App): void {
           open_todos: Type.Integer({ minimum: 0 }),
           pending_surveys: Type.Integer({ minimum: 0 }),
         }),
-        example: { open_todos: 2, pending_surveys: 1 },
       },
     },
     handler: ({ ctx }) => countBadges(ctx),
@@ -74,7 +70,6 @@ export function registerNotificationRoutes(app: App): void {
       200: {
         description: 'The notification',
         schema: schemas.NotificationSchema,
-        example: { ...examples.notification, is_read: true },
       },
     },
     handler: ({ ctx, params }) => readNotification(ctx, params.id),
@@ -87,7 +82,6 @@ export function registerNotificationRoutes(app: App): void {
       200: {
         description: 'How many were unread',
         schema: closedObject({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
-        example: { ok: true, updated: 3 },
       },
     },
     handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),
@@ -110,7 +104,7 @@ export function registerNotificationRoutes(app: App): void {
     scope: 'account',
     headers: ['If-Match'],
     body: schemas.NotificationPreferencesBody,
-    bodyExample: { email: { card_updated: true } },
+
     answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
     handler: ({ ctx, body }) => patchPreferences(ctx, body),
   });

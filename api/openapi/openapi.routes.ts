@@ -36,7 +36,6 @@ export function registerOpenApiRoutes(app: App): void {
       200: {
         description: 'An OpenAPI 3.1 document',
         schema: OpenObject,
-        example: { openapi: '3.1.0', info: { title: 'Estate', version: '1.0.0' }, paths: {} },
       },
     },
     handler: async ({ reply }) => {

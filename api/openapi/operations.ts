@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import type { ErrorCode } from '../../platform/errors.ts';
 import {
   errorCodesOf,
@@ -22,6 +24,11 @@ import { bodySchema, describedParameter } from './requests.ts';
 import { capital } from './schema-names.ts';
 
 type Schemas = Record<string, Schema>;
+
+/** Examples of bodies and answers, by operation. */
+const examples: Record<string, { body?: unknown; answers?: Record<string, unknown> }> = parse(
+  readFileSync(new URL('./examples.yaml', import.meta.url), 'utf8'),
+);
 
 /** Completes what the framework collected about an operation with everything that its declaration says. */
 export function describeOperation(
@@ -144,7 +151,11 @@ function requestBodyOf(
   const media = collected.requestBody?.content['application/json'];
   if (!media) return undefined;
   const schema = bodySchema(media.schema);
-  const example = spec.bodyExample ?? media.example ?? exampleOf(schema, schemas, capital(spec.id));
+  const example =
+    spec.bodyExample ??
+    examples[spec.id]?.body ??
+    media.example ??
+    exampleOf(schema, schemas, capital(spec.id));
   // a body that may be left out is null for the framework
   const required = ![schema.type].flat().includes('null');
   const mediaTypes = ['application/json'];
@@ -173,6 +184,7 @@ function successes(
       const content = Object.entries(collected.responses[status]?.content ?? {}).map(([mediaType, media]) => {
         const example =
           answer.example ??
+          examples[spec.id]?.answers?.[status] ??
           (/[/+]json$/.test(mediaType) ? exampleOf(media.schema, schemas, capital(spec.id)) : undefined);
         return [mediaType, { schema: media.schema, ...(example === undefined ? {} : { example }) }] as const;
       });

@@ -17,37 +17,6 @@ import { portalPage } from './page/portal.page.ts';
 const MAX_AGE = 30;
 const API = '/api/v1/web-portals/public/:slug';
 
-const cardsExample = {
-  items: [
-    {
-      id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
-      name: 'Payroll Desk',
-      type: 'Application',
-      subtype: null,
-      description: 'Pays everybody.',
-      lifecycle: { active: '2019-04-01' },
-      attributes: { businessCriticality: 'missionCritical' },
-      approval_status: null,
-      data_quality: null,
-      tags: [],
-      relations: [
-        {
-          type: 'relAppToBC',
-          related_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
-          related_name: 'Payroll',
-          related_type: 'BusinessCapability',
-          direction: 'outgoing',
-        },
-      ],
-      stakeholders: [],
-      updated_at: null,
-    },
-  ],
-  total: 1,
-  page: 1,
-  page_size: 24,
-};
-
 /** What the public sees of published portals, as JSON and as a page. */
 export function registerPublicPortalRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Web portals', permission: 'public', errors: ['too_many_requests'] });
@@ -98,7 +67,6 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
       200: {
         description: 'A page of cards',
         schema: schemas.PublicCardsSchema,
-        example: cardsExample,
       },
     },
     handler: async ({ params, query, request, reply }) => {

@@ -38,13 +38,7 @@ export function registerPortalRoutes(app: App): void {
       'Whoever looks at it needs no login. It shows the names of the cards that `filters` select, and what `display_fields` lists; costs and people never.',
     ...writing,
     body: schemas.PortalCreateBody,
-    bodyExample: {
-      name: 'Our applications',
-      slug: 'our-applications',
-      card_type: 'Application',
-      filters: { filter: 'approval_status = APPROVED' },
-      display_fields: ['description', 'lifecycle', 'attributes.businessCriticality', 'relations.relAppToBC'],
-    },
+
     answers: { 201: { description: 'The portal', schema: portal, headers: ['ETag'] } },
     errors: ['slug_taken'],
     handler: ({ ctx, body }) => createPortal(ctx, body as PortalInput),
@@ -65,7 +59,7 @@ export function registerPortalRoutes(app: App): void {
     description: '`filters`, `display_fields` and `card_config` are replaced as a whole; null empties them.',
     ...writing,
     body: schemas.PortalPatchBody,
-    bodyExample: { is_published: true },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The portal', schema: portal } },
     errors: ['slug_taken'],

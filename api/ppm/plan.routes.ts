@@ -97,12 +97,7 @@ function registerDependencyRoutes(app: App): void {
     description:
       'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, also those that items imply.',
     body: schemas.DependencyBody,
-    bodyExample: {
-      pred_kind: 'task',
-      pred_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
-      succ_kind: 'wbs',
-      succ_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
-    },
+
     answers: {
       201: { description: 'The dependency', schema: schemas.dependency.whole, headers: ['ETag'] },
     },
@@ -139,7 +134,7 @@ function registerCommentRoutes(app: App): void {
     id: 'createTaskComment',
     summary: 'Comment on a task',
     body: schemas.TaskCommentBody,
-    bodyExample: { content: 'The supplier answers on Monday.' },
+
     answers: { 201: { description: 'The comment', schema: comment, headers: ['ETag'] } },
     errors: ['limit_reached'],
     handler: ({ ctx, params, body }) => createTaskComment(ctx, params.task_id, body),
@@ -149,7 +144,7 @@ function registerCommentRoutes(app: App): void {
     id: 'patchTaskComment',
     summary: 'Change an own comment on a task',
     body: schemas.TaskCommentBody,
-    bodyExample: { content: 'The supplier answers on Tuesday.' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The comment', schema: comment } },
     handler: ({ ctx, params, body }) => patchPpm(ctx, taskComments, params.comment_id, body),

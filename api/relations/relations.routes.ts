@@ -42,7 +42,6 @@ export function registerRelationRoutes(app: App): void {
       200: {
         description: 'Relations',
         schema: schemas.RelationListSchema,
-        example: { items: [schemas.relationExample], total: 1, page: 1, page_size: 50 },
       },
     },
     errors: ['cursor_expired', 'cursor_mismatch'],
@@ -55,17 +54,12 @@ export function registerRelationRoutes(app: App): void {
     description: 'The type says which cards it joins and how many: a second of a kind is refused.',
     ...writing,
     body: schemas.RelationCreateBody,
-    bodyExample: {
-      type: 'relAppToBC',
-      source_id: schemas.relationExample.source_id,
-      target_id: schemas.relationExample.target_id,
-      attributes: { supportType: 'leading' },
-    },
+
     answers: {
       201: {
         description: 'The relation',
         schema: relation,
-        example: schemas.relationExample,
+
         headers: ['Location', 'ETag'],
       },
     },
@@ -83,39 +77,12 @@ export function registerRelationRoutes(app: App): void {
       'Rows are executed one after the other by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code` and stops no other.',
     ...writing,
     body: schemas.RelationBulkBody,
-    bodyExample: {
-      operations: [
-        {
-          row_index: 1,
-          action: 'upsert',
-          type: 'relAppToBC',
-          source: { type: 'Application', external_id: 'APP-0042' },
-          target: { type: 'BusinessCapability', parent_path: ['Insurance'], name: 'Claims Handling' },
-          attributes: { supportType: 'leading' },
-        },
-      ],
-      dry_run: false,
-    },
+
     bodyLimit: 16 * MIB,
     answers: {
       200: {
         description: 'The result of each row',
         schema: schemas.RelationBulkSchema,
-        example: {
-          results: [
-            {
-              row_index: 1,
-              status: 'upserted',
-              relation_id: schemas.relationExample.id,
-              error: null,
-              code: null,
-            },
-          ],
-          upserted: 1,
-          deleted: 0,
-          failed: 0,
-          dry_run: false,
-        },
       },
     },
     errors: ['duplicate_relation'],
@@ -133,7 +100,7 @@ function registerSingleRelationRoutes(app: App): void {
     id: 'readRelation',
     summary: 'Read one relation',
     ...reading,
-    answers: { 200: { description: 'The relation', schema: relation, example: schemas.relationExample } },
+    answers: { 200: { description: 'The relation', schema: relation } },
     handler: ({ ctx, params }) => readRelation(ctx, params.id),
   });
 
@@ -143,12 +110,12 @@ function registerSingleRelationRoutes(app: App): void {
     description: 'Attributes merge key by key; null clears. A patch that changes nothing writes nothing.',
     ...writing,
     body: schemas.RelationPatchBody,
-    bodyExample: { attributes: { supportType: 'supporting' }, description: null },
+
     answers: {
       200: {
         description: 'The relation',
         schema: relation,
-        example: schemas.relationExample,
+
         headers: ['ETag'],
       },
     },

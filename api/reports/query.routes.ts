@@ -9,7 +9,7 @@ import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
 import { prefersAsync } from '../prefer.ts';
 import { StartedJobSchema } from '../schemas/jobs.ts';
-import { QueryAnswerSchema, queryExample, ReportQueryBody } from '../schemas/reports.query.ts';
+import { QueryAnswerSchema, ReportQueryBody } from '../schemas/reports.query.ts';
 import type { App } from '../types.ts';
 import { contentTypes, mediaTypes, sendPicture } from './report.file.ts';
 
@@ -30,7 +30,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
       'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
     headers: ['Accept'],
     body: ReportQueryBody,
-    bodyExample: queryExample,
+
     errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
     answers: {
       200: {

@@ -51,7 +51,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     description:
       'With its first occurrence, which is open if it is due within the lead time or has no due date, and scheduled otherwise.',
     body: schemas.TaskCreateBody,
-    bodyExample: { title: 'Test the restore', due_date: '2031-01-31', recurrence_unit: 'months' },
+
     answers: { 201: { description: 'The task', schema: task, headers: ['ETag'] } },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createTask(ctx, params.risk_id, body as TaskDraft),
@@ -63,7 +63,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     description:
       'Owner and due date also apply to the scheduled or open occurrence. An active recurring task without one gets its next occurrence.',
     body: schemas.TaskPatchBody,
-    bodyExample: { recurrence_unit: 'years', is_active: true },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The task', schema: task } },
     errors: ['wrong_state'],

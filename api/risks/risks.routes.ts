@@ -52,13 +52,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
     body: schemas.RiskCreateBody,
-    bodyExample: {
-      title: 'The data centre has one power line',
-      category: 'technology',
-      initial_probability: 'low',
-      initial_impact: 'critical',
-      target_resolution_date: '2031-06-30',
-    },
+
     answers: { 201: { description: 'The risk', schema: risk, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
@@ -82,19 +76,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'Rows are independent: the others are imported if one fails or is skipped. Rows whose reference or title is in the register or in an earlier row are skipped. Owners and cards that are not found are warnings.',
     body: schemas.RiskImportBody,
-    bodyExample: {
-      items: [
-        {
-          row_index: 1,
-          title: 'The only administrator leaves',
-          category: 'operational',
-          initial_probability: 'high',
-          owner_email: 'owner@estate.example',
-          card_names: ['Payroll'],
-        },
-      ],
-      dry_run: true,
-    },
+
     bodyLimit: 32 * MIB,
     answers: { 200: { description: 'The result of each row', schema: schemas.RiskImportSchema } },
     handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
@@ -107,7 +89,7 @@ export function registerRiskRoutes(app: App): void {
       'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated, it returns the existing risk and writes nothing. The body replaces what the finding suggests.',
     permissionNote: 'compliance.view; grc.view',
     body: schemas.PromotionBody,
-    bodyExample: { initial_probability: 'high' },
+
     answers: {
       200: { description: 'The risk that the finding has already', schema: risk, headers: ['ETag'] },
       201: { description: 'The new risk', schema: risk, headers: ['ETag'] },
@@ -140,7 +122,7 @@ function registerOneRiskRoutes(app: App): void {
     description:
       'From `identified` to `analysed`, `mitigation_planned`, `in_progress`, `mitigated`, `monitoring` and `closed`; `accepted` from any but `mitigated` and `closed`, with a rationale; back to `in_progress` from `mitigated`, `monitoring`, `accepted` and `closed`. A refusal names what is `allowed`. A closed risk can only be reopened.',
     body: schemas.RiskPatchBody,
-    bodyExample: { status: 'accepted', acceptance_rationale: 'Costs more than it saves.' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The risk', schema: risk } },
     errors: ['wrong_state'],

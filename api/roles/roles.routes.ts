@@ -41,12 +41,7 @@ export function registerRoleRoutes(app: App): void {
       permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
       is_default: Type.Boolean({ default: false, description: 'Whether new users get it' }),
     }),
-    bodyExample: {
-      key: 'auditor',
-      label: 'Auditor',
-      color: '#5d4037',
-      permissions: { 'inventory.view': true, 'relations.view': true },
-    },
+
     answers: { 201: { description: 'The role', schema: RoleSchema } },
     errors: ['conflict'],
     handler: async ({ ctx, body }) => {
@@ -104,7 +99,7 @@ function registerRoleChangeRoutes(app: App): void {
       is_default: Type.Optional(Type.Boolean()),
       sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
     }),
-    bodyExample: { label: 'External auditor', permissions: { 'inventory.view': true } },
+
     answers: role,
     errors: ['conflict', 'precondition_failed', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {

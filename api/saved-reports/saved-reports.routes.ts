@@ -36,11 +36,7 @@ export function registerSavedReportRoutes(app: App): void {
     summary: 'Save the parameters and the presentation of a report',
     permission: 'saved_reports.create',
     body: schemas.SavedReportCreateBody,
-    bodyExample: {
-      name: 'Applications by criticality',
-      report_type: 'portfolio',
-      config: { type: 'Application', color_field: 'businessCriticality' },
-    },
+
     answers: { 201: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createSavedReport(ctx, body),
   });
@@ -62,7 +58,7 @@ export function registerSavedReportRoutes(app: App): void {
     scope: 'saved_reports.create',
     permissionNote: 'to be the owner',
     body: schemas.SavedReportPatchBody,
-    bodyExample: { visibility: 'public' },
+
     headers: ['If-Match'],
     answers: { 200: answer },
     handler: ({ ctx, params, body }) => patchSavedReport(ctx, params.report_id, body),

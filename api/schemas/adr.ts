@@ -71,11 +71,3 @@ export const AdrPatchBody = closedObject({
   ),
 });
 export const AdrCardBody = closedObject({ card_id: Uuid });
-export const adrExample = {
-  title: 'Take orders in one place',
-  context: 'Orders come in by four systems.',
-  decision: 'Chosen option: one order desk.',
-  consequences: '* Good, because stocks are right.\n* Bad, because three teams change their ways.',
-  alternatives_considered: '* One order desk\n* Keep four systems',
-  related_decisions: ['ADR-003'],
-};

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { closedObject, component, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { insightMembers } from '../../reports/analysis/portfolio-insights/insights.words.ts';
-import { QueryAnswerSchema, queryExample, ReportQueryBody } from './reports.query.ts';
+import { QueryAnswerSchema, ReportQueryBody } from './reports.query.ts';
 
 export const AiStatusSchema = component('AiStatus', {
   enabled: Type.Boolean(),
@@ -13,16 +13,6 @@ export const AiStatusSchema = component('AiStatus', {
   portfolio_insights_enabled: Type.Boolean(),
 });
 
-export const suggestionsExample = {
-  suggestions: {
-    description: { value: 'Keeps contracts and runs the payroll.', confidence: 0.7, source: null },
-    'attributes.hostingType': { value: 'cloudSaaS', confidence: 0.9, source: 'Payroll Germany' },
-  },
-  sources: [{ url: '/api/v1/cards/0f8fad5b-d9cb-469f-a165-70867728950e', title: 'Payroll Germany' }],
-  model: 'small',
-  search_provider: null,
-};
-
 export const AiPreviewSchema = component('AiPreview', {
   provider_type: Type.String(),
   address: Type.String({ description: 'Where it would be sent' }),
@@ -32,18 +22,6 @@ export const AiPreviewSchema = component('AiPreview', {
   ),
   withheld: Type.Array(Type.String(), { description: 'Filled fields that would not be sent' }),
 });
-
-export const previewExample = {
-  provider_type: 'anthropic',
-  address: 'https://api.anthropic.com/v1',
-  card: {
-    id: '0f8fad5b-d9cb-469f-a165-70867728950e',
-    type: 'Application',
-    name: 'Payroll Germany',
-    attributes: { hostingType: 'cloudSaaS' },
-  },
-  withheld: ['description', 'attributes.costTotalAnnual'],
-};
 
 export const AiUsageSchema = component('AiUsage', {
   id: Uuid,
@@ -90,15 +68,6 @@ export const QuestionAnswerSchema = component('QuestionAnswer', {
   ),
   answer: Nullable(QueryAnswerSchema),
 });
-
-/** A question about the example of queries. */
-export const questionAnswerExample = {
-  query: { ...queryExample, having: [], page: 1, page_size: 1000 },
-  read_by: 'rules',
-  reading: ['cards: Application', 'sum of Total Annual Cost'],
-  model: null,
-  answer: null,
-};
 
 const Grouping = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));

@@ -20,14 +20,3 @@ export const AssessmentSchema = component('Assessment', {
 });
 /** An assessment in a list, cut to the members that were asked for. */
 export const AssessmentItemSchema = Type.Partial(AssessmentSchema, { $id: 'AssessmentItem', ...closed });
-
-export const commitExample = {
-  assessmentId: '0198c0de-2222-7000-8000-000000000001',
-  initiativeName: 'One order desk',
-  startDate: '2027-01-01',
-  endDate: '2027-12-31',
-  selectedCardIds: ['new-1'],
-  selectedRelationIndices: [0],
-  objectiveIds: ['0198c0de-1111-7000-8000-000000000001'],
-  renamedCards: { 'new-1': 'OrderWorks' },
-};

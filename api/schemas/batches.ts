@@ -53,22 +53,6 @@ export const MutationBatchCommitBody = closedObject({
   confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
 });
 
-export const batchExample = {
-  id: '01980000-0000-7000-8000-000000000004',
-  tool_name: 'Nightly clean-up',
-  actor_user_id: '01980000-0000-7000-8000-000000000001',
-  actor_display_name: 'Ann',
-  origin: 'api',
-  dry_run: false,
-  row_count: 120,
-  confirm_token: null,
-  summary: { renamed: 118 },
-  created_at: '2026-02-03T04:05:06.789Z',
-  committed_at: '2026-02-03T04:05:09.012Z',
-  rolled_back_by: null,
-  rolled_back_at: null,
-};
-
 export const MutationBatchRollbackBody = closedObject({
   dry_run: Type.Boolean({ default: true, description: 'Only tell what would be done' }),
   force: Type.Boolean({
@@ -123,23 +107,3 @@ export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
   event_count: Type.Integer({ minimum: 0 }),
   dry_run: Type.Boolean(),
 });
-
-export const rollbackExample = {
-  batch: batchExample,
-  operations: [
-    {
-      event_id: '01980000-0000-7000-8000-000000000005',
-      op: 'restore_card_fields',
-      id: '01980000-0000-7000-8000-000000000006',
-      card_id: '01980000-0000-7000-8000-000000000006',
-      fields: { name: 'Billing' },
-    },
-  ],
-  unsupported_events: [],
-  conflicts: [],
-  conflict_count: 0,
-  left: [],
-  counts: { undone: 1, left: 0 },
-  event_count: 1,
-  dry_run: true,
-};

@@ -21,16 +21,6 @@ const scores = {
 const bodies = bodiesOf({ assessment_date, ...scores }, { notes, action_items: Nullable(action_items) });
 export const AssessmentCreateBody = bodies.create;
 export const AssessmentUpdateBody = Type.Omit(bodies.patch, ['assessment_date'], closed);
-export const assessmentExample = {
-  assessment_date: '2026-03-31',
-  overall_score: 3,
-  efficiency: 3,
-  effectiveness: 4,
-  compliance: 4,
-  automation: 2,
-  notes: 'Invoices are still typed by hand.',
-  action_items: [{ text: 'Read invoices by machine', due: '2026-09-30' }],
-};
 const { updated_at: _internal, ...columns } = ProcessAssessment.columns;
 const Stored = Type.Integer({ minimum: 1, maximum: 5 });
 const assessment = {

@@ -1,15 +1,7 @@
 import Type from 'typebox';
 import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
 import { CustomFields, FlowVersion } from '../../domain/modelling/bpm/bpm.model.ts';
-import {
-  BpmnXml,
-  bpmnExample,
-  DifferenceCounts,
-  differenceMembers,
-  linkedCards,
-  modelElement,
-  Thumbnail,
-} from './bpm.ts';
+import { BpmnXml, DifferenceCounts, differenceMembers, linkedCards, modelElement, Thumbnail } from './bpm.ts';
 import { answersOf } from './common.ts';
 
 export const DraftElementParams = closedObject({
@@ -31,7 +23,6 @@ export const FlowCreateBody = closedObject({
     ),
   ),
 });
-export const flowExample = { bpmn_xml: bpmnExample };
 export const FlowPatchBody = closedObject({ bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail });
 
 const {

@@ -28,11 +28,6 @@ export const Thumbnail = Type.Optional(
     Type.String({ maxLength: MAX_THUMBNAIL, description: 'An SVG image of the model; at most 1 MiB' }),
   ),
 );
-/** A small model for examples. */
-export const bpmnExample = `<?xml version="1.0" encoding="UTF-8"?>
-<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="https://estate.example/bpmn">
-  <process id="p"><startEvent id="start"/><sequenceFlow id="f" sourceRef="start" targetRef="check"/><userTask id="check" name="Check the order"/></process>
-</definitions>`;
 
 export const DiagramSaveBody = closedObject({
   bpmn_xml: BpmnXml,

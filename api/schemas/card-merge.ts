@@ -89,5 +89,5 @@ const members = {
 };
 
 export const CardMergeSchema = component('CardMerge', members);
-export const CardMergeItem = itemComponent('CardMergeItem', members);
+const CardMergeItem = itemComponent('CardMergeItem', members);
 export const CardMergeList = listAnswer(CardMergeItem);

@@ -38,7 +38,7 @@ const cardMembers = {
 export const CardSchema = component('Card', cardMembers);
 
 /** A card as lists show it: cut to the requested `fields`. */
-export const CardItemSchema = itemComponent('CardItem', cardMembers);
+const CardItemSchema = itemComponent('CardItem', cardMembers);
 
 const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
 const CardRef = closedObject(cardRef);
@@ -153,27 +153,3 @@ export const StakeholderCardsSchema = component('StakeholderCards', {
     description: 'The roles held on each of the items that show their `id`',
   }),
 });
-
-/** An example of a card. */
-export const cardExample = {
-  id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
-  type: 'Application',
-  subtype: 'businessApplication',
-  name: 'Claims Desk',
-  description: 'Registers and settles claims.',
-  parent_id: null,
-  lifecycle: { active: '2021-04-01', endOfLife: '2031-12-31' },
-  attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 480000 },
-  status: 'ACTIVE',
-  approval_status: 'DRAFT',
-  data_quality: 54.5,
-  external_id: 'APP-0042',
-  alias: 'CD',
-  archived_at: null,
-  created_by: null,
-  updated_by: null,
-  created_at: '2026-02-03T09:15:00.000Z',
-  updated_at: '2026-02-03T09:15:00.000Z',
-  tags: [],
-  stakeholders: [],
-};

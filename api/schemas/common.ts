@@ -6,13 +6,10 @@ import {
   itemComponent,
   Nullable,
   partialObject,
-  Uuid,
 } from '../../domain/kernel/shapes.ts';
 
 /** An id as it is stored: UUIDs are taken in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
-
-export const IdParams = closedObject({ id: Uuid });
 
 /** A resource in answers: `whole`, and as an item of a list, which `fields` may cut. */
 export function answersOf<P extends TProperties>(name: string, members: P) {

@@ -26,7 +26,7 @@ export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipp
 const stages = ['read', 'match', 'plan', 'review', 'apply', 'verify', 'done'];
 const Count = Type.Integer({ minimum: 0 });
 
-export const ItsmRunStatsSchema = Type.Object(
+const ItsmRunStatsSchema = Type.Object(
   {
     fetched: Type.Integer({ minimum: 0, description: 'Records that were read' }),
     relations_fetched: Type.Integer({ minimum: 0, description: 'Relations that were read' }),

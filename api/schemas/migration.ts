@@ -34,7 +34,7 @@ export const MigrationItemSchema = component('MigrationItem', optional(migration
 
 export const MigrationListQuery = listQuery(migrationSorts, 'created_at', migrationFilters);
 
-export const MigrationRecordSchema = component(
+const MigrationRecordSchema = component(
   'MigrationRecord',
   optional({
     ...recordColumns,

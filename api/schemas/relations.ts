@@ -11,7 +11,7 @@ const members = { ...columns, source: CardRef, target: CardRef };
 export const RelationSchema = component('Relation', members);
 
 /** A relation as lists show it: cut to the requested `fields`. */
-export const RelationItemSchema = itemComponent('RelationItem', members);
+const RelationItemSchema = itemComponent('RelationItem', members);
 
 export const RelationListSchema = listAnswer(RelationItemSchema);
 
@@ -92,16 +92,3 @@ export const RelationBulkSchema = component('RelationBulkAnswer', {
   failed: Count,
   dry_run: Type.Boolean(),
 });
-
-/** An example of a relation. */
-export const relationExample = {
-  id: '0199a3c4-6a02-7d10-9c11-4f1f0e7d9b22',
-  type: 'relAppToBC',
-  source_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11',
-  target_id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12',
-  source: { id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11', type: 'Application', name: 'Claims Desk' },
-  target: { id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b12', type: 'BusinessCapability', name: 'Claims Handling' },
-  attributes: { supportType: 'leading' },
-  description: null,
-  created_at: '2026-02-03T09:15:00.000Z',
-};

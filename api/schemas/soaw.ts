@@ -57,16 +57,3 @@ export const SoawPatchBody = closedObject({
     ),
   ),
 });
-export const soawExample = {
-  name: 'One order desk',
-  document_info: { prepared_by: 'Architecture', review_date: '2027-01-31' },
-  version_history: [{ version: '0.1', date: '2026-11-22', revised_by: 'Architecture', description: 'Draft' }],
-  sections: {
-    '1.1': { title: 'Background', content: '<p>Orders come in by <b>four</b> systems.</p>', hidden: false },
-    '2.1': {
-      content: '',
-      hidden: false,
-      table_data: { columns: ['Role', 'Person'], rows: [['Sponsor', 'Head of sales']] },
-    },
-  },
-};

@@ -79,7 +79,7 @@ function registerDiscovery(app: App): void {
   routes.get('/scim/v2/ServiceProviderConfig', {
     id: 'readScimServiceProviderConfig',
     summary: 'Read what of SCIM is there',
-    answers: { 200: { ...answer('The features', ScimDescription), example: serviceProviderConfig } },
+    answers: { 200: { ...answer('The features', ScimDescription) } },
     handler: async ({ reply }) => sendScim(reply, serviceProviderConfig),
   });
   describedList('Schemas', 'schemas', scimSchemas);

@@ -5,7 +5,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { closedObject, DateOnly, Uuid } from '../../domain/kernel/shapes.ts';
 import { apiAddress } from '../../integrations/models/models.open.ts';
 import { routesOf } from '../operation.ts';
-import { AiPreviewSchema, AiUsageSchema, previewExample } from '../schemas/ai.ts';
+import { AiPreviewSchema, AiUsageSchema } from '../schemas/ai.ts';
 import { listAnswer, listQuery } from '../schemas/common.ts';
 import type { App } from '../types.ts';
 import { settingsOf } from './settings.routes.ts';
@@ -22,7 +22,7 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
     query: closedObject({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
     answers: {
-      200: { description: 'The card as it would be sent', schema: AiPreviewSchema, example: previewExample },
+      200: { description: 'The card as it would be sent', schema: AiPreviewSchema },
     },
     errors: ['not_found'],
     handler: async ({ ctx, query, request }) => {

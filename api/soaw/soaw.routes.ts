@@ -35,7 +35,7 @@ export function registerSoawRoutes(app: App): void {
     id: 'createSoaw',
     summary: 'Create a statement of architecture work as a draft',
     body: schemas.SoawCreateBody,
-    bodyExample: schemas.soawExample,
+
     answers: { 201: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
     errors: ['use_operation'],
     handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
@@ -54,7 +54,7 @@ export function registerSoawRoutes(app: App): void {
     description:
       '`document_info`, `version_history` and `sections` are replaced as wholes. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     body: schemas.SoawPatchBody,
-    bodyExample: { name: 'One order desk for all' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
     errors: ['document_signed', 'wrong_state', 'use_operation'],

@@ -41,12 +41,7 @@ export function registerSurveyAnswerRoutes(app: App): void {
       'Every value is checked against its field as it is declared now. The card changes when the answer is applied.',
     ...asked,
     body: schemas.SurveySubmitBody,
-    bodyExample: {
-      responses: {
-        businessCriticality: { confirmed: true },
-        timeModel: { new_value: 'invest', current_value: null },
-      },
-    },
+
     answers: { 200: { description: 'Answered', schema: schemas.SurveySubmittedSchema } },
     errors: ['wrong_state', 'conflict'],
     handler: ({ ctx, params, body }) => submitAnswer(ctx, params.survey_id, params.card_id, body.responses),

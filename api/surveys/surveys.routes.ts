@@ -40,14 +40,7 @@ export function registerSurveyRoutes(app: App): void {
     id: 'createSurvey',
     summary: 'Create a survey as a draft',
     body: schemas.SurveyCreateBody,
-    bodyExample: {
-      name: 'Are the owners’ data right?',
-      message: 'Please look through your applications.',
-      target_type_key: 'Application',
-      target_filters: { filter: 'approval_status = DRAFT' },
-      target_roles: ['responsible'],
-      fields: [{ key: 'businessCriticality', action: 'confirm' }],
-    },
+
     answers: { 201: { description: 'The survey', schema: survey, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createSurvey(ctx, body as SurveyInput),
   });
@@ -64,7 +57,7 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'Change a draft',
     description: '`target_filters`, `target_roles` and `fields` are replaced as a whole; null empties them.',
     body: schemas.SurveyPatchBody,
-    bodyExample: { target_roles: ['responsible', 'technical_application_owner'] },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: survey } },
     errors: ['wrong_state'],

@@ -33,7 +33,7 @@ export function registerTagRoutes(app: App): void {
     id: 'createTagGroup',
     summary: 'Create a tag group',
     body: schemas.TagGroupCreateBody,
-    bodyExample: { name: 'Region', mode: 'multi', restrict_to_types: ['Application'] },
+
     answers: { 201: { description: 'The group', schema: schemas.TagGroupSchema, headers: ['ETag'] } },
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, body }) => createTagGroup(ctx, body),
@@ -45,7 +45,7 @@ export function registerTagRoutes(app: App): void {
     description:
       'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several of a `single` group, or one on a card of another type than those of `restrict_to_types`.',
     body: schemas.TagGroupPatchBody,
-    bodyExample: { mandatory: true },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The group', schema: schemas.TagGroupSchema } },
     errors: ['name_taken', 'tag_in_use', 'metamodel_busy'],
@@ -64,7 +64,7 @@ export function registerTagRoutes(app: App): void {
     id: 'createTag',
     summary: 'Add a tag to a group',
     body: schemas.TagCreateBody,
-    bodyExample: { name: 'Europe', color: '#1976d2' },
+
     answers: { 201: { description: 'The tag', schema: schemas.TagSchema, headers: ['ETag'] } },
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => createTag(ctx, params.group_id, body),
@@ -74,7 +74,7 @@ export function registerTagRoutes(app: App): void {
     id: 'patchTag',
     summary: 'Change a tag',
     body: schemas.TagPatchBody,
-    bodyExample: { name: 'Western Europe' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The tag', schema: schemas.TagSchema } },
     errors: ['name_taken', 'metamodel_busy'],

@@ -27,11 +27,6 @@ const body = closedObject({
     ),
   ),
 });
-const bodyExample = {
-  name: 'Nightly extraction',
-  scopes: ['inventory.view', 'inventory.export'],
-  expires_at: '2027-01-01T00:00:00.000Z',
-};
 const query = () => listQuery(['created_at', 'name', 'last_used_at', 'expires_at'], 'created_at', {});
 const listed = {
   200: { description: 'Tokens, without their secrets', schema: listAnswer(ApiTokenSchema) },
@@ -64,7 +59,7 @@ export function registerTokenRoutes(app: App): void {
     scope: 'account',
     secretAnswer: true,
     body,
-    bodyExample,
+
     answers: created,
     errors: ['conflict', 'session_required', 'wrong_state'],
     handler: async ({ ctx, body, reply }) =>
@@ -96,7 +91,7 @@ export function registerTokenRoutes(app: App): void {
     permission: 'admin.users',
     secretAnswer: true,
     body,
-    bodyExample,
+
     answers: created,
     errors: ['conflict', 'session_required', 'wrong_state'],
     handler: async ({ ctx, params, body, reply }) =>

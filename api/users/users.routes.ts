@@ -84,7 +84,7 @@ export function registerUserRoutes(app: App): void {
     permission: 'login',
     scope: 'account',
     body: closedObject({ dashboard_default_tab: Type.Optional(Tab) }),
-    bodyExample: { dashboard_default_tab: 'workspace' },
+
     answers: preferences,
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
   });

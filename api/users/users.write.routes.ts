@@ -53,7 +53,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       send_email: Type.Boolean({ default: false }),
       auth_provider: Type.Optional(Nullable(AuthProvider)),
     }),
-    bodyExample: { email: 'grace@example.org', display_name: 'Grace', role: 'viewer', send_email: true },
+
     answers: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
     handler: async ({ ctx, body }) => {
@@ -72,7 +72,6 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       200: {
         description: 'On its way',
         schema: closedObject({ ok: Type.Literal(true) }),
-        example: { ok: true },
       },
     },
     handler: async ({ ctx, params }) => {
@@ -134,7 +133,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
         Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
       ),
     }),
-    bodyExample: { display_name: 'Nightly extraction', role: 'viewer' },
+
     answers: { 201: { description: 'The account', schema: ServiceAccountSchema } },
     handler: async ({ ctx, body }) => {
       const id = await createServiceAccount(ctx, body);
@@ -161,7 +160,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
         { minProperties: 1 },
       ),
     }),
-    bodyExample: { ids: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'], updates: { is_active: false } },
+
     answers: {
       200: {
         description: 'What was changed',
@@ -217,7 +216,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       is_active: Type.Optional(Type.Boolean()),
       auth_provider: Type.Optional(AuthProvider),
     }),
-    bodyExample: { display_name: 'Ada Lovelace', locale: 'en' },
+
     answers: { 200: { description: 'The user', schema: ChangedUserSchema } },
     errors: [
       'conflict',

@@ -32,12 +32,7 @@ export function registerBookmarkRoutes(app: App): void {
     summary: 'Save a view of the inventory',
     permissionNote,
     body: schemas.BookmarkCreateBody,
-    bodyExample: {
-      name: 'Applications to approve',
-      card_type: 'Application',
-      filters: { types: ['Application'], approvalStatuses: ['DRAFT', 'BROKEN'] },
-      columns: ['name', 'approval_status'],
-    },
+
     answers: { 201: { description: 'The bookmark', schema: schemas.BookmarkSchema, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createBookmark(ctx, body),
   });
@@ -49,7 +44,7 @@ export function registerBookmarkRoutes(app: App): void {
       'Users with whom it is shared for editing may change it; only the owner may change `is_default`, `visibility`, `odata_enabled` and `shared_with`.',
     permissionNote,
     body: schemas.BookmarkPatchBody,
-    bodyExample: { name: 'Drafts' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The bookmark', schema: schemas.BookmarkSchema } },
     handler: ({ ctx, params, body }) => patchBookmark(ctx, params.bm_id, body),

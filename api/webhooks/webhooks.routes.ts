@@ -62,11 +62,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     description:
       'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. Deliveries contain what the owner can read both when subscribing and when sending. The address must be https and public, unless OUTBOUND_ALLOW names it.',
     body: WebhookCreateBody,
-    bodyExample: {
-      name: 'Warehouse',
-      url: 'https://hooks.example.com/estate',
-      event_types: ['card.updated'],
-    },
+
     answers: { 201: { description: 'The webhook and its secret', schema: WebhookWithSecretSchema } },
     handler: async ({ ctx, body }) => withSecret(await createWebhook(ctx, services, body)),
   });
@@ -84,7 +80,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     description:
       'A resumed webhook continues at its position in the change feed. A caller who changes the address or the filters, or resumes it, becomes the owner.',
     body: WebhookPatchBody,
-    bodyExample: { status: 'paused' },
+
     headers: ['If-Match'],
     answers: { 200: { description: 'The webhook', schema: WebhookSchema } },
     handler: async ({ ctx, params, body, reply }) =>
@@ -126,7 +122,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     summary: 'Send everything after a position again',
     description: 'You become the owner: deliveries contain what you can read.',
     body: closedObject({ after: Position }),
-    bodyExample: { after: '48213' },
+
     answers: { 202: { description: 'The webhook at its new position', schema: WebhookSchema } },
     errors: ['wrong_state', 'position_expired'],
     handler: async ({ ctx, params, body }) => {

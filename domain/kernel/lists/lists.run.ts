@@ -210,7 +210,7 @@ async function frozenPage(list: List, bound: string, snapshot: string, from: num
 }
 
 /** The items of the ids that are still in the list, in the order of the ids. */
-export async function itemsOf(
+async function itemsOf(
   list: Pick<List, 'sql' | 'spec' | 'where' | 'item'>,
   ids: string[],
 ): Promise<string[]> {
