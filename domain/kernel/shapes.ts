@@ -25,11 +25,8 @@ export const partialObject = <P extends TProperties>(members: P, options: TSchem
 export const component = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
   Type.Object(members, { $id, ...closed, ...options });
 /** A component for items of lists, which `fields` can cut. */
-export const itemComponent = <P extends TProperties>(
-  $id: string,
-  members: P,
-  options: TSchemaOptions = {},
-) => Type.Partial(Type.Object(members), { $id, ...closed, ...options });
+export const itemComponent = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
+  Type.Partial(Type.Object(members), { $id, ...closed, ...options });
 
 /** Optional text is null, never missing, in answers. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
