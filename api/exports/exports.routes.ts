@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
@@ -57,8 +56,7 @@ export function registerExportRoutes(app: App, services: Services): void {
         reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
         return reply.send(job);
       }
-      const out = new PassThrough();
-      return sendStream(reply, await streamExport(services, ctx, csvRequest(query), out), out);
+      return sendStream(reply, await streamExport(services, ctx, csvRequest(query)));
     },
   });
 
@@ -84,8 +82,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     }),
     answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
     handler: async ({ ctx, query, reply }) => {
-      const out = new PassThrough();
-      return sendStream(reply, await streamJson(services, ctx, query, out), out);
+      return sendStream(reply, await streamJson(services, ctx, query));
     },
   });
 }

@@ -1,13 +1,12 @@
-import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { StartedStream } from '../../reports/exchange/extraction/exports.stream.ts';
+import type { StartedFile } from '../../reports/kernel/formats/pump.ts';
 
 /** Sends a file while it is being written. */
-export function sendStream(reply: FastifyReply, started: StartedStream, out: Readable): FastifyReply {
+export function sendStream(reply: FastifyReply, started: StartedFile): FastifyReply {
   reply
     .header('content-type', started.mediaType)
     .header('content-disposition', `attachment; filename="${started.name}"`)
     .header('cache-control', 'no-store')
     .header('x-position', started.position);
-  return reply.send(out);
+  return reply.send(started.out);
 }

@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../domain/kernel/services.ts';
@@ -76,8 +75,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
           reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
           return reply.send(job);
         }
-        const out = new PassThrough();
-        return sendStream(reply, await streamExport(services, ctx, asked, out), out);
+        return sendStream(reply, await streamExport(services, ctx, asked));
       },
     });
   }

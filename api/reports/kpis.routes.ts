@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import Type from 'typebox';
 import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
@@ -60,10 +59,10 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, query));
       const { from, to } = query;
       if (format !== 'svg') {
-        const out = new PassThrough();
-        await streamKpiFile(services, query, format, out);
         reply.header('content-type', contentTypes[format]).header('cache-control', 'no-store');
-        return reply.header('content-disposition', disposition('kpis', format)).send(out);
+        return reply
+          .header('content-disposition', disposition('kpis', format))
+          .send(await streamKpiFile(services, query, format));
       }
       const settings = request.topics.get(SETTINGS_TOPIC) ?? 0;
       const { values } = await services.settings.at(settings, services.db);

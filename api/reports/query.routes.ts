@@ -1,9 +1,9 @@
-import { PassThrough } from 'node:stream';
 import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../reports/analysis/query/query.files.ts';
 import { runQuery } from '../../reports/analysis/query/query.run.ts';
 import { acceptedMedia } from '../accept.ts';
+import { sendStream } from '../exports/exports.send.ts';
 import { clientGone } from '../gone.ts';
 import { sendJson } from '../json.ts';
 import { routesOf } from '../operation.ts';
@@ -58,13 +58,8 @@ export function registerQueryRoutes(app: App, services: Services): void {
         const { svg, position } = await queryPicture(services, ctx, query, clientGone(reply));
         return sendPicture(reply.header('x-position', position), 'query', svg);
       }
-      const out = new PassThrough();
-      const started = await streamQueryFile(services, ctx, query, format, out);
-      reply
-        .header('content-type', contentTypes[format])
-        .header('content-disposition', `attachment; filename="${started.name}"`)
-        .header('x-position', started.position);
-      return reply.send(out);
+      const started = await streamQueryFile(services, ctx, query, format);
+      return sendStream(reply, { ...started, mediaType: contentTypes[format] });
     },
   });
 }

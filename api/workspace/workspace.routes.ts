@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
 import {
@@ -65,8 +64,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
         reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
         return reply.send(job);
       }
-      const out = new PassThrough();
-      return sendStream(reply, await streamWorkspace(services, ctx, query, out), out);
+      return sendStream(reply, await streamWorkspace(services, ctx, query));
     },
   });
 

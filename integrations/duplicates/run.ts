@@ -7,10 +7,11 @@ import {
 import type { DuplicateParameters } from '../../domain/analysis/duplicates/duplicates.model.ts';
 import { type CardRecord, recordPages } from '../../domain/analysis/duplicates/duplicates.records.ts';
 import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
+import { runParts } from '../../domain/analysis/runs/runs.store.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { type Db, inTransaction, PATIENT_READER } from '../../platform/database.ts';
+import { type Db, PATIENT_READER } from '../../platform/database.ts';
 import { unpack } from '../../platform/pack.ts';
 import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
 import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
@@ -45,8 +46,6 @@ export async function findDuplicateCards(
     1,
     types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
   );
-  // of interrupted runs: one resumes only before the next starts
-  await db('duplicate_parts').whereNot({ run_id: run.id }).delete();
   const searched = new Set(await db('duplicate_states').pluck('card_type'));
   const search = openSearch(job.signal);
   try {
@@ -65,7 +64,6 @@ export async function findDuplicateCards(
     search.close();
   }
   await command(job.ctx, async (work) => {
-    await work.sql('duplicate_parts').where({ run_id: run.id }).delete();
     const sum = (of: (figures: TypeFigures) => number) =>
       Object.values(done).reduce((total, figures) => total + of(figures), 0);
     await run.finish(work, {
@@ -120,6 +118,8 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
   job.progress(share(0), `Reads ${label}`);
   const facts = comparedFields(metamodel, metamodel.cardTypes.get(key)!);
   const { base, previous, fields, figures: last } = await known(db, type, facts);
+  const parts = runParts(job, run.id);
+  const partOf = (stage: Stage) => `${key}/${stage}`;
   const decided = await decidedPairs(db, metamodel, key, facts);
   const found = await type.find({
     fields,
@@ -128,22 +128,12 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
     records: inSnapshot(db, metamodel, key, fields),
     decisions: lessons(decided),
     maySkip: last?.decided === versionOfDecided(decided),
-    async stored(stage) {
-      const row = await db('duplicate_parts')
-        .where({ run_id: run.id, card_type: key, stage })
-        .first('content');
-      return row?.content ?? null;
-    },
+    stored: (stage) => parts.read(partOf(stage)),
     async store(stage, packed) {
-      await inTransaction(db, async (sql) => {
-        if (packed && packed.length >= LEAST_STORED)
-          await sql('duplicate_parts')
-            .insert({ run_id: run.id, card_type: key, stage, content: Buffer.from(packed) })
-            .onConflict(['run_id', 'card_type', 'stage'])
-            .merge();
-        const progress = share((stages.indexOf(stage) + 1) / (stages.length + 1));
-        await job.checkpoint({ sql }, { progress, message: messages[stage](label), checkpoint: { done } });
-      });
+      const progress = share((stages.indexOf(stage) + 1) / (stages.length + 1));
+      const isLarge = packed && packed.length >= LEAST_STORED;
+      const step = { progress, message: messages[stage](label), checkpoint: { done } };
+      await parts.store(partOf(stage), isLarge ? packed : null, step);
     },
   });
   job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Stores the results of ${label}`);
@@ -152,7 +142,6 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
     const figures = found
       ? await storeFound(work, run, { key, cards, fields: facts }, found, () => job.signal.throwIfAborted())
       : unchanged(last!);
-    await work.sql('duplicate_parts').where({ run_id: run.id, card_type: key }).delete();
     done[key] = figures;
     await job.checkpoint(work, { progress: share(1), checkpoint: { done } });
   });

@@ -15,6 +15,7 @@ import { storeSuppliers } from '../../domain/analysis/suppliers/suppliers.write.
 import { command } from '../../domain/kernel/command.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction } from '../../platform/database.ts';
+import { pack, unpack } from '../../platform/pack.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
 import { runPatience } from '../models/models.types.ts';
@@ -38,7 +39,7 @@ interface Steps {
 }
 
 /**
- * Carries out a run over the suppliers, in steps: who they are, what they supply, what a model says. What a step found is kept until the
+ * Carries out a run over the suppliers, in steps: who they are, what they supply, what a model says. What a step found is parts until the
  * run ends, so that a worker's end costs no more than the step that it was at, and of a model one question. It ends with one transaction.
  */
 export async function analyseSuppliers(
@@ -47,11 +48,11 @@ export async function analyseSuppliers(
   run: ActiveRun,
   part: SupplierPart,
 ): Promise<void> {
-  const kept = runParts(job, run.id);
-  let found = await kept.read<Steps['found']>('found');
+  const parts = runParts(job, run.id);
+  let found = unpack<Steps['found']>(await parts.read('found'));
   // what was said is of suppliers by their places
-  const asked = found && (await kept.read<Steps['asked']>('asked'));
-  found ??= await findSuppliers(job, kept, part);
+  const asked = found && unpack<Steps['asked']>(await parts.read('asked'));
+  found ??= await findSuppliers(job, parts, part);
   const model = createRunModel(services, run.id, job.signal, runPatience, asked?.model);
   const { suppliers, byModel } = await categoriseByModel(
     job.ctx,
@@ -59,7 +60,10 @@ export async function analyseSuppliers(
     found.suppliers,
     asked,
     (said, share) =>
-      kept.store('asked', said, { progress: 0.9 + 0.09 * share, message: 'asking the language model' }),
+      parts.store('asked', pack(said), {
+        progress: 0.9 + 0.09 * share,
+        message: 'asking the language model',
+      }),
   );
   const { products } = found;
   const stopped = model.stopped();
@@ -75,12 +79,12 @@ export async function analyseSuppliers(
   });
 }
 
-async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPart): Promise<Steps['found']> {
+async function findSuppliers(job: AnalysisJob, parts: RunParts, part: SupplierPart): Promise<Steps['found']> {
   const { db, metamodel } = job.ctx;
-  let names = await kept.read<Steps['names']>('names');
+  let names = unpack<Steps['names']>(await parts.read('names'));
   if (!names) {
     names = await findNames(job);
-    await kept.store('names', names, { progress: 0.6 });
+    await parts.store('names', pack(names), { progress: 0.6 });
   }
   job.progress(0.6, part === 'categories' ? 'finding categories' : 'finding products');
   const { said, resolved } = names;
@@ -93,7 +97,7 @@ async function findSuppliers(job: AnalysisJob, kept: RunParts, part: SupplierPar
     await breathe();
   }
   const found = gathered.end();
-  await kept.store('found', found, { progress: 0.9 });
+  await parts.store('found', pack(found), { progress: 0.9 });
   return found;
 }
 

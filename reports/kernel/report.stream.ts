@@ -1,11 +1,11 @@
-import { PassThrough, type Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Db } from '../../platform/database.ts';
 import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
 import { snapshotPosition } from '../exchange/extraction/extraction.plan.ts';
 import { readAsOf } from './as-of/as-of.ts';
 import type { Table } from './formats/formats.types.ts';
 import { writeCsv } from './formats/lines.ts';
-import { pump } from './formats/pump.ts';
+import { pump, startStream } from './formats/pump.ts';
 import { writeXlsx } from './formats/xlsx.ts';
 import { asOfScope } from './report.as-of.ts';
 import { tableNamed } from './report.formats.ts';
@@ -22,16 +22,8 @@ function tableOf(snapshot: Snapshot, { name, columns, cells, before, from }: Str
   return { name, columns, batches: snapshot.batches(text, before.bindings, BATCH) as Table['batches'] };
 }
 
-/** An answer that flows. */
-export interface OpenedStream {
-  out: Readable;
-  /** The feed position that it includes. */
-  position: string;
-}
-
 /**
- * Opens the answer of a report that is read piece by piece, from one snapshot; memory holds some of it. Answers as soon
- * as it flows; a failure on the way destroys the stream, so that the client sees a broken answer and no short one.
+ * Opens the answer of a report that is read piece by piece, from one snapshot; see {@link startStream}.
  * @param table which table CSV holds; the first without it.
  */
 export async function openReportStream(
@@ -40,34 +32,26 @@ export async function openReportStream(
   question: ReportQuestion,
   format: StreamFormat,
   table: string | undefined,
-): Promise<OpenedStream> {
+): Promise<{ out: Readable; position: string }> {
   const { report, asOf } = question;
-  const out = new PassThrough();
-  let flows = false;
-  return await new Promise<OpenedStream>((resolve, reject) => {
+  return await startStream(async (out, start) => {
     const read = async (snapshot: Snapshot) => {
       await snapshot.query(`set local work_mem = '64MB'`);
       await snapshot.query('set local jit = off');
       const position = await snapshotPosition(snapshot);
       const answer = report.stream!.open({ ...input, snapshot, position, past: asOf !== undefined });
       const write = writerOf(snapshot, answer, format, table);
-      flows = true;
-      resolve({ out, position });
+      start({ position, out });
       await write(out);
     };
-    const reading = asOf
-      ? readAsOf(
-          db,
-          asOf,
-          async (sql) => await read(snapshotOn(await sql.client.acquireConnection())),
-          asOfScope(input.ctx, question),
-        )
-      : withSnapshot(db, read);
-    reading.catch((error: unknown) => {
-      // answered before it flows, when nobody listens to the stream yet; noticed as a broken answer after
-      if (flows) out.destroy(error as Error);
-      else reject(error);
-    });
+    if (!asOf) return await withSnapshot(db, read);
+    const scope = asOfScope(input.ctx, question);
+    await readAsOf(
+      db,
+      asOf,
+      async (sql) => await read(snapshotOn(await sql.client.acquireConnection())),
+      scope,
+    );
   });
 }
 
@@ -77,7 +61,7 @@ function writerOf(
   answer: StreamedReport,
   format: StreamFormat,
   table: string | undefined,
-): (out: PassThrough) => Promise<void> {
+): (out: Writable) => Promise<void> {
   if (format === 'json') return async (out) => await pump(answer.json, out, undefined);
   if (format === 'csv') {
     const chosen = tableNamed(answer.tables, table);

@@ -7,9 +7,9 @@ import { createTestApp, type TestApp, type TestClient } from '../support/harness
 
 /*
  * A workspace as version 0.1.0 has stored it, with rows in every table, is upgraded and read through the API. Tables whose
- * rows a later step removes on purpose are named here.
+ * rows a later step removes on purpose, or that it drops, are named here.
  */
-const emptied: string[] = [];
+const emptied: string[] = ['duplicate_parts'];
 
 interface StoredCard {
   id: string;

@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import yauzl from 'yauzl';
 import { ZipFile } from 'yazl';
@@ -52,10 +52,8 @@ export interface Transfer {
 
 /** The whole workspace as an archive. */
 export async function exportArchive(services: Services, ctx: Ctx, include_archived = true): Promise<Buffer> {
-  const out = new PassThrough();
-  const whole = buffer(out);
-  await streamWorkspace(services, ctx, { include_archived }, out);
-  return await whole;
+  const { out } = await streamWorkspace(services, ctx, { include_archived });
+  return await buffer(out);
 }
 
 export async function unpack(archive: Buffer): Promise<Parts> {

@@ -45,7 +45,7 @@ it('a search whose worker is killed goes on, and comes to what it would have com
   expect(run.results).toMatchObject({ cards: 1_600, types: { Provider: { cards: 800 } } });
   const found = await state();
   expect(found.length).toBeGreaterThan(500);
-  expect(await db('duplicate_parts')).toEqual([]);
+  expect(await db('analysis_parts')).toEqual([]);
   // undisturbed
   const again = await ended((await start()).run_id);
   expect(again.model_version).toBe(run.model_version);

@@ -7,7 +7,6 @@ import {
   DuplicateDecision,
   DuplicateModel,
   DuplicatePair,
-  DuplicatePart,
   DuplicateState,
 } from './duplicates.model.ts';
 
@@ -39,7 +38,6 @@ export const duplicatesExtension: Extension = {
     },
     { ...computedByRuns, model: DuplicateModel, name: 'learned model' },
     { ...computedByRuns, model: DuplicateState, name: 'state of a search' },
-    { ...computedByRuns, model: DuplicatePart, name: 'part of a search' },
     { ...computedByRuns, model: DuplicatePair, name: 'pair of duplicates' },
   ],
   jobs: [duplicatesJob],

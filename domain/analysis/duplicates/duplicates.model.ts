@@ -52,14 +52,6 @@ export class DuplicateState extends rowModel(
   ['figures'],
 ) {}
 
-/** The result of a stage of a run, from which an interrupted run resumes. */
-export class DuplicatePart extends rowModel('duplicate_parts', {
-  run_id: Uuid,
-  card_type: Type.String(),
-  stage: Type.String(),
-  content: Type.String(),
-}) {}
-
 /** Cards that represent the same object. */
 export class DuplicateCluster extends rowModel('duplicate_clusters', {
   id: Type.String({ ...Uuid, description: 'Derived from the cards: the same cards have the same cluster' }),

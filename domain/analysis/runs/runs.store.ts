@@ -1,6 +1,5 @@
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { pack, unpack } from '../../../platform/pack.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
@@ -77,27 +76,27 @@ export async function abortRun(
 
 /** The results of the steps of a run, stored until the run ends. */
 export interface RunParts {
-  /** The result of a step; undefined where there is none, or one in the format of another version. */
-  read<T>(part: string): Promise<T | undefined>;
-  /** Stores the result of a step, replacing an earlier one, together with the checkpoint of the job. */
-  store(part: string, value: unknown, step: JobStep): Promise<void>;
+  /** The result of a step, packed. */
+  read(part: string): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Stores the packed result of a step, replacing an earlier one, together with the checkpoint of the job. */
+  store(part: string, packed: Uint8Array<ArrayBuffer> | null, step: JobStep): Promise<void>;
 }
 
 /** @param runId the run that the job executes. */
 export function runParts(job: Pick<RunningJob, 'ctx' | 'checkpoint'>, runId: string): RunParts {
   const { db } = job.ctx;
   return {
-    async read<T>(part: string) {
+    async read(part) {
       const row = await db('analysis_parts').where({ run_id: runId, part }).first('content');
-      return unpack<T>(row?.content);
+      return row?.content ?? null;
     },
-    async store(part, value, step) {
-      const content = Buffer.from(pack(value).buffer);
+    async store(part, packed, step) {
       await inTransaction(db, async (sql) => {
-        await sql('analysis_parts')
-          .insert({ run_id: runId, part, content })
-          .onConflict(['run_id', 'part'])
-          .merge();
+        if (packed)
+          await sql('analysis_parts')
+            .insert({ run_id: runId, part, content: Buffer.from(packed.buffer) })
+            .onConflict(['run_id', 'part'])
+            .merge();
         await job.checkpoint({ sql }, step);
       });
     },

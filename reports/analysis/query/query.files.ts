@@ -23,7 +23,7 @@ import type { Snapshot } from '../../../platform/snapshot.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
 import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import { writeCsv } from '../../kernel/formats/lines.ts';
-import { pump } from '../../kernel/formats/pump.ts';
+import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
 import { fileMediaTypes } from '../../kernel/report.media.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
@@ -33,14 +33,8 @@ import { describeColumns, guardStatement, queryTimeOf, TIME_LIMITS, withQuerySna
 
 const fileName = (format: ReportFormat) => `estate-query-${new Date().toISOString().slice(0, 10)}.${format}`;
 
-export interface StartedQueryFile {
-  name: string;
-  position: string;
-}
-
 /**
- * Starts to write all groups of a query into `out`, from one snapshot, and answers as soon as they flow. A failure on
- * the way destroys `out`, so that the client sees a broken download and no short file.
+ * Starts to write all groups of a query, from one snapshot; see {@link startStream}.
  * @throws EstateError as planQuery, `query_too_heavy`.
  */
 export async function streamQueryFile(
@@ -48,22 +42,15 @@ export async function streamQueryFile(
   ctx: Ctx,
   query: ReportQuery,
   format: TableFormat,
-  out: Writable,
-): Promise<StartedQueryFile> {
+): Promise<Omit<StartedFile, 'mediaType'>> {
   const plan = await planQuery(ctx, query);
-  let flows = false;
-  return await new Promise<StartedQueryFile>((resolve, reject) => {
+  return await startStream((out, start) =>
     withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
-      flows = true;
-      resolve({ name: fileName(format), position: file.position });
+      start({ name: fileName(format), position: file.position, out });
       await file.write(out);
-    }).catch((error: unknown) => {
-      // answered before the rows flow, when nobody listens to the stream yet; noticed as a broken download after
-      if (flows) out.destroy(error as Error);
-      else reject(error);
-    });
-  });
+    }),
+  );
 }
 
 /** Checks a query and asks for it as a job. @throws EstateError as planQuery. */

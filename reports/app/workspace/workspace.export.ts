@@ -40,8 +40,8 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import type { StartedStream } from '../../exchange/extraction/exports.stream.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
+import { type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 
 const ZIP = 'application/zip';
 
@@ -71,33 +71,26 @@ async function factsOf(
 }
 
 /**
- * Starts to write the whole workspace into `out`, from one snapshot, and answers as soon as rows flow. A failure on the way
- * destroys `out`: a zip without its end is none.
+ * Starts to write the whole workspace, from one snapshot; see {@link startStream}.
  * @throws EstateError `forbidden`, before anything is written.
  */
 export async function streamWorkspace(
   services: Services,
   ctx: Ctx,
   request: WorkspaceExport,
-  out: Writable,
-): Promise<StartedStream> {
+): Promise<StartedFile> {
   requireRights(ctx);
   // known before the first row goes out
   await command(ctx, async ({ emit }) =>
     emit({ event_type: 'export.streamed', data: { format: 'workspace', ...request } }),
   );
-  let flows = false;
-  return await new Promise<StartedStream>((resolve, reject) => {
+  return await startStream((out, start) =>
     withSnapshot(services.db, async (snapshot) => {
       const facts = await factsOf(services, snapshot, request);
-      flows = true;
-      resolve({ name: nameOf(new Date()), mediaType: ZIP, position: facts.position });
+      start({ name: nameOf(new Date()), mediaType: ZIP, position: facts.position, out });
       await writeArchive(snapshot, services.blobs, facts, out);
-    }).catch((error: unknown) => {
-      if (flows) out.destroy(error as Error);
-      else reject(error);
-    });
-  });
+    }),
+  );
 }
 
 /** Asks for the archive as a job. @throws EstateError `forbidden`. */

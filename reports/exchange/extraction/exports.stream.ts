@@ -10,7 +10,7 @@ import { may, requirePermission } from '../../../domain/kernel/permissions/polic
 import type { Services } from '../../../domain/kernel/services.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { hasSpare, type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import { pump } from '../../kernel/formats/pump.ts';
+import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import { exportName, mediaTypes } from './extraction.manifest.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
@@ -36,13 +36,6 @@ export type ExtractQuery = Pick<
   columns?: string;
 };
 
-export interface StartedStream {
-  name: string;
-  mediaType: string;
-  /** The feed position that the rows include. */
-  position: string;
-}
-
 /** The export that a download as CSV stands for. */
 export function csvRequest({ type, filter, profile, neutralise }: CsvQuery): ExportRequest {
   const query: ExtractQuery = { format: 'csv', kind: 'cards', filter, profile, neutralise };
@@ -61,23 +54,21 @@ export function extractRequest({ types, columns, ...query }: ExtractQuery): Expo
 }
 
 /**
- * Starts to write what an export stands for into `out`, from one snapshot, and answers as soon as the rows flow. A
- * failure on the way destroys `out`, so that the client sees a broken download and no short file.
+ * Starts to write what an export stands for, from one snapshot; see {@link startStream}.
  * @throws EstateError as {@link planExtraction}, before anything is written.
  */
 export async function streamExport(
   services: Services,
   ctx: Ctx,
   request: ExportRequest,
-  out: Writable,
-): Promise<StartedStream> {
+): Promise<StartedFile> {
   const plan = await planExtraction(ctx, request);
   const noted = note(ctx, { ...request });
   const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
-  return await stream(services, file, out, noted, async (snapshot) => {
+  return await stream(services, file, noted, async (snapshot) => {
     const position = await snapshotPosition(snapshot, request.after);
     const { write } = await prepareExtraction(snapshot, ctx, plan, position);
-    return { position, write: () => write(out, {}) };
+    return { position, write: (out) => write(out, {}) };
   });
 }
 
@@ -85,19 +76,14 @@ export async function streamExport(
  * The same for cards as one JSON array.
  * @throws EstateError as {@link planJson}, before anything is written.
  */
-export async function streamJson(
-  services: Services,
-  ctx: Ctx,
-  query: JsonQuery,
-  out: Writable,
-): Promise<StartedStream> {
+export async function streamJson(services: Services, ctx: Ctx, query: JsonQuery): Promise<StartedFile> {
   const plan = await planJson(ctx, query);
   const noted = note(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
   const file = { name, mediaType: 'application/json; charset=utf-8' };
-  return await stream(services, file, out, noted, async (snapshot) => ({
+  return await stream(services, file, noted, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
-    write: () => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
+    write: (out) => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
   }));
 }
 
@@ -110,31 +96,24 @@ function note(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
 }
 
 /**
- * Writes into `out` from one snapshot what `prepare` answers to write, and answers as soon as that begins. Rows are looked for
- * while the database makes the event durable, where a connection can be spared for that.
+ * Starts to write what `prepare` returns, from one snapshot. Rows are read while the database makes the event durable,
+ * where a connection can be spared for that.
  */
 async function stream(
   services: Services,
   file: { name: string; mediaType: string },
-  out: Writable,
   noted: Promise<void>,
-  prepare: (snapshot: Snapshot) => Promise<{ position: string; write: () => Promise<void> }>,
-): Promise<StartedStream> {
-  let flows = false;
+  prepare: (snapshot: Snapshot) => Promise<{ position: string; write: (out: Writable) => Promise<void> }>,
+): Promise<StartedFile> {
   if (!hasSpare(services.db)) await noted;
-  return await new Promise<StartedStream>((resolve, reject) => {
+  return await startStream((out, start) =>
     withSnapshot(services.db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);
       await noted;
-      flows = true;
-      resolve({ ...file, position });
-      await write();
-    }).catch((error: unknown) => {
-      // answered before the rows flow, when nobody listens to the stream yet; noticed as a broken download after
-      if (flows) out.destroy(error as Error);
-      else reject(error);
-    });
-  });
+      start({ ...file, position, out });
+      await write(out);
+    }),
+  );
 }
 
 const BATCH = 1_000;

@@ -1,9 +1,10 @@
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import { writeCsv } from '../../kernel/formats/lines.ts';
+import { startStream } from '../../kernel/formats/pump.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
 import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
 
@@ -19,28 +20,21 @@ interface KpiColumn extends Column {
 }
 
 /**
- * Starts to write the key figures of a period into `out`, the oldest first, from one snapshot, and answers as soon as they
- * flow. A failure on the way destroys `out`.
+ * Starts to write the key figures of a period, the oldest first, from one snapshot; see {@link startStream}.
  */
 export async function streamKpiFile(
   services: Services,
   period: KpiPeriod,
   format: 'csv' | 'xlsx',
-  out: Writable,
-): Promise<void> {
-  let flows = false;
-  await new Promise<void>((resolve, reject) => {
+): Promise<Readable> {
+  return await startStream((out, start) =>
     withSnapshot(services.db, async (snapshot) => {
       const rows = rowsOf(period);
       const columns = await columnsOf(snapshot, rows);
-      flows = true;
-      resolve();
+      start(out);
       await write(snapshot, rows, columns, format, out);
-    }).catch((error: unknown) => {
-      if (flows) out.destroy(error as Error);
-      else reject(error);
-    });
-  });
+    }),
+  );
 }
 
 /** The rows of the period, from `from` on. */

@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
@@ -16,4 +16,34 @@ export async function pump(
     signal?.throwIfAborted();
     throw error;
   }
+}
+
+/** A file that is sent while it is written. */
+export interface StartedFile {
+  name: string;
+  mediaType: string;
+  /** The feed position that it includes. */
+  position: string;
+  out: Readable;
+}
+
+/**
+ * Writes a stream, and resolves with what `write` passes to `start`. An error before that rejects; one after it
+ * destroys the stream, so that the client sees a broken answer rather than a short one.
+ */
+export async function startStream<T>(
+  write: (out: PassThrough, start: (answer: T) => void) => Promise<void>,
+): Promise<T> {
+  const out = new PassThrough();
+  let hasStarted = false;
+  return await new Promise((resolve, reject) => {
+    const start = (answer: T) => {
+      hasStarted = true;
+      resolve(answer);
+    };
+    write(out, start).catch((error: unknown) => {
+      if (hasStarted) out.destroy(error as Error);
+      else reject(error);
+    });
+  });
 }
