@@ -13,7 +13,7 @@ import type { ReportText } from './report.ts';
 /** Lets the database share the making of many rows' JSON among its workers: it does not know how long that takes. */
 const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';
 
-/** Computes an answer from one snapshot, of now or of the moment asked for, and adds the position that it saw. */
+/** Computes an answer from one snapshot, of now or as of a date, and adds its feed position. */
 export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: Cache): Promise<Buffer> {
   const { report, params, cards, filtered, asOf, forPicture } = question;
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
@@ -27,8 +27,8 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
       cards,
       visible: activeCards(ctx),
       filtered,
-      moment: asOf ?? new Date(),
-      past: asOf !== undefined,
+      asOf: asOf ?? new Date(),
+      isHistorical: asOf !== undefined,
       forPicture: forPicture === true,
       cache,
     });

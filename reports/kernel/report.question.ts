@@ -8,7 +8,7 @@ export interface ReportQuestion {
   /** From `reportCards`. */
   cards: Fragment;
   filtered: boolean;
-  /** A moment in the past; absent: now. */
+  /** A time in the past; absent: now. */
   asOf?: Date;
   /** Only a picture is made of an answer that may be too large to be held. */
   forPicture?: true;

@@ -227,10 +227,10 @@ export class ReportRunner {
   }
 }
 
-/** Longer than any transaction lasts: one that is open may still write events of a moment that has just passed. */
+/** Longer than any transaction lasts: an open one may still write events with an earlier time. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-/** Whether an answer changes with a topic: what is written to cards and relations later changes no moment long past. */
+/** Whether an answer changes with a topic: later writes to cards and relations do not change an answer as of an earlier date. */
 function depends(topic: string, { report, params, filtered, asOf }: ReportQuestion): boolean {
   const settled = asOf !== undefined && Date.now() - asOf.getTime() > SETTLED_MS;
   if (settled && /^(cards|relations):/.test(topic)) return false;

@@ -28,7 +28,7 @@ function tableOf(snapshot: Snapshot, { name, columns, cells, before, from }: Str
  */
 export async function openReportStream(
   db: Db,
-  input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'past'>,
+  input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'isHistorical'>,
   question: ReportQuestion,
   format: StreamFormat,
   table: string | undefined,
@@ -39,7 +39,7 @@ export async function openReportStream(
       await snapshot.query(`set local work_mem = '64MB'`);
       await snapshot.query('set local jit = off');
       const position = await snapshotPosition(snapshot);
-      const answer = report.stream!.open({ ...input, snapshot, position, past: asOf !== undefined });
+      const answer = report.stream!.open({ ...input, snapshot, position, isHistorical: asOf !== undefined });
       const write = writerOf(snapshot, answer, format, table);
       start({ position, out });
       await write(out);

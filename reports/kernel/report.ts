@@ -21,9 +21,9 @@ import type { ReportBody } from './report.body.ts';
  */
 export type ReportText = JsonText | (string | Buffer)[] | ReportBody;
 
-/** What a report computes from: one snapshot, of now or of a moment in the past. */
+/** What a report computes from: one snapshot, of now or as of a date. */
 export interface ReportInput<P> {
-  /** Sees one snapshot throughout; of a past moment when the report is asked for one. */
+  /** Reads one snapshot; with `as_of` as of that time. */
   sql: Sql;
   /**
    * The items of a long array, each on a line of its own, with commas between them.
@@ -38,10 +38,10 @@ export interface ReportInput<P> {
   visible: Fragment;
   /** Whether the request narrows the cards by `filter`. */
   filtered: boolean;
-  /** The moment that the report shows. */
-  moment: Date;
-  /** The moment was asked for by `as_of`: what is kept under present versions does not serve. */
-  past: boolean;
+  /** The time that the report shows. */
+  asOf: Date;
+  /** The request has `as_of`: caches under present versions do not apply. */
+  isHistorical: boolean;
   /** Only a picture is made of the answer, which may leave out what that has no room for; it tells how much. */
   forPicture: boolean;
   /** For parts of the answer, kept under the topic versions that the same snapshot saw. */
@@ -59,8 +59,8 @@ export interface ReportTable {
 
 /** What a report that is read piece by piece works with. */
 export interface StreamInput<P>
-  extends Pick<ReportInput<P>, 'ctx' | 'params' | 'cards' | 'visible' | 'past'> {
-  /** One moment, of now or of the past. */
+  extends Pick<ReportInput<P>, 'ctx' | 'params' | 'cards' | 'visible' | 'isHistorical'> {
+  /** Of now or as of a date. */
   snapshot: Snapshot;
   /** The feed position that it includes. */
   position: string;
@@ -107,7 +107,7 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   /** Whether `as_of` is taken; not by reports on what has no history. */
   timeTravel: boolean;
   /**
-   * What it reads of the inventory, where that is little: of a moment in the past nothing else is there. What its filter
+   * What it reads of the inventory, where that is little: as of a date nothing else can be read. What its filter
    * reads is added.
    */
   reads?: Reads;

@@ -76,7 +76,7 @@ interface CardFigures {
 }
 
 /** One pass over the cards. */
-const cardFigures = ({ sql, cards, moment }: Input): Promise<CardFigures> =>
+const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
   queryValue(
     sql,
     `with counted as (
@@ -99,7 +99,7 @@ const cardFigures = ({ sql, cards, moment }: Input): Promise<CardFigures> =>
        'approval_pipeline', coalesce(json_agg(json_build_object('type', type, 'draft', draft, 'approved', approved,
          'rejected', rejected, 'broken', broken) order by type), '[]')) as answer
      from counted`,
-    [moment, moment, ...cards.bindings],
+    [asOf, asOf, ...cards.bindings],
   );
 
 interface PeopleFigures {
@@ -108,7 +108,7 @@ interface PeopleFigures {
   top_contributors: Answer['top_contributors'];
 }
 
-const peopleFigures = ({ sql, params, moment }: Input): Promise<PeopleFigures> =>
+const peopleFigures = ({ sql, params, asOf }: Input): Promise<PeopleFigures> =>
   queryValue(
     sql,
     `with person as (
@@ -131,7 +131,7 @@ const peopleFigures = ({ sql, params, moment }: Input): Promise<PeopleFigures> =
        'idle_users', (select coalesce(json_agg(i order by i.last_login nulls first, i.id), '[]') from idle i),
        'top_contributors', (select coalesce(json_agg(k order by k.count desc, k.user_id), '[]') from contributor k))
        as answer`,
-    [moment, params.top, moment, params.top, moment],
+    [asOf, params.top, asOf, params.top, asOf],
   );
 
 interface TodoFigures {
@@ -140,7 +140,7 @@ interface TodoFigures {
 }
 
 /** Todos on the report's cards, and, unless it is filtered, those that are on none. */
-const todoFigures = ({ sql, cards, filtered, params, moment }: Input): Promise<TodoFigures> =>
+const todoFigures = ({ sql, cards, filtered, params, asOf }: Input): Promise<TodoFigures> =>
   queryValue(
     sql,
     `with open as (
@@ -157,7 +157,7 @@ const todoFigures = ({ sql, cards, filtered, params, moment }: Input): Promise<T
        'kpis', (select json_build_object('overdue_todos_total', count(*) filter (where overdue),
                   'unassigned_todo_count', count(*) filter (where assigned_to is null)) from open),
        'oldest_overdue_todos', (select coalesce(json_agg(o order by o.due_date, o.id), '[]') from oldest o)) as answer`,
-    [moment, ...cards.bindings, params.top],
+    [asOf, ...cards.bindings, params.top],
   );
 
 /** What an administrator looks after: people, responsibilities, approvals and todos. */

@@ -49,7 +49,7 @@ export const myWorkspaceReport = defineReport({
   uncached: true,
   dependsOn: () => false,
   variant: (ctx) => ctx.caller.userId ?? '',
-  async compute({ sql, ctx, cards, filtered, moment }) {
+  async compute({ sql, ctx, cards, filtered, asOf }) {
     const me = ctx.caller.userId;
     return await queryValue(
       sql,
@@ -79,7 +79,7 @@ export const myWorkspaceReport = defineReport({
       [
         me,
         ...cards.bindings,
-        moment,
+        asOf,
         me,
         ...(filtered ? cards.bindings : []),
         me,

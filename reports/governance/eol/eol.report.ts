@@ -53,7 +53,7 @@ const Answer = reportAnswer('EolReport', {
 });
 type Answer = Static<typeof Answer>;
 
-/** Days from the report's moment on in which an end counts as approaching, unless asked otherwise. */
+/** Days from the report's date on in which an end counts as approaching, unless asked otherwise. */
 const DAYS = 180;
 
 interface Params {
@@ -62,7 +62,7 @@ interface Params {
 
 /**
  * The cards of which it is known when they end: through the release cycle that they are linked to, or else through
- * their own lifecycle; with what depends on them. Facts about products are today's, also for a past moment.
+ * their own lifecycle; with what depends on them. Facts about products are today's, also with `as_of`.
  */
 export const eolReport = defineReport({
   name: 'eol',
@@ -92,11 +92,11 @@ export const eolReport = defineReport({
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic) || topic === EOL_TOPIC,
   variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
-  async compute({ sql, ctx, params, cards, moment }) {
+  async compute({ sql, ctx, params, cards, asOf }) {
     const { days, status } = params as Params & { status?: string };
     const seen = visibleCards(ctx);
     const relationTypes = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
-    const today = moment.toISOString().slice(0, 10);
+    const today = asOf.toISOString().slice(0, 10);
     return await queryValue(sql, ITEMS(cards.sql, seen.sql), [
       today,
       days,

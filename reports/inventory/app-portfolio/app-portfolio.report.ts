@@ -120,7 +120,7 @@ async function* jsonOf({
   params: { type },
   cards,
   visible,
-  past,
+  isHistorical,
 }: StreamInput<Params>): AsyncGenerator<string | Buffer> {
   const kinds = await relationKinds(snapshot, ctx, type);
   const related = numberedLines(await relatedLines(snapshot, kinds, visible));
@@ -128,9 +128,9 @@ async function* jsonOf({
   const rows = itemRows(ctx, type, kinds, cards);
   const all = rows(wholeTable);
   yield '{"items":[';
-  // what is there in the past is found for all cards at once
+  // as of a date, rows are read for all cards at once
   yield* writer.items(
-    past ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
+    isHistorical ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
   );
   yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
   yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;

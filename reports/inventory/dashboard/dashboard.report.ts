@@ -73,26 +73,26 @@ function trend(current: number, previous: number | undefined): Trend {
   };
 }
 
-/** The snapshot of 30 days before the moment, else the oldest that is at least a day older than it. */
-async function comparison(sql: Sql, moment: Date): Promise<{ slot: Date; metrics: Figures } | undefined> {
+/** The snapshot of 30 days before, else the oldest that is at least a day older than it. */
+async function comparison(sql: Sql, asOf: Date): Promise<{ slot: Date; metrics: Figures } | undefined> {
   const { rows } = await sql.raw(
     `(select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - make_interval(days => ?)
       order by slot desc limit 1)
      union all
      (select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - interval '1 day' order by slot limit 1)
      limit 1`,
-    [moment, COMPARISON_DAYS, moment],
+    [asOf, COMPARISON_DAYS, asOf],
   );
   return rows[0];
 }
 
 /** Counts of the cards; those of all cards as they are now are kept type by type. */
 async function countsOf(input: Input): Promise<Figures> {
-  const { sql, ctx, cards, past, moment, cache } = input;
-  const today = moment.toISOString().slice(0, 10);
+  const { sql, ctx, cards, isHistorical, asOf, cache } = input;
+  const today = asOf.toISOString().slice(0, 10);
   const types = ctx.metamodel.visibleTypes;
   return figuresOf(
-    isNarrowed(input) || past
+    isNarrowed(input) || isHistorical
       ? await countTypes(sql, types, today, cards)
       : await countChangedTypes(sql, cache, types, today),
   );
@@ -121,9 +121,9 @@ export const dashboardReport = defineReport({
       new Date().toISOString().slice(0, 10),
     ].join(),
   async compute(input) {
-    const { moment } = input;
+    const { asOf } = input;
     const figures = await countsOf(input);
-    const before = isNarrowed(input) ? undefined : await comparison(input.sql, moment);
+    const before = isNarrowed(input) ? undefined : await comparison(input.sql, asOf);
     const status = (of: Figures, key: string) => of.approval_statuses[key] ?? 0;
     const previous = before?.metrics;
     return JSON.stringify({
@@ -131,7 +131,7 @@ export const dashboardReport = defineReport({
       recent_events: await recentEvents(input, RECENT),
       trends: {
         comparison_days: before
-          ? Math.round((moment.getTime() - before.slot.getTime()) / 86_400_000)
+          ? Math.round((asOf.getTime() - before.slot.getTime()) / 86_400_000)
           : COMPARISON_DAYS,
         snapshot_available: before !== undefined,
         snapshot_date: before ? before.slot.toISOString().slice(0, 10) : null,

@@ -59,8 +59,8 @@ export const dataQualityReport = defineReport({
   },
   dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
   variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
-  async compute({ sql, params, cards, moment, past }) {
-    const stale = new Date(moment.getTime() - STALE_DAYS * 86_400_000);
+  async compute({ sql, params, cards, asOf, isHistorical }) {
+    const stale = new Date(asOf.getTime() - STALE_DAYS * 86_400_000);
     const orphaned = `c.parent_id is null
             and not exists (select from relations r where r.source_id = c.id)
             and not exists (select from relations r where r.target_id = c.id)
@@ -69,7 +69,7 @@ export const dataQualityReport = defineReport({
       sql, // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
       // since cannot be stale, which spares looking for the last change of it. The cards of a moment are put together once,
       // those of now are read twice, as all processors can do it
-      `with seen as ${past ? 'materialized' : 'not materialized'} (
+      `with seen as ${isHistorical ? 'materialized' : 'not materialized'} (
          select c.id, c.type, c.data_quality, c.lifecycle <> '{}' as with_lifecycle,
                 c.created_at < ? and c.updated_at < ? as stale
          from cards c where ${cards.sql}
@@ -95,7 +95,7 @@ export const dataQualityReport = defineReport({
          'with_lifecycle', coalesce(sum(with_lifecycle), 0),
          'orphaned', (${
            // that they stand alone is looked for without what else they were then, which is not put together once more
-           past
+           isHistorical
              ? `with alone as materialized (select c.id from cards c where ${orphaned})
                 select count(*) from seen s where s.id in (select a.id from alone a)`
              : `select count(*) from cards c where ${cards.sql} and ${orphaned}`
@@ -105,7 +105,7 @@ export const dataQualityReport = defineReport({
            'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
          'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
        from by_type`,
-      [stale, stale, ...cards.bindings, params.worst, ...(past ? [] : cards.bindings)],
+      [stale, stale, ...cards.bindings, params.worst, ...(isHistorical ? [] : cards.bindings)],
     );
   },
   tables: (answer) => [typesTable(answer), worstTable(answer), totalsTable(answer)],

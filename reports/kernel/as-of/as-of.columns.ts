@@ -28,12 +28,12 @@ const derived: Record<string, Record<string, (name: (column: string) => string) 
   cards: { name_key: (column) => `fold(${column('name')})` },
 };
 
-/** Where a gathered row, `k`, tells the first old values of its fields, as SQL. */
-export interface Told {
-  /** Whether it tells of a field; null for no. */
+/** The first old values of the fields of a collected row, `k`, as SQL. */
+export interface OldValues {
+  /** Whether the field changed; null for no. */
   changed(field: string): string;
   changedAny(fields: string[]): string;
-  /** As JSON; null for a field that it does not tell of. */
+  /** As JSON; null for a field that did not change. */
   old(field: string): string;
   /** The same, as a value of a column's type. */
   value(field: string, column: Column): string;
@@ -41,8 +41,8 @@ export interface Told {
   valuesBefore(column: string): string;
 }
 
-/** One column for all; in the query itself, since calling a function for each row takes several times as long. */
-export const columnsOfEvents: Told = {
+/** From the column `changes`; inlined, since calling a function for each row takes several times as long. */
+export const oldValuesInEvents: OldValues = {
   changed: (field) => `k.changes ? ${literal(field)}`,
   changedAny: (fields) => `k.changes ?| array[${fields.map(literal).join(', ')}]`,
   old: (field) => `k.changes -> ${literal(field)} -> 'old'`,
@@ -51,8 +51,8 @@ export const columnsOfEvents: Told = {
     from jsonb_each(k.changes) f where starts_with(f.key, '${column}.'))`,
 };
 
-/** Old values that are kept: columns, and one for fields that may be empty. */
-export const toldOfKept = ({ plain, optional }: OldValuesTable): Told => {
+/** From the columns of a table of old values. */
+export const oldValuesInTable = ({ plain, optional }: OldValuesTable): OldValues => {
   const old = (field: string) => `k.optional -> ${literal(field)}`;
   return {
     changed: (field) => (plain.includes(field) ? `k.${field} is not null` : `k.optional ? ${literal(field)}`),
@@ -82,105 +82,115 @@ function cast(object: string, member: string, { type }: Column): string {
   return `(${object} ->> '${member}')::${type}`;
 }
 
-/** Fields that an expression names one by one; a function takes at most 100 arguments. */
+/** Fields that an expression lists; a function takes at most 100 arguments. */
 const NAMED = 40;
 
 /** A column of named values as it was, given the fields of it that changed in any row, where that is known. */
-function nestedBefore(told: Told, name: string, changed: string[] | undefined): string {
+function nestedBefore(oldValues: OldValues, name: string, changed: string[] | undefined): string {
   const present = `coalesce(t.${name}, '{}')`;
   if (!changed || changed.length > NAMED) {
-    const values = `jsonb_strip_nulls(${present} || ${told.valuesBefore(name)})`;
+    const values = `jsonb_strip_nulls(${present} || ${oldValues.valuesBefore(name)})`;
     return `case when k.id is null then t.${name} else coalesce(${values}, t.${name}) end`;
   }
   const values = changed.map((field) => {
     const key = literal(field.slice(name.length + 1));
-    return `${key}, coalesce(${told.old(field)}, t.${name} -> ${key})`;
+    return `${key}, coalesce(${oldValues.old(field)}, t.${name} -> ${key})`;
   });
-  return `case when ${told.changedAny(changed)}
+  return `case when ${oldValues.changedAny(changed)}
     then jsonb_strip_nulls(${present} || jsonb_build_object(${values.join(', ')})) else t.${name} end`;
 }
 
 /** A row gets its time before its event does, in the same transaction, which takes no longer than this. */
 const IN_DOUBT_MS = 5 * 60_000;
-/** Rows that were not written after it were not written after the moment. */
+/** Rows that were not updated after it were not updated after `asOf`. */
 export const settledBefore = (asOf: Date): Date => new Date(asOf.getTime() - IN_DOUBT_MS);
 
-/** How the columns of a table are read as they were, as SQL. */
-export interface Shown {
-  /** Of a row `t` of the table, with what was gathered of it as `k`. */
+/** The values of columns as of the date, as SQL. */
+export interface ColumnSql {
+  /** Of a row `t` of the table, with its collected row `k`. */
   before(column: Column): string;
-  /** Of a row that is there no more. */
+  /** Of a deleted row. */
   lost(column: Column): string;
 }
 
-export interface Showing {
-  past: AsOfTable;
-  told: Told;
-  /** What changed in any row; absent: it may be any. */
+export interface ColumnSource {
+  spec: AsOfTable;
+  oldValues: OldValues;
+  /** Fields that changed in any row; absent: unknown. */
   fields?: ReadonlySet<string>;
-  /** Fields that need not be looked for in `k`. */
+  /** Fields that never change. */
   fixed?: readonly string[];
   columns: Column[];
   position: number;
-  /** Rows that were not written after it have their present stamps. */
-  untouchedUntil: Date;
-  /** Where a deleted row's last values are, and whether they tell all of a column. */
+  /** Rows that were not updated after it have their present stamps. */
+  unchangedSince: Date;
+  /** The column with a deleted row's last values, and whether they suffice for a column. */
   last: string;
-  lastAlone?(name: string): boolean;
+  isLastComplete?(name: string): boolean;
 }
 
-/** How the columns of a table are read as they were. A column that changed in no row is the table's own. */
-export function shownBy(showing: Showing): Shown {
-  const { past, told, fields, fixed = [], columns, position, untouchedUntil, last, lastAlone } = showing;
-  const { table } = past;
+/** Reads columns as of the date. A column that changed in no row is read from the table. */
+export function columnSql(source: ColumnSource): ColumnSql {
+  const {
+    spec,
+    oldValues,
+    fields,
+    fixed = [],
+    columns,
+    position,
+    unchangedSince,
+    last,
+    isLastComplete,
+  } = source;
+  const { table } = spec;
   const mayChange = (field: string) => (fields ? fields.has(field) : !fixed.includes(field));
   const named = (name: string) => columns.find((one) => one.name === name)!;
   const before = (column: Column): string => {
     const name = column.name;
     if (name === 'id') return 't.id';
-    if (past.nested.includes(name)) {
+    if (spec.nested.includes(name)) {
       const changed = fields && [...fields].filter((field) => field.startsWith(`${name}.`));
       if (changed?.length === 0) return `t.${name}`;
-      const found = nestedBefore(told, name, changed);
+      const found = nestedBefore(oldValues, name, changed);
       return name === 'lifecycle' ? `nullif(${found}, '{}')` : found;
     }
     if (isStamp(table, name)) {
-      const untouched = `t.updated_at <= ${literal(untouchedUntil.toISOString())}::timestamptz`;
+      const untouched = `t.updated_at <= ${literal(unchangedSince.toISOString())}::timestamptz`;
       return `case when ${untouched} then t.${name} else ${stamp(table, column, position, 't')} end`;
     }
     const source = derived[table]?.[name];
     if (source) {
       if (!mayChange('name')) return `t.${name}`;
-      return `case when ${told.changed('name')} then ${source((other) => before(named(other)))} else t.${name} end`;
+      return `case when ${oldValues.changed('name')} then ${source((other) => before(named(other)))} else t.${name} end`;
     }
     if (!mayChange(name)) return `t.${name}`;
-    return `case when ${told.changed(name)} then ${told.value(name, column)} else t.${name} end`;
+    return `case when ${oldValues.changed(name)} then ${oldValues.value(name, column)} else t.${name} end`;
   };
   const lost = (column: Column): string => {
     const name = column.name;
     if (name === 'id') return 'k.id';
-    if (past.nested.includes(name)) {
-      const values = `jsonb_strip_nulls(${told.valuesBefore(name)})`;
+    if (spec.nested.includes(name)) {
+      const values = `jsonb_strip_nulls(${oldValues.valuesBefore(name)})`;
       return name === 'lifecycle' ? `nullif(${values}, '{}')` : `coalesce(${values}, '{}')`;
     }
     if (isStamp(table, name)) return stamp(table, column, position, 'k');
     const source = derived[table]?.[name];
     if (source) return source((other) => lost(named(other)));
-    const lastly = cast(last, name, column);
-    if (lastAlone?.(name)) return lastly;
-    return `case when ${told.changed(name)} then ${told.value(name, column)} else ${lastly} end`;
+    const lastValue = cast(last, name, column);
+    if (isLastComplete?.(name)) return lastValue;
+    return `case when ${oldValues.changed(name)} then ${oldValues.value(name, column)} else ${lastValue} end`;
   };
   return { before, lost };
 }
 
-/** Who changed a row last, and when, is told by no change: the last event before the moment tells it. */
+/** Columns with the author and time of the last change: they come from the last event, not from its changes. */
 const isStamp = (table: string, column: string): boolean =>
   column === 'updated_at' || (table === 'cards' && column === 'updated_by');
 
 function stamp(table: string, { name, type }: Column, position: number, row: 't' | 'k'): string {
   const fallback = row === 't' ? `t.${name === 'updated_at' ? 'created_at' : 'created_by'}` : `null::${type}`;
-  const told = name === 'updated_at' ? 'e.at' : 'e.user_id';
-  return `coalesce((select ${told} from public.events e
+  const column = name === 'updated_at' ? 'e.at' : 'e.user_id';
+  return `coalesce((select ${column} from public.events e
     where e.data ->> 'id' = ${row}.id::text and e.position <= ${position}
       and e.event_type like '${table === 'cards' ? 'card.' : ''}%' order by e.position desc limit 1), ${fallback})`;
 }

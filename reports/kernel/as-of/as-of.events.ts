@@ -3,7 +3,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { fieldsRead, isRead, type Reads } from './as-of.reads.ts';
 import { type AsOfTable, asOfTables } from './as-of.tables.ts';
 
-/** Of which types cards and relations are shown as they were; absent: of all. Those of others are not to be read. */
+/** The types of cards and relations that are read; absent: all. */
 export interface AsOfScope {
   cardTypes?: string[];
   relationTypes?: string[];
@@ -18,12 +18,12 @@ export interface AsOfScope {
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export const list = (texts: readonly string[]) => texts.map(literal).join(', ');
 
-/** Rows are gathered in so many parts, side by side; a power of two. */
+/** Rows are collected in so many parallel parts; a power of two. */
 export const PARTS = 2;
 
-/** Of the events of a row, oldest or newest first: whether it stood before, as the first is not that it was made. */
+/** Whether a row existed before its events: the first did not create it. */
 export const EXISTED = 'min(e.position * 2 + e.created::int) % 2 = 0';
-/** Whether it is there no more, as the last that was told of its being there is that it was deleted. */
+/** Whether a row is deleted: the last event that created or deleted it did so. */
 export const DELETED =
   'coalesce(max(case when e.created or e.deleted then e.position * 2 + e.deleted::int end) % 2 = 1, false)';
 
@@ -34,7 +34,7 @@ const moved: EventType[] = ['attachment.moved'];
 const typesOf = (tables: AsOfTable[], kind: 'created' | 'deleted'): EventType[] =>
   tables.flatMap((table) => table[kind]);
 
-/** The events by which rows come, and those by which they go. */
+/** The events that create rows, and those that delete them. */
 export const createdTypes = list([...typesOf(asOfTables, 'created'), ...tagged]);
 export const deletedTypes = list([...typesOf(asOfTables, 'deleted'), ...untagged]);
 
@@ -59,7 +59,7 @@ export function eventsOfPart(
     ...updates.flatMap(({ updated, fields }) => (fields?.length === 0 ? [] : updated)),
     ...(isRead('card_tags', reads) ? [...tagged, ...untagged, ...moved] : []),
   ];
-  // the part first, which is told at once
+  // the part comes first, as it is quick to test
   const changed = updates
     .filter(({ fields }) => fields && fields.length > 0)
     .map(

@@ -4,27 +4,24 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { literal } from './as-of.events.ts';
 
 interface Gathered extends Fragment {
-  /** Columns by which a row is known. */
+  /** Columns that identify a row. */
   key: string;
-  /** Columns that the planner has to know about. */
+  /** Columns to analyze. */
   counted: string;
 }
 
-/** Keeps the rows of a query for the transaction, under a name. */
+/** Stores the rows of a query for the transaction, under a name. */
 export async function gather(
   sql: Knex.Transaction,
   name: string,
   { sql: query, bindings, key, counted }: Gathered,
 ): Promise<void> {
-  // the database's workers cannot read a temporary table; this one is nobody else's and goes when the transaction does,
-  // which is taken back
+  // parallel workers cannot read a temporary table; this one is dropped when the transaction is rolled back
   const table = `public.${name}_${randomUUID().replaceAll('-', '')}`;
-  // sorting the groups' events once more would take longer than all the rest. Sorting by row would mix the order up in which
-  // the events come: with few of them it looks as cheap as hashing
+  // aggregate by hashing: sorting takes longer, and sorting by row would lose the order of the events
   await sql.raw('set local enable_sort = off');
   await sql.raw(`create unlogged table ${table} as ${query}`, bindings);
-  // unique as a whole, so that a join falls away where a query reads no column that has changed; a part of an index does
-  // not tell that
+  // a unique index over all rows lets the planner remove joins for queries that read no changed column
   await sql.raw(`set local enable_sort to default;
     create unique index on ${table} (${key});
     set local default_statistics_target = 10;
@@ -34,12 +31,12 @@ export async function gather(
 }
 
 /**
- * Which fields changed in rows that stood at the moment, as the column `fields`; none of a row that was made since matters.
- * @param told what is null, as SQL, where a row does not tell of the field.
+ * The fields that changed in rows that existed then, as the column `fields`.
+ * @param oldValue an SQL expression that is null where the field did not change.
  */
-export function changedFields(fields: readonly string[], told: (field: string) => string): string {
+export function changedFields(fields: readonly string[], oldValue: (field: string) => string): string {
   const found = fields.map(
-    (field) => `case when count(${told(field)}) filter (where existed) > 0 then ${literal(field)} end`,
+    (field) => `case when count(${oldValue(field)}) filter (where existed) > 0 then ${literal(field)} end`,
   );
   return `array_remove(array[${found.join(', ')}]::text[], null) as fields`;
 }

@@ -1,7 +1,7 @@
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { AsOfTable } from './as-of.tables.ts';
 
-/** What a reader reads of the tables that can be shown as they were; of those that it does not read nothing is gathered. */
+/** Which of the tables with history are read; nothing is collected of others. */
 export interface Reads {
   /** Columns besides `id`, or any of them; absent: the table is not read. */
   cards?: readonly string[] | 'any';
@@ -10,11 +10,11 @@ export interface Reads {
   others: boolean;
 }
 
-/** What events call the values of columns that they do not call by the column's name. */
+/** The fields of events for columns with another name. */
 const fields: Record<string, readonly string[]> = {
   lifecycle: lifecyclePhases.map((phase) => `lifecycle.${phase}`),
   name_key: ['name'],
-  // told by no change, but by the row itself and its events
+  // not among the changes of an event: from the row itself and its last event
   updated_at: [],
   updated_by: [],
 };
@@ -29,7 +29,7 @@ export function isRead(table: AsOfTable | 'card_tags', reads: Reads | undefined)
   return isNarrowed(name) ? reads[name] !== undefined : reads.others;
 }
 
-/** The columns that are read of a table, or undefined when it may be any. */
+/** The columns that are read of a table, or undefined for any. */
 export function columnsRead({ table }: AsOfTable, reads: Reads | undefined): readonly string[] | undefined {
   if (!reads || !isNarrowed(table)) return undefined;
   const columns = reads[table] ?? [];
@@ -37,10 +37,10 @@ export function columnsRead({ table }: AsOfTable, reads: Reads | undefined): rea
   return columns === 'any' || columns.includes('attributes') ? undefined : columns;
 }
 
-/** The fields of events in which the columns of a table that are read can change, or undefined when it may be any. */
+/** The fields of events for the columns that are read of a table, or undefined for any. */
 export const fieldsRead = (table: AsOfTable, reads: Reads | undefined): readonly string[] | undefined =>
   columnsRead(table, reads)?.flatMap((column) => fields[column] ?? [column]);
 
-/** Whether it is read who wrote a row last, or when, which every write changes. */
+/** Whether the author or time of the last change is read, which every write changes. */
 export const readsStamps = (columns: readonly string[] | undefined): boolean =>
   columns !== undefined && (columns.includes('updated_at') || columns.includes('updated_by'));

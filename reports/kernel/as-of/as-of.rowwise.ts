@@ -1,27 +1,27 @@
 import type { Knex } from 'knex';
-import { type Column, columnsOf, columnsOfEvents, settledBefore, shownBy } from './as-of.columns.ts';
+import { type Column, columnSql, columnsOf, oldValuesInEvents, settledBefore } from './as-of.columns.ts';
 import { EXISTED, list } from './as-of.events.ts';
 import { fixedFields, oldValuesTables } from './as-of.old-values.ts';
 import { type AsOfTable, asOfTables, type OldValuesTable } from './as-of.tables.ts';
 import { eventsUntil, unreadViews } from './as-of.views.ts';
 
 /**
- * Puts temporary views before cards and relations that find out about each row when it is read, from the events of that row
- * alone: nothing is gathered first, so that it takes next to nothing to read a few rows by their ids and by the cards at
- * their ends. No other table can be read but `events` and `kpi_snapshots`.
+ * Shadows cards and relations by temporary views that compute each row from its own events when it is read. Nothing is
+ * collected first, so that reading a few rows by their ids or ends is fast. Besides these only `events` and
+ * `kpi_snapshots` can be read.
  */
 export async function shadowRowwise(sql: Knex.Transaction, position: number, asOf: Date): Promise<void> {
   const names = oldValuesTables.map(({ table }) => table);
   const columns = await columnsOf(sql, names);
   const { rows } = await sql.raw(
     oldValuesTables
-      .map((kept) => `select exists (select ${goneSince(kept, position)}) as gone`)
+      .map((store) => `select exists (select ${goneSince(store, position)}) as gone`)
       .join(' union all '),
   );
-  const views = oldValuesTables.flatMap((kept, n) =>
+  const views = oldValuesTables.flatMap((store, n) =>
     viewOf(
-      kept,
-      columns.filter(({ table }) => table === kept.table),
+      store,
+      columns.filter(({ table }) => table === store.table),
       rows[n].gone,
       position,
       asOf,
@@ -30,30 +30,30 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
   views.push(
     ...unreadViews((one) => one !== 'card_tags' && names.some((name) => name === one.table)),
     ...eventsUntil(position, asOf),
-    // the planner cannot know how few rows are read: it would compile what takes less time to carry out
+    // the planner overestimates the rows: it would compile queries that run faster without
     'set local jit = off',
   );
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
-/** Rows that a table may hold no more, or hold with other ends: an index on what it holds does not find them. */
+/** Rows that were deleted or have other ends now: no index of the table finds them. */
 const goneSince = ({ values, plain }: OldValuesTable, position: number): string =>
   `from ${values} where position > ${position} and act ${endsOf(plain).length > 0 ? `<> 'c'` : `= 'd'`}`;
 
 const endsOf = (names: string[]): string[] =>
   names.filter((name) => ['source_id', 'target_id'].includes(name));
 
-/** What events since tell of one row. */
-function toldOf(past: AsOfTable, id: string, position: number): string {
-  const { table, created, updated, deleted } = past;
+/** The changes of one row since, from its events. */
+function changesOf(spec: AsOfTable, id: string, position: number): string {
+  const { table, created, updated, deleted } = spec;
   const its =
     table === 'cards' ? `e.card_id = ${id} and e.relation_id is null` : `e.data ->> 'id' = ${id}::text`;
   return `
     select case when count(*) > 0 then ${id} end as id, ${EXISTED} as existed,
-      first_changes(e.changes) as changes, first_changes(e.told) as told
+      first_changes(e.changes) as changes, first_changes(e.last_values) as last_values
     from (
       select e.position, e.event_type in (${list(created)}) as created,
-        e.data -> 'changes' as changes, case when e.event_type in (${list(deleted)}) then e.data - 'changes' end as told
+        e.data -> 'changes' as changes, case when e.event_type in (${list(deleted)}) then e.data - 'changes' end as last_values
       from public.events e
       where ${its} and e.position > ${position} and e.event_type in (${list([...created, ...updated, ...deleted])})
       order by e.position desc
@@ -61,33 +61,33 @@ function toldOf(past: AsOfTable, id: string, position: number): string {
 }
 
 function viewOf(
-  kept: OldValuesTable,
+  store: OldValuesTable,
   columns: Column[],
   someGone: boolean,
   position: number,
   asOf: Date,
 ): string[] {
-  const { table, id } = kept;
-  const past = asOfTables.find((one) => one.table === table)!;
-  const ends = endsOf(kept.plain);
-  // what rows are looked for by is as it was in either table
+  const { table, id } = store;
+  const spec = asOfTables.find((one) => one.table === table)!;
+  const ends = endsOf(store.plain);
+  // columns that rows are looked up by
   const sought = ['id', 'type', ...ends];
-  const { before, lost } = shownBy({
-    past,
-    told: columnsOfEvents,
+  const { before, lost } = columnSql({
+    spec,
+    oldValues: oldValuesInEvents,
     fixed: [...fixedFields, ...ends],
     columns,
     position,
-    untouchedUntil: settledBefore(asOf),
-    last: 'k.told',
+    unchangedSince: settledBefore(asOf),
+    last: 'k.last_values',
   });
-  const told = `left join lateral (${toldOf(past, 't.id', position)}) k on true where k.existed is not false`;
+  const joined = `left join lateral (${changesOf(spec, 't.id', position)}) k on true where k.existed is not false`;
   const select = (value: (column: Column) => string) =>
     columns.map((column) => `${value(column)} as ${column.name}`).join(',\n');
   if (!someGone) {
-    return [`create temporary view ${table} as select ${select(before)} from public.${table} t ${told}`];
+    return [`create temporary view ${table} as select ${select(before)} from public.${table} t ${joined}`];
   }
-  const gone = `past_gone_${table}`;
+  const gone = `former_${table}`;
   const names = columns.map(({ name }) => name).join(', ');
   const filled = columns.map(({ name, type }) => {
     if (name === 'id') return 'v.id';
@@ -100,7 +100,7 @@ function viewOf(
     `insert into ${gone} (${names}, lost) select ${filled.join(', ')}, t.id is null
      from (
        select ${id} as id, max(position) filter (where act = 'd') as last ${first}
-       ${goneSince(kept, position)} group by ${id}
+       ${goneSince(store, position)} group by ${id}
      ) v
      left join public.${table} t on t.id = v.id
      left join public.events d on d.position = v.last
@@ -109,16 +109,16 @@ function viewOf(
       .filter(({ name }) => name === 'id' || ends.includes(name))
       .map(({ name }) => `create index on ${gone} (${name})`),
     `analyze ${gone}`,
-    // both tables side by side as they stand, so that each is looked into by its own index
+    // a union of plain tables, so that each can use its own index
     `create temporary view ${table} as
      select ${select((column) => {
        if (sought.includes(column.name)) return `t.${column.name}`;
        return `case when t.lost then ${lost(column)} else ${before(column)} end`;
      })}
      from (
-       select ${names}, false as lost, true as stands from public.${table}
+       select ${names}, false as lost, true as is_current from public.${table}
        union all select ${names}, lost, false from ${gone}
      ) t
-     ${told} and not (t.stands and t.id in (select id from ${gone}))`,
+     ${joined} and not (t.is_current and t.id in (select id from ${gone}))`,
   ];
 }

@@ -2,50 +2,50 @@ import { resources } from '../../../domain/app/resources.ts';
 import type { EventType } from '../../../domain/kernel/events/events.catalogue.ts';
 import type { UndoSpec } from '../../../domain/kernel/undo/undo.types.ts';
 
-/** A table whose rows are told by events, so that it can be shown as it was. */
+/** A table whose rows can be restored from events, so that it can be read as of a date. */
 export interface AsOfTable {
   table: string;
   created: EventType[];
   updated: EventType[];
   deleted: EventType[];
-  /** Columns whose values events tell one by one, as `<column>.<key>`. */
+  /** Columns whose members are fields of events, as `<column>.<key>`. */
   nested: string[];
-  /** What events call a row that a merge hangs on another card. */
+  /** The entity in the events of a merge that moves a row to another card. */
   moves?: string;
 }
 
-/** A table whose old values are kept beside the events, as far as reports count by them. */
+/** A table with old values in a table of their own, for the columns that reports group by. */
 export interface OldValuesTable {
   table: 'cards' | 'relations';
-  /** Where they are kept: a row for each event that tells of one, or that a row came or went. */
+  /** The table of old values: a row for each event that changes one, or creates or deletes a row. */
   values: string;
-  /** Its columns with the id of the row and the type of it. */
+  /** Its columns with the id and type of the row. */
   id: string;
   type: string;
   /** Fields that are never empty, each a column of its own. */
   plain: string[];
   /** Fields that may be empty, together in the column `optional`. */
   optional: string[];
-  /** What they are called when they have been gathered. */
+  /** The name of the collected rows. */
   rows: string;
 }
 
-/** A table with rows that may have been written after a moment. */
+/** A table with rows that may have been written after the date. */
 export interface TouchedTable {
   table: AsOfTable | 'card_tags';
-  /** Its number in `past_rows`. */
+  /** Its number in `changed_rows`. */
   number: number;
-  /** Where its rows are gathered from old values that are kept, and not from events. */
-  apart?: OldValuesTable;
-  /** Whether rows that stood at the moment are there no more. */
+  /** Set if its rows are collected from a table of old values, and not from events. */
+  oldValuesTable?: OldValuesTable;
+  /** Whether rows that existed then were deleted since. */
   gone: boolean;
-  /** Whether rows were made since. */
+  /** Whether rows were created since. */
   made: boolean;
   /** Every field that changed in some row. */
   fields: ReadonlySet<string>;
 }
 
-const pastTable = (
+const asOfTable = (
   table: string,
   moves: string,
   events: UndoSpec['events'],
@@ -60,7 +60,7 @@ const pastTable = (
 });
 
 const declared = resources.flatMap(({ asOf, model, name, events }) =>
-  asOf ? [pastTable(model.tableName, name, events, asOf === true ? [] : [...asOf.byKey])] : [],
+  asOf ? [asOfTable(model.tableName, name, events, asOf === true ? [] : [...asOf.byKey])] : [],
 );
 
 /** All tables that can be shown as of a date, but for `card_tags`, whose rows are pairs. The most written come first. */

@@ -11,14 +11,13 @@ import { shadowTables } from './as-of.views.ts';
 const SETTLED_MS = 5 * 60_000;
 
 /**
- * Runs `read` in a transaction in which the inventory stands as it was at `asOf`: whatever it reads of the tables of
- * {@link asOfTables}, of `card_tags`, `events` and `kpi_snapshots` is what was stored then. The metamodel, users and settings
- * are today's. Everything must be read through `sql`; nothing can be written, and nothing that is kept under present
- * versions may be used. A table is a view there: grouping by a primary key does not cover its other columns.
+ * Runs `read` in a transaction that has the inventory as of `asOf`: the tables of {@link asOfTables}, `card_tags`,
+ * `events` and `kpi_snapshots` have the rows of that time. The metamodel, users and settings are today's. Everything must be
+ * read through `sql`; nothing can be written, and caches under present versions must not be used. A table is a view there:
+ * grouping by a primary key does not cover its other columns. An event is included if its time in milliseconds is not later.
  *
- * @param scope what is read besides the other tables; the less, the less there is to gather.
- * An event belongs to the moment when its time, as answers show it (in milliseconds), is not later.
- * @throws EstateError `as_of_expired` for a moment before the oldest event kept, `validation_failed` for one to come.
+ * @param scope what is read; the less, the less is collected.
+ * @throws EstateError `as_of_expired` for a time before the oldest stored event, `validation_failed` for one in the future.
  */
 export async function readAsOf<T>(
   db: Db,
@@ -27,13 +26,13 @@ export async function readAsOf<T>(
   scope: AsOfScope = {},
 ): Promise<T> {
   if (Date.now() - asOf.getTime() < SETTLED_MS) {
-    // events get their time under the feed's lock: whoever got one up to the moment has committed after this
+    // events get their time under the feed's lock: those up to `asOf` are committed after this
     await db.raw('select pg_advisory_xact_lock_shared(7203001)');
   }
   const sql = await db.transaction({ isolationLevel: 'repeatable read' });
   try {
     const position = await positionAt(sql, asOf);
-    // merging would read the old rows through their index, page by page; they are in no order and their cache is small
+    // a merge join would read the old rows by their index in random order
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
       set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${PATIENT_READER}`);
     if (await readsFew(sql, scope)) {
@@ -46,12 +45,12 @@ export async function readAsOf<T>(
     await sql.raw('set transaction read only');
     return await read(sql);
   } finally {
-    // the views and the table of the moment go with it
+    // which drops the views and tables
     await sql.rollback();
   }
 }
 
-/** Of so many cards it takes less to find out about each than to gather all that was written since. */
+/** Up to so many cards, computing each row is faster than collecting all that was written since. */
 const FEW = 1_000;
 
 async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: AsOfScope): Promise<boolean> {
@@ -64,7 +63,7 @@ async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: As
   return rows[0].n <= FEW;
 }
 
-/** The position of the last event up to a moment. */
+/** The position of the last event up to a time. */
 async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
   const { purgedThrough } = await feedEnds(sql);
   const { rows } = await sql.raw(
@@ -78,7 +77,9 @@ async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
   if (coming) throw invalidField('as_of', 'future', 'must not lie in the future');
   if (position === null) {
     const detail =
-      oldest === null ? 'No events are kept.' : `Events are kept from ${oldest} on; ask for a moment since.`;
+      oldest === null
+        ? 'No events are stored.'
+        : `Events are stored from ${oldest} on; ask for a later time.`;
     throw new EstateError('as_of_expired', detail, {
       errors: [{ field: 'as_of', code: 'as_of_expired', message: detail }],
       extra: { oldest },
@@ -94,9 +95,8 @@ const tables = [
 ] as const;
 
 /**
- * Takes the values of fields that were costs once from the cards and relations of the moment, whatever the metamodel says of
- * these fields today: a field that was removed, or made again as a number, is a cost no longer, but its old values are. Fields
- * that are costs today are hidden by the reports themselves. To be called when the tables of the moment stand.
+ * Removes the values of fields that once were costs from the views of cards and relations: a field that was removed, or
+ * created again as a number, has costs among its old values. Fields that are costs today are hidden by the reports.
  */
 async function hideFormerCosts(sql: Knex.Transaction): Promise<void> {
   for (const { table, types, fields } of tables) {

@@ -87,7 +87,7 @@ it('refuses a document that takes too long, while others are made', async () => 
   });
   const order: string[] = [];
   // one word of very many pieces, of which the layout takes the first again and again
-  const hostile = render({ make: 'pdf', paper: paper('|a'.repeat(400_000)) as never }).catch((error) => {
+  const hostile = render({ make: 'pdf', paper: paper('|a'.repeat(800_000)) as never }).catch((error) => {
     order.push('hostile');
     return error;
   });
