@@ -10,7 +10,7 @@ const slow: PrintDocument = {
   kind: 'Decision',
   title: 'A document',
   notice: null,
-  facts: [],
+  facts: [['State', 'Draft']],
   written: '2026-01-01T00:00:00.000Z',
   footer: '',
   parts: [{ kind: 'markdown', text: '|a'.repeat(400_000), level: 2 }],
