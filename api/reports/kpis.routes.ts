@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';

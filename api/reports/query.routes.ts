@@ -1,4 +1,4 @@
-import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../reports/analysis/query/query.files.ts';
 import { runQuery } from '../../reports/analysis/query/query.run.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import { render } from '../../reports/kernel/rendering/rendering.queue.ts';
 import { type RenderedAnswer, renderingOf } from '../../reports/kernel/report.rendering.ts';
 import type { ReportRunner } from '../../reports/kernel/report.runner.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import { matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
 import { POSITION_PATTERN } from '../../domain/kernel/events/events.types.ts';
 import type { Services } from '../../domain/kernel/services.ts';

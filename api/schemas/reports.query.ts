@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reportQueryMembers } from '../../domain/exchange/exports/report-query.job.ts';
+import { reportQueryMembers } from '../../domain/inventory/reports/report-query.job.ts';
 import { closedObject, component, Nullable, Position } from '../../domain/kernel/shapes.ts';
 
 /** The body of a query: what is asked, and which page of the groups is wanted. */

@@ -26,6 +26,7 @@ import { cardsExtension } from '../inventory/cards/cards.extension.ts';
 import { metamodelExtension } from '../inventory/metamodel/metamodel.extension.ts';
 import { referenceExtension } from '../inventory/reference/reference.extension.ts';
 import { relationsExtension } from '../inventory/relations/relations.extension.ts';
+import { reportsExtension } from '../inventory/reports/reports.extension.ts';
 import { tagsExtension } from '../inventory/tags/tags.extension.ts';
 import { composeExtensions, type Extension } from '../kernel/extensions.ts';
 import { bpmExtension } from '../modelling/bpm/bpm.extension.ts';
@@ -41,6 +42,7 @@ export const extensionList: readonly Extension[] = [
   metamodelExtension,
   calculationsExtension,
   cardsExtension,
+  reportsExtension,
   relationsExtension,
   tagsExtension,
   referenceExtension,

@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { type ReportPayload, reportJob } from '../../domain/exchange/exports/report.job.ts';
+import { type ReportPayload, reportJob } from '../../domain/inventory/reports/report.job.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { recordFile, rightsOfFile, storeContent } from '../../domain/kernel/files/files.store.ts';

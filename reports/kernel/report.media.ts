@@ -1,4 +1,4 @@
-import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 
 /** Media types of the files that jobs make of answers. */
 export const fileMediaTypes: Record<ReportFormat, string> = {

@@ -1,4 +1,4 @@
-import type { ReportFormat } from '../../domain/exchange/exports/report.options.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
 import type { ChartContext } from './charts/charts.labels.ts';

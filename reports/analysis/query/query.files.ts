@@ -1,11 +1,11 @@
 import { Readable, type Writable } from 'node:stream';
-import type { ReportFormat } from '../../../domain/exchange/exports/report.options.ts';
+import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import {
   type ReportQuery,
   type ReportQueryPayload,
   reportQueryJob,
-} from '../../../domain/exchange/exports/report-query.job.ts';
-import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+} from '../../../domain/inventory/reports/report-query.job.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {

@@ -2,7 +2,7 @@ import type {
   QueryDimension,
   QueryMeasure,
   ReportQuery,
-} from '../../../domain/exchange/exports/report-query.job.ts';
+} from '../../../domain/inventory/reports/report-query.job.ts';
 
 /** A question as a query, with what was taken from it. */
 export interface ReadQuestion {

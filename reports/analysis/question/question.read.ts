@@ -1,4 +1,4 @@
-import type { QueryDimension, QueryMeasure } from '../../../domain/exchange/exports/report-query.job.ts';
+import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/reports/report-query.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import {

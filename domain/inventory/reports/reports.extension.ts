@@ -1,0 +1,7 @@
+import type { Extension } from '../../kernel/extensions.ts';
+import { kpiSnapshotJob } from './kpi-snapshot.job.ts';
+import { reportJob } from './report.job.ts';
+import { reportQueryJob } from './report-query.job.ts';
+
+/** Reports and queries by jobs, and the daily figures. */
+export const reportsExtension: Extension = { jobs: [reportQueryJob, reportJob, kpiSnapshotJob] };
