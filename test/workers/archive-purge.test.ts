@@ -15,7 +15,7 @@ const make = async (name: string, more: object = {}) =>
 const age = (ids: string[], days: number) =>
   t.services.db.raw(
     `update cards set archived_at = now() - make_interval(days => ?) where id = any(?::uuid[])`,
-    [days, ids] as never,
+    [days, ids],
   );
 const purge = async () => {
   const id = await ask(await t.ctx(), archivePurgeJob, {});

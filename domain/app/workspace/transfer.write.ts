@@ -55,8 +55,11 @@ export class RowRefused extends EstateError {
 /** Who made what is here already, and when, stays. */
 const MADE = new Set(['created_at', 'created_by']);
 
-const ofLines = ({ applying, table, lines }: Page) =>
-  [applying.job.payload.transfer_id, table.table, lines] as never[];
+const ofLines = ({ applying, table, lines }: Page): unknown[] => [
+  applying.job.payload.transfer_id,
+  table.table,
+  lines,
+];
 
 /** Rows of the page in the order in which they are written; those that are here are locked. */
 export async function readPage(page: Page): Promise<PageRow[]> {

@@ -79,7 +79,7 @@ async function readEvents({ sql }: Work, after: number): Promise<{ events: FeedR
        and (e.event_type = any(?::text[])
             or (e.event_type = any(?::text[]) and exists (select from stakeholders s where s.card_id = e.card_id)))
      order by e.position limit ?`,
-    [after, newest, forOthers, forFollowers, BATCH] as never,
+    [after, newest, forOthers, forFollowers, BATCH],
   );
   return { events: rows, next: rows.length < BATCH ? newest : rows.at(-1).position };
 }

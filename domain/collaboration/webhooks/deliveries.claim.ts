@@ -78,7 +78,7 @@ export async function deliveredEvent(
                 else json_build_object('id', u.id, 'display_name', u.display_name) end,
        'data', ${data.sql}) as event
      from events e left join users u on u.id = e.user_id where e.position = ? and ${visible.sql}`,
-    [...data.bindings, position, ...visible.bindings] as never,
+    [...data.bindings, position, ...visible.bindings],
   );
   return rows[0]?.event;
 }
@@ -141,7 +141,7 @@ export async function settleDelivery(
          finished_at = case when ? or expires_at < now() then now() end,
          next_attempt_at = now() + make_interval(secs => ?)
        where id = ? and status = 'pending'`,
-      [attempt.status, attempt.error, attempt.ms, ok, ok, pauseFor, delivery.id] as never,
+      [attempt.status, attempt.error, attempt.ms, ok, ok, pauseFor, delivery.id],
     );
     const webhook = { id: delivery.webhook_id, name: delivery.webhook_name, owner_id: delivery.owner_id };
     if (attempt.status === 410)

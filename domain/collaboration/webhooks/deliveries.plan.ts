@@ -87,7 +87,7 @@ async function plan(services: Services, sql: Knex.Transaction, id: string): Prom
       subscription.card_types,
       subscription.card_types,
       id,
-    ] as never,
+    ],
   );
   const { last, looked } = rows[0];
   if (last !== null) await sql('webhooks').where({ id }).update({ position: last });

@@ -72,7 +72,7 @@ export async function createWebhook(
         owner_id,
         rights,
         tools.secrets.seal(secret, secretContext(id)),
-      ] as never,
+      ],
     );
     const after = await row(work, id);
     work.emit({ event_type: 'webhook.created', data: { id, changes: rowChanges(null, after) } });

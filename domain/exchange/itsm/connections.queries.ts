@@ -81,7 +81,7 @@ export async function connectionText(sql: Sql, id: string): Promise<JsonText> {
   const item = projection(connectionList.members, undefined);
   const { rows } = await sql.raw(
     `select ${item.sql}::text as item from ${connectionList.from} where c.id = ?`,
-    [...item.bindings, id] as never,
+    [...item.bindings, id],
   );
   if (!rows[0]) throw notFound('connection', id);
   return rows[0].item;

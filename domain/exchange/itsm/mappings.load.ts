@@ -77,7 +77,7 @@ export async function ownersOf(sql: Sql, createdBy: string | null): Promise<stri
   const { rows: owners } = await sql.raw(
     `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
      where u.id = ? and p.is_active`,
-    [createdBy as never],
+    [createdBy],
   );
   if (owners[0]) return [owners[0].id];
   return await managersOfSync(sql);

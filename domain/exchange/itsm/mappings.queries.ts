@@ -115,7 +115,7 @@ export async function mappingText(sql: Sql, metamodel: Metamodel, id: string): P
   const { rows } = await sql.raw(`select ${item.sql}::text as item from ${mappingList.from} where m.id = ?`, [
     ...item.bindings,
     id,
-  ] as never);
+  ]);
   if (!rows[0]) throw notFound('mapping', id);
   return JSON.stringify(withBrokenReason(metamodel, [JSON.parse(rows[0].item)])[0]);
 }

@@ -36,7 +36,7 @@ export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Prom
          select mapping_id, remote_id, path, ?, local, remote, ? from itsm_questions where id = ?
          on conflict (mapping_id, remote_id, coalesce(path, '')) do update set winner = excluded.winner,
            local = excluded.local, remote = excluded.remote, created_by = excluded.created_by, created_at = now()`,
-        [answer.winner, ctx.caller.userId, id] as never,
+        [answer.winner, ctx.caller.userId, id],
       );
     } else {
       if (!('card_id' in answer)) {
@@ -100,7 +100,7 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
     await sql.raw(
       `update itsm_pairs set state = 'unmapped', gone = null, evidence = null, since = null
        where mapping_id = ? and remote_id = any(?::text[])`,
-      [mappingId, remoteIds] as never,
+      [mappingId, remoteIds],
     );
     emit({
       event_type: 'itsm_pair.unmapped',
@@ -189,7 +189,7 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
       throw new EstateError('wrong_state', 'A run of the mapping is under way.', { extra });
     }
     await lockSyncState(sql, mappingId);
-    const { rows } = await sql.raw(fitting, { mapping: mappingId } as never);
+    const { rows } = await sql.raw(fitting, { mapping: mappingId });
     const { rows: asked } = await sql.raw(
       `select count(*)::int as n from itsm_questions where mapping_id = ? and kind = 'match'`,
       [mappingId],
@@ -200,19 +200,19 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
     await sql.raw(
       `update itsm_pairs set state = 'ended', gone = 'remote', evidence = null, since = null
        where mapping_id = ? and remote_id = any(?::text[])`,
-      [mappingId, column('from')] as never,
+      [mappingId, column('from')],
     );
     await sql.raw(
       `insert into itsm_decisions (mapping_id, remote_id, card_id, created_by)
        select ?, d.remote_id, d.card_id, ? from unnest(?::text[], ?::uuid[]) as d(remote_id, card_id)
        on conflict (mapping_id, remote_id) do update set card_id = excluded.card_id, created_by = excluded.created_by`,
-      [mappingId, ctx.caller.userId, column('to'), column('card_id')] as never,
+      [mappingId, ctx.caller.userId, column('to'), column('card_id')],
     );
-    await sql.raw('delete from itsm_questions where id = any(?::uuid[])', [column('id')] as never);
+    await sql.raw('delete from itsm_questions where id = any(?::uuid[])', [column('id')]);
     await sql.raw(
       `update itsm_books set again = array(select distinct unnest(again || ?::text[])), complete_read_at = null,
          pulled_read_at = null, pushed_read_at = null where mapping_id = ?`,
-      [column('to'), mappingId] as never,
+      [column('to'), mappingId],
     );
     emit({
       event_type: 'itsm_pairs.relinked',

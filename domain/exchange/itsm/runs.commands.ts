@@ -71,7 +71,7 @@ async function mark(
        where ${waiting} ${chosen ? 'and no = any(?::integer[])' : ''} ${action ? 'and action = ?' : ''}
        returning 1
      ) select count(*)::int as n from marked`,
-    [word, ctx.caller.userId, runId, ...(chosen ? [chosen] : []), ...(action ? [action] : [])] as never,
+    [word, ctx.caller.userId, runId, ...(chosen ? [chosen] : []), ...(action ? [action] : [])],
   );
   const count: number = marked[0].n;
   if (chosen && !action && count < chosen.length) {
@@ -108,7 +108,7 @@ export async function applyRows(
         `update itsm_plan_rows set approval = 'approved', decided_by = ? where ${waiting} and approval is null
            and not exists (select from itsm_plan_rows a where a.run_id = ? and a.progress = 'pending'
              and a.approval = 'approved')`,
-        [ctx.caller.userId, runId, runId] as never,
+        [ctx.caller.userId, runId, runId],
       );
     }
     const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: runId });
@@ -147,7 +147,7 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
          status = case status when 'queued' then 'cancelled' else status end,
          finished_at = case status when 'queued' then now() end
        where id = ? and status in ('queued', 'running')`,
-      [run.job_id] as never,
+      [run.job_id],
     );
     await sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
       JOB_CANCEL_CHANNEL,

@@ -77,7 +77,7 @@ export async function runText(sql: Sql, id: string): Promise<JsonText> {
   const { rows } = await sql.raw(`select ${item.sql}::text as item from ${runListSpec.from} where r.id = ?`, [
     ...item.bindings,
     id,
-  ] as never);
+  ]);
   if (!rows[0]) throw notFound('run', id);
   return rows[0].item;
 }
@@ -261,7 +261,7 @@ export async function walkPlanRows(
   const { rows } = await ctx.db.raw(
     `select ${item.sql} as item from ${rowsOf(runId)}
      where r.plan_made_at is not null and p.no > ? order by p.no limit ?`,
-    [...item.bindings, after, limit] as never,
+    [...item.bindings, after, limit],
   );
   return rows.map(({ item: one }: { item: Record<string, unknown> }) => one);
 }

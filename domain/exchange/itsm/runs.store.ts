@@ -258,7 +258,7 @@ export async function abortRun(
        where r.id = ? and p.remote_id is not null
          and (p.progress = 'begun' or (r.trigger = 'undo' and p.progress = 'applied')))))
      where b.mapping_id = ?`,
-    [run.id, run.mapping_id] as never,
+    [run.id, run.mapping_id],
   );
   await sql('itsm_run_records').where({ run_id: run.id }).delete();
   await endRejectedRows(sql, run.id);

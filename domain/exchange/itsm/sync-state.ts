@@ -48,7 +48,7 @@ export async function readAgainNext(
 ): Promise<void> {
   await sql.raw(
     'update itsm_books set again = array(select distinct unnest(again || ?::text[])) where mapping_id = ?',
-    [remoteIds, mappingId] as never,
+    [remoteIds, mappingId],
   );
 }
 

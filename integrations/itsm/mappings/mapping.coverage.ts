@@ -116,7 +116,7 @@ async function countCards(ctx: Ctx, row: MappingRow): Promise<MappingCoverage['c
          where p.mapping_id = ? and p.state in ('linked', 'quarantined'))) as paired
      from (select c.id, coalesce((${fits.sql}), false) as fits from cards c
        where c.type = ? and c.status = 'ACTIVE' and (${visible.sql})) found`,
-    [row.id, ...fits.bindings, row.card_type_key, ...visible.bindings] as never,
+    [row.id, ...fits.bindings, row.card_type_key, ...visible.bindings],
   );
   return rows[0];
 }

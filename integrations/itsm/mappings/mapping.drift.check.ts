@@ -104,7 +104,7 @@ async function storeDrift(
         first ? JSON.stringify(dictionaryOf(columns)) : null,
         first,
         seen.id,
-      ] as never,
+      ],
     );
     if (!changed) return;
     if (stops(now.drift) > stops(drift)) await requireFullRead(sql, seen.id);

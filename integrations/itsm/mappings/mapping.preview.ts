@@ -175,7 +175,7 @@ async function matchSample(
   const { rows } = await db.raw(
     `select remote_id, card_id from itsm_pairs where mapping_id = ? and (remote_id = any(?::text[])
        or state in ('linked', 'quarantined'))`,
-    [mapping.id, records.map(({ id }) => id)] as never,
+    [mapping.id, records.map(({ id }) => id)],
   );
   const linked = new Map<string, string>(
     rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]),
@@ -265,7 +265,7 @@ async function previewCards(
   const { rows } = await db.raw(
     `select c.id, c.name from unnest(?::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
      where c.id not in (select ${survivingCard('p.card_id')} from itsm_pairs p where p.mapping_id = ?) order by q.n limit ?`,
-    [[...cards.keys()], mapping.id, limit] as never,
+    [[...cards.keys()], mapping.id, limit],
   );
   return rows.map(({ id, name }: { id: string; name: string }) => {
     const values = localFields(mapping, cards.get(id)!);

@@ -120,7 +120,7 @@ export async function deleteChangedBases(
   if (paths.length > 0) {
     await sql.raw(
       `update itsm_pairs set base = base - ?::text[] where mapping_id = ? and jsonb_exists_any(base, ?::text[])`,
-      [paths, id, paths] as never,
+      [paths, id, paths],
     );
   }
   const related = (settings: MappingSettings) =>
@@ -131,6 +131,6 @@ export async function deleteChangedBases(
     await sql.raw('delete from itsm_links where mapping_id = ? and relation_type = any(?::text[])', [
       id,
       types.map(({ relation_type_key }) => relation_type_key),
-    ] as never);
+    ]);
   }
 }

@@ -363,7 +363,7 @@ async function stepsOf({ sql }: Work, wanted: readonly WantedRelated[]): Promise
     const { rows } = await sql.raw(
       `select type, source_id, target_id, attributes, description from relations
        where type = ? and ${own} = any(?::uuid[]) order by id`,
-      [type, ofPath.map(({ cardId }) => cardId)] as never,
+      [type, ofPath.map(({ cardId }) => cardId)],
     );
     const present = Map.groupBy(rows as Present[], (row) => row[own]);
     for (const { at, cardId, value } of ofPath) {

@@ -86,7 +86,7 @@ export async function openCards(
       const { rows } = await sql.raw(
         `select ${columns}, coalesce(c.type = ? and (${fits.sql}), false) as in_filter from cards c
          where c.id = any(?::uuid[]) and (${visible.sql})`,
-        [...beside.bindings, mapping.cardType, ...fits.bindings, ids, ...visible.bindings] as never,
+        [...beside.bindings, mapping.cardType, ...fits.bindings, ids, ...visible.bindings],
       );
       return new Map(rows.map((row: CardRow) => [row.id, cardOf(row)]));
     },
@@ -95,14 +95,7 @@ export async function openCards(
         `select ${columns}, true as in_filter from cards c
          where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${fits.sql}) and (${visible.sql})
          order by c.id limit ?`,
-        [
-          ...beside.bindings,
-          mapping.cardType,
-          after ?? FIRST,
-          ...fits.bindings,
-          ...visible.bindings,
-          limit,
-        ] as never,
+        [...beside.bindings, mapping.cardType, after ?? FIRST, ...fits.bindings, ...visible.bindings, limit],
       );
       return rows.map(cardOf);
     },
@@ -116,7 +109,7 @@ export async function openCards(
          where position > ? and position <= ? and (card_type = ? and event_type like 'card.%'
            or relation_type = any(?::text[]) and event_type like 'relation.%')
          order by events.position limit ?`,
-        [position, newest, mapping.cardType, related.map(({ relationType }) => relationType), limit] as never,
+        [position, newest, mapping.cardType, related.map(({ relationType }) => relationType), limit],
       );
       const ids = new Set<string>(rows.flatMap((row: { ids: string[] }) => row.ids));
       const more = rows.length === limit;
@@ -128,7 +121,7 @@ export async function openCards(
          from unnest(?::uuid[]) q(id) join events e on e.card_id = q.id and e.event_type like 'card.%'
          join unnest(?::text[]) p(path) on jsonb_exists(e.data -> 'changes', p.path)
          order by e.card_id, p.path, e.position desc`,
-        [ids, wanted] as never,
+        [ids, wanted],
       );
       const moments = new Map<string, Record<Path, string>>();
       const ofRelations = await relatedAt(
@@ -220,7 +213,7 @@ async function relatedAt(
          and e.relation_type = ? and e.event_type like 'relation.%'
          and jsonb_exists_any(e.data -> 'changes', array['source_id', 'target_id'])
        order by q.id, e.position desc`,
-      [path, ids, relationType] as never,
+      [path, ids, relationType],
     );
     found.push(...rows);
   }

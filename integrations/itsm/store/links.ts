@@ -54,7 +54,7 @@ export async function knownRemoteLinks(
   const { rows } = await sql.raw(
     `select remote_relation_id as id from itsm_remote_links
      where mapping_id = ? and remote_relation_id = any(?::text[]) order by id`,
-    [mappingId, ids] as never,
+    [mappingId, ids],
   );
   return rows.map(({ id }: { id: string }) => id);
 }
@@ -64,7 +64,7 @@ export async function deleteRemoteLinks(sql: Sql, mappingId: string, ids: readon
   if (ids.length === 0) return;
   await sql.raw(
     'delete from itsm_remote_links where mapping_id = ? and remote_relation_id = any(?::text[])',
-    [mappingId, ids] as never,
+    [mappingId, ids],
   );
 }
 
@@ -152,7 +152,7 @@ export async function differingLinks(
      select coalesce(s.remote_id, s.card_id::text), s.remote_id is null from relations r join kind on r.type = kind.type
        join here s on s.card_id = r.source_id join there t on t.card_id = r.target_id
        where not exists (select from agreed a where a.source = s.remote_id and a.target = t.remote_id)`,
-    [mapping_id, target_mapping_id, relation_type_key, runId, runId, forward, backward] as never,
+    [mapping_id, target_mapping_id, relation_type_key, runId, runId, forward, backward],
   );
   const found = (isCard: boolean) =>
     rows.flatMap(({ id, is_card }: { id: string; is_card: boolean }) => (is_card === isCard ? [id] : []));
@@ -198,7 +198,7 @@ export async function unreportedTargets(
       backward,
       concerns.removals,
       concerns.additions,
-    ] as never,
+    ],
   );
   return rows.map(({ id }: { id: string }) => id);
 }
@@ -219,7 +219,7 @@ export async function remoteLinksFrom(
          where mapping_id = ? and to_id = q.id and remote_type = any(?::text[])
        offset 0) l
      order by l.id`,
-    [sources, mapping_id, forward, mapping_id, backward] as never,
+    [sources, mapping_id, forward, mapping_id, backward],
   );
   return rows;
 }
@@ -235,7 +235,7 @@ export async function targetsOf(
 ): Promise<Set<string>> {
   const { rows } = await sql.raw(
     `select remote_id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])`,
-    [target_mapping_id, remoteIds] as never,
+    [target_mapping_id, remoteIds],
   );
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
@@ -249,7 +249,7 @@ export async function relationsFrom(
   const { rows } = await sql.raw(
     `select type, source_id, target_id from relations
      where type = any(?::text[]) and source_id = any(?::uuid[]) order by id`,
-    [types, cardIds] as never,
+    [types, cardIds],
   );
   return rows;
 }
@@ -302,7 +302,7 @@ async function plannedRows(
        where run_id = ? and ${column} = q.id and ${condition} offset 0) r`;
   const { rows } = await sql.raw(
     `${found('text', 'remote_id', ofRecord)} union ${found('uuid', 'card_id', ofCard)}`,
-    [remoteIds, runId, cardIds, runId] as never,
+    [remoteIds, runId, cardIds, runId],
   );
   return rows;
 }

@@ -36,7 +36,7 @@ async function idsAmong(
 ): Promise<Set<string>> {
   const { rows } = await sql.raw(
     `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and ${condition}`,
-    [runId, remoteIds] as never,
+    [runId, remoteIds],
   );
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
@@ -88,7 +88,7 @@ export async function readObserved(
        union select m.tombstone ->> 'mergedInto' from itsm_run_records m join asked a on a.id = m.remote_id
        where m.run_id = ?)
      order by remote_id`,
-    [remoteIds, runId, runId] as never,
+    [remoteIds, runId, runId],
   );
   return rows;
 }
@@ -104,7 +104,7 @@ export type IdPage = (after: string, limit: number) => Promise<string[]>;
 const pageOf =
   (sql: Sql, text: string, bindings: unknown[]): IdPage =>
   async (after, limit) => {
-    const { rows } = await sql.raw(text, [...bindings, after, limit] as never);
+    const { rows } = await sql.raw(text, [...bindings, after, limit]);
     return rows.map(({ id }: { id: string }) => id);
   };
 
@@ -238,7 +238,7 @@ export async function suspiciouslyEmptyColumns(
              and (not jsonb_exists(p.base, f.path) or coalesce(p.base -> f.path ->> 'remote', '') <> ''))
      )
      order by f.col`,
-    [fields.map(({ path }) => path), fields.map(({ remote }) => remote), mappingId, runId] as never,
+    [fields.map(({ path }) => path), fields.map(({ remote }) => remote), mappingId, runId],
   );
   return rows.map(({ col }: { col: string }) => col);
 }
@@ -299,7 +299,7 @@ export async function deferredAmong(
   const { rows } = await sql.raw(
     `select remote_id from itsm_waiting_records where mapping_id = ? and run_id is null
        and remote_id = any(?::text[])`,
-    [mappingId, remoteIds] as never,
+    [mappingId, remoteIds],
   );
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
@@ -336,7 +336,7 @@ export async function observeDeferred(
        select 1 from itsm_pairs p where p.mapping_id = ? and p.remote_id = w.remote_id and ${isLive} offset 0) p
      on conflict (run_id, remote_id) do update set record = excluded.record, shown = r.shown or excluded.shown
        where ${unchanged}`,
-    [mappingId, runId, targets, targets, runId, mappingId] as never,
+    [mappingId, runId, targets, targets, runId, mappingId],
   );
 }
 

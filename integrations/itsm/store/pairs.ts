@@ -44,7 +44,7 @@ async function selectPairs(
   if (ids.length === 0) return [];
   const { rows } = await sql.raw(
     `select ${columns} from itsm_pairs p where p.mapping_id = ? and ${condition}`,
-    [mappingId, ids] as never,
+    [mappingId, ids],
   );
   return rows;
 }
@@ -60,7 +60,7 @@ async function mergedWith(
     const { rows } = await sql.raw(
       `select card_id, survivor_id from card_redirects
        where card_id = any(?::uuid[]) or survivor_id = any(?::uuid[])`,
-      [fresh, fresh] as never,
+      [fresh, fresh],
     );
     fresh = [];
     for (const { card_id, survivor_id } of rows as { card_id: string; survivor_id: string }[]) {
@@ -85,7 +85,7 @@ export async function readLinks(
        'relationId', remote_relation_id)) as link
      from itsm_links where mapping_id = ? and (source = any(?::text[]) or target = any(?::text[]))
      order by relation_type, source, target`,
-    [mappingId, remoteIds, remoteIds] as never,
+    [mappingId, remoteIds, remoteIds],
   );
   return rows.map(({ link }: { link: AgreedLink }) => link);
 }
@@ -101,7 +101,7 @@ export async function cardsOfRecords(
      join itsm_mappings m on m.id = p.mapping_id
      join itsm_mappings own on own.id = ? and own.connection_id = m.connection_id
      where p.remote_id = any(?::text[]) and p.state in ('linked', 'quarantined')`,
-    [mappingId, remoteIds] as never,
+    [mappingId, remoteIds],
   );
   return new Map(rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]));
 }

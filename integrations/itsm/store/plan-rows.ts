@@ -53,7 +53,7 @@ async function selectRows<M = object>(
 ): Promise<(M & { row: PlanRow })[]> {
   const { rows } = await sql.raw(
     `select ${columns}${more} from itsm_plan_rows where run_id = ? and ${where}`,
-    [runId, ...bindings] as never,
+    [runId, ...bindings],
   );
   return rows.map((stored: StoredRow & M) => ({ ...stored, row: planRow(stored) }));
 }
@@ -266,7 +266,7 @@ export async function readRestoredValues(
          and exists (select from itsm_runs u where u.mapping_id = ? and u.trigger = 'undo')
        order by p.remote_id, f.path, r.id desc, p.no desc
      ) last where trigger = 'undo' and action = 'update'`,
-    [mappingId, paths, cardIds, mappingId] as never,
+    [mappingId, paths, cardIds, mappingId],
   );
   return rows;
 }

@@ -243,7 +243,7 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
        score, score_without_costs, reasons, dependants)
      select ?, target_type, card_id, modernization_type, current_tech, recommendation, effort, score,
        score_without_costs, reasons, dependants from modernizations where is_current and card_id = any(?::uuid[])`,
-    [run_id, cards] as never,
+    [run_id, cards],
   );
   const { rows } = await db.raw(
     `select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (

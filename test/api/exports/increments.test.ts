@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
-import ExcelJS from 'exceljs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { readWorkbook } from '../../support/workbook.ts';
 
 /** A row as every format tells it. */
 type Told = Record<string, string | number | boolean | null>;
@@ -49,8 +49,7 @@ const readers: Record<string, (content: Buffer) => Promise<{ headers: string[]; 
     return { headers: headers!, rows };
   },
   async xlsx(content) {
-    const book = new ExcelJS.Workbook();
-    await book.xlsx.load(content as never);
+    const book = await readWorkbook(content);
     const sheet = book.worksheets[0]!;
     const headers = (sheet.getRow(1).values as string[]).slice(1);
     const rows: Told[] = [];

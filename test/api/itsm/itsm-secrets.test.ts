@@ -136,7 +136,7 @@ async function stored(): Promise<string[]> {
   for (const { name } of rows) {
     const { rows: hits } = await t.services.db.raw(
       `select row_to_json(r)::text as row from ?? r where row_to_json(r)::text like any(?::text[]) limit 1`,
-      [name, PARTS.map((part) => `%${part}%`)] as never,
+      [name, PARTS.map((part) => `%${part}%`)],
     );
     for (const { row } of hits) found.push(`${name}: ${row}`);
   }

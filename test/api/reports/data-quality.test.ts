@@ -1,8 +1,9 @@
 // @redis
-import ExcelJS from 'exceljs';
+
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { readWorkbook } from '../../support/workbook.ts';
 
 const url = '/api/v1/reports/data-quality';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -124,8 +125,7 @@ describe('data quality', () => {
     const worst = await viewer.get(`${url}?table=worst_items`, { accept: 'text/csv' });
     expect(worst.text).toContain(",'=b,Application,79.9,");
     const book = await viewer.get(url, { accept: XLSX });
-    const workbook = new ExcelJS.Workbook();
-    await workbook.xlsx.load(book.raw as never);
+    const workbook = await readWorkbook(book.raw);
     expect(workbook.worksheets.map((sheet) => sheet.name)).toEqual(['by_type', 'worst_items', 'totals']);
     expect(workbook.getWorksheet('by_type')!.getRow(2).values).toEqual([
       undefined,

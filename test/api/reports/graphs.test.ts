@@ -1,10 +1,11 @@
 // @redis
+
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { readWorkbook } from '../../support/workbook.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const matrix = '/api/v1/reports/matrix';
@@ -170,8 +171,7 @@ describe('dependencies', () => {
       const table = `${query === '' ? '?' : `${query}&`}table=nodes`;
       const nodes = await viewer.get(`${dependencies}${table}`, { accept: 'text/csv' });
       expect(names(parse(nodes.text, { columns: true }))).toEqual(names(body.nodes));
-      const book = new ExcelJS.Workbook();
-      await book.xlsx.load((await viewer.get(`${dependencies}${query}`, { accept: XLSX })).raw as never);
+      const book = await readWorkbook((await viewer.get(`${dependencies}${query}`, { accept: XLSX })).raw);
       expect(book.worksheets.map(({ name, rowCount }) => [name, rowCount - 1])).toEqual([
         ['edges', body.edges.length],
         ['nodes', body.nodes.length],

@@ -1,9 +1,10 @@
 // @redis
+
 import { randomUUID } from 'node:crypto';
-import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { readWorkbook } from '../../support/workbook.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const at = (path: string) => `/api/v1/reports/ppm/${path}`;
@@ -152,8 +153,7 @@ describe('the portfolio of initiatives', () => {
   it('is exported as a workbook with its reports and people', async () => {
     const answer = await admin.request({ method: 'GET', url: at('gantt'), headers: { accept: XLSX } });
     expect(answer.status).toBe(200);
-    const book = new ExcelJS.Workbook();
-    await book.xlsx.load(answer.raw as never);
+    const book = await readWorkbook(answer.raw);
     expect(book.worksheets.map(({ name }) => name)).toEqual([
       'initiatives',
       'latest_reports',

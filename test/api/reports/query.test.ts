@@ -1,10 +1,11 @@
 // @redis
+
 import { parse } from 'csv-parse/sync';
-import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
+import { readWorkbook } from '../../support/workbook.ts';
 
 const url = '/api/v1/reports/query';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -102,8 +103,7 @@ describe('POST /reports/query', () => {
       { name: "'=Two", count: '1', cost: '20' },
       { name: 'One', count: '1', cost: '10' },
     ]);
-    const book = new ExcelJS.Workbook();
-    await book.xlsx.load((await member.post(url, query, { accept: XLSX })).raw as never);
+    const book = await readWorkbook((await member.post(url, query, { accept: XLSX })).raw);
     const sheet = book.getWorksheet('Query')!;
     expect([sheet.rowCount, sheet.getCell('A3').value, sheet.getCell('C3').value]).toEqual([4, '=Two', 20]);
     const refused = await member.post(url, query, { accept: 'application/pdf' });

@@ -178,7 +178,7 @@ export async function openChronicle(
       `select e.position::text as position, e.event_type as type, e.card_id as id, e.card_type, e.data -> 'changes' as changes,
          exists (select from itsm_runs r where r.id = e.batch_id) as synced
        from events e where e.position > ? and e.card_type = any(?) and e.event_type like 'card.%' order by e.position`,
-      [position, kinds.map(({ cardType }) => cardType)] as never,
+      [position, kinds.map(({ cardType }) => cardType)],
     );
     for (const { position: at, type, id, card_type, changes, synced } of rows as {
       position: string;

@@ -114,7 +114,7 @@ export async function tellChanges({ services: { db } }: World, { run }: Ended): 
   const { rows } = await db.raw(
     `select action, side, remote_id, card_id, row ->> 'reason' as reason, row -> 'diff' as diff, progress, message
      from itsm_plan_rows where run_id = ? and not action = any(?) order by no limit 5`,
-    [run.id, quiet] as never,
+    [run.id, quiet],
   );
   return rows.map((row: unknown) => JSON.stringify(row));
 }

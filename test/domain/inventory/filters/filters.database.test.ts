@@ -138,7 +138,7 @@ async function select(text: string): Promise<string[]> {
   const { sql, bindings } = compileFilter(root, { me: ann });
   const { rows } = await services.services.db.raw(
     `select c.name from cards c where ${sql} order by c.id`,
-    bindings as never,
+    bindings,
   );
   return rows.map((row: { name: string }) => row.name);
 }
@@ -277,7 +277,7 @@ describe('preparing a filter for a caller', () => {
     const condition = await prepareFilter(caller, text);
     const { rows } = await services.services.db.raw(
       `select c.name from cards c where ${condition!.sql} order by c.id`,
-      condition!.bindings as never,
+      condition!.bindings,
     );
     return rows.map((row: { name: string }) => row.name);
   };

@@ -103,7 +103,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
   const mapping: Mapping = { ...plain, ...place, id: mappingId };
   const columns = new Map(mapping.fields.map(({ path, remote: column }) => [path, column]));
   await db.raw('delete from relations where type = ?', [PLACE_RELATION]);
-  await db.raw('delete from cards where type = any(?::text[])', [[TYPE, PLACE_TYPE]] as never);
+  await db.raw('delete from cards where type = any(?::text[])', [[TYPE, PLACE_TYPE]]);
   const far = await storeMapping(db, { ...place, cardType: PLACE_TYPE }, { url: `${instance.base}/places` });
   let newest: Plan | null = null;
   let open: string | null = null;

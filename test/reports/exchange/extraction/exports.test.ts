@@ -1,8 +1,8 @@
 // @redis
+
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
-import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { type ExportRequest, exportJob } from '../../../../domain/exchange/exports/export.job.ts';
 import type { Caller } from '../../../../domain/kernel/context.ts';
@@ -11,6 +11,7 @@ import { startExport } from '../../../../reports/exchange/extraction/exports.job
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { ask, type jobRow, untilStatus } from '../../../support/jobs.ts';
+import { readWorkbook } from '../../../support/workbook.ts';
 
 const request = (more: Partial<ExportRequest> = {}): ExportRequest => ({
   format: 'csv',
@@ -201,8 +202,7 @@ describe('CSV', () => {
 describe('XLSX and NDJSON', () => {
   it('writes cards, relations and hierarchy as sheets with typed cells, and notes what does not fit', async () => {
     const { content } = await exported(member, { format: 'xlsx', include: ['relations', 'hierarchy'] });
-    const book = new ExcelJS.Workbook();
-    await book.xlsx.load(content as never);
+    const book = await readWorkbook(content);
     expect(book.worksheets.map((sheet) => sheet.name)).toEqual(['Cards', 'Relations', 'Hierarchy', 'Notes']);
     const cards = book.getWorksheet('Cards')!;
     const header = (cards.getRow(1).values as string[]).slice(1);

@@ -36,7 +36,7 @@ async function copyOf(sql: Sql, of = tables): Promise<Record<string, string[]>> 
   for (const table of of) {
     const { rows } = await sql.raw(
       `select (to_jsonb(t) - ?::text[])::text as row from ${table} t order by 1`,
-      [left] as never,
+      [left],
     );
     copy[table] = rows.map(({ row }: { row: string }) => row);
   }

@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import ExcelJS from 'exceljs';
+import type ExcelJS from 'exceljs';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import type { Cell, Column, Table } from '../../../../reports/kernel/formats/formats.types.ts';
 import { columnName, rowXml, writeXlsx, type XlsxOptions } from '../../../../reports/kernel/formats/xlsx.ts';
+import { readWorkbook } from '../../../support/workbook.ts';
 import { endlessTable, Kept, Stuck, tableOf, textColumns } from './tables.ts';
 
 async function written(tables: Table[], options: XlsxOptions = {}): Promise<ExcelJS.Workbook> {
   const out = new Kept();
   await writeXlsx(tables, out, options);
   expect(out.writableFinished).toBe(true);
-  const workbook = new ExcelJS.Workbook();
-  await workbook.xlsx.load(out.content as never);
+  const workbook = await readWorkbook(out.content);
   return workbook;
 }
 

@@ -1,9 +1,9 @@
-import ExcelJS from 'exceljs';
 import { expect, it } from 'vitest';
 import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
 import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
 import type { Rendering } from '../../../../reports/kernel/rendering/rendering.types.ts';
 import { createShared } from '../../../../reports/kernel/report.shared.ts';
+import { readWorkbook } from '../../../support/workbook.ts';
 import { samples } from '../charts/samples.ts';
 
 const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
@@ -36,8 +36,7 @@ it('makes files and pictures in another thread, the same as here', async () => {
   ]);
   // it was lent to the thread, not given
   expect(answer.body.length).toBeGreaterThan(0);
-  const book = new ExcelJS.Workbook();
-  await book.xlsx.load(xlsx as never);
+  const book = await readWorkbook(xlsx);
   expect(book.worksheets[0]!.rowCount).toBe(3);
 });
 

@@ -1,0 +1,8 @@
+import ExcelJS from 'exceljs';
+
+/** Reads an XLSX file; the library's declaration asks for another Buffer than that of Node. */
+export async function readWorkbook(bytes: Uint8Array): Promise<ExcelJS.Workbook> {
+  const workbook = new ExcelJS.Workbook();
+  await workbook.xlsx.load(bytes as never);
+  return workbook;
+}
