@@ -3,7 +3,13 @@ import Type, { type TSchema } from 'typebox';
 import { closedObject, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
 import { sendJson, sendResource } from './json.ts';
-import type { Answer, OperationSpec, RouteGroup, RouteSpec } from './operation.spec.ts';
+import {
+  type Answer,
+  errorCodesOf,
+  type OperationSpec,
+  type RouteGroup,
+  type RouteSpec,
+} from './operation.spec.ts';
 import { bodyLimits } from './plugins/bodies.ts';
 import type { App } from './types.ts';
 
@@ -124,6 +130,7 @@ export function routesOf(app: App, group: RouteGroup) {
 function addOperation(app: App, spec: OperationSpec): void {
   if (app.operations.has(spec.id)) throw new Error(`two operations have the name ${spec.id}`);
   app.operations.set(spec.id, spec);
+  const takesIfMatch = errorCodesOf(spec).includes('precondition_failed');
   app.route({
     method: spec.method,
     url: spec.url,
@@ -154,6 +161,8 @@ function addOperation(app: App, spec: OperationSpec): void {
     } as never,
     handler: async (request, reply) => {
       const { ctx, query, body } = request;
+      // a condition counts where the operation declares it, and with it the answer 412
+      if (ctx && !takesIfMatch) ctx.ifMatch = undefined;
       const params = request.params as Record<string, string>;
       return sendResult(spec, reply, await spec.handler({ ctx, params, query, body, request, reply }));
     },

@@ -55,6 +55,7 @@ export async function listRevisions(
     ...list,
     name: `${kind.key}-revisions`,
     defaultSort: 'revision_number',
+    defaultDir: 'asc',
   };
   const sql = `${list.id} in (select r.id from ${table} r where r.series_id = ?::uuid)`;
   const where = [{ sql, bindings: [row.series_id] }];
