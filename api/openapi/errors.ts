@@ -1,5 +1,5 @@
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
-import { odataErrorOf } from '../odata/odata.errors.ts';
+import { odataErrorOf } from '../exchange/odata/odata.errors.ts';
 import { problemOf } from '../plugins/problems.ts';
 import type { OpenApiResponse } from './document.ts';
 import { type AnswerHeader, answerHeaderRefs } from './headers.ts';

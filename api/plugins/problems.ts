@@ -11,9 +11,9 @@ import {
   isStorageFull,
   storageFull,
 } from '../../platform/errors.ts';
-import { sendODataError } from '../odata/odata.errors.ts';
+import { sendODataError } from '../exchange/odata/odata.errors.ts';
+import { sendErrorPage, wantsPage } from '../exchange/portals/page/portal.error.ts';
 import { scimCode } from '../operation.spec.ts';
-import { sendErrorPage, wantsPage } from '../portals/page/portal.error.ts';
 import type { App } from '../types.ts';
 import { type AjvFault, fieldErrors } from './faults.ts';
 

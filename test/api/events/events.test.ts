@@ -2,7 +2,7 @@
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { streamLimits } from '../../../api/events/stream.limits.ts';
+import { streamLimits } from '../../../api/kernel/events/stream.limits.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
 import { mayBeSilent } from '../../support/database.ts';

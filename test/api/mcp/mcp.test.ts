@@ -9,7 +9,7 @@ import { answer, callTool, connectMcp, refusal } from '../../support/mcp.ts';
 
 const clients: Client[] = [];
 
-const program = path.resolve(import.meta.dirname, '../../../api/mcp/main.ts');
+const program = path.resolve(import.meta.dirname, '../../../api/app/mcp/main.ts');
 
 const connect = async (token: string, mode: 'auto' | 'legacy' = 'auto'): Promise<Client> => {
   const client = await connectMcp(url, { token }, mode);

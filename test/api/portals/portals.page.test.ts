@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { palette } from '../../../api/portals/page/portal.document.ts';
-import { escapeHtml } from '../../../api/portals/page/portal.html.ts';
+import { palette } from '../../../api/exchange/portals/page/portal.document.ts';
+import { escapeHtml } from '../../../api/exchange/portals/page/portal.html.ts';
 import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, uncounted } from './portals.fixture.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { streamLimits } from '../../../api/events/stream.limits.ts';
+import { streamLimits } from '../../../api/kernel/events/stream.limits.ts';
 import { newApiToken } from '../../../domain/access/api-tokens.ts';
 import type { Api } from '../harness/api.ts';
 import { type Row, under, within } from '../harness/rows.ts';

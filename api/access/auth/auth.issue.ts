@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import Type from 'typebox';
+import type { TokenSubject } from '../../../domain/access/access.login.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { LOGIN_SECONDS, TOKEN_SECONDS } from '../../plugins/access.ts';
+import { TokenAnswer } from '../../schemas/access.ts';
+import type { App } from '../../types.ts';
+
+/** Life in seconds of a token that only serves to set up the second factor. */
+const SETUP_SECONDS = 15 * 60;
+
+/** Creates the access token of a login, with what clients get to know about it. */
+export function tokenIssuer(app: App) {
+  return async (subject: TokenSubject) => {
+    const now = Math.floor(Date.now() / 1000);
+    const loginAt = subject.loginAt ?? now;
+    const longest = subject.setupOnly ? SETUP_SECONDS : TOKEN_SECONDS;
+    // a token that is presented ends before the bound does
+    const seconds = Math.max(1, Math.min(longest, loginAt + LOGIN_SECONDS - now));
+    return {
+      access_token: await app.jwt.sign(
+        {
+          sub: subject.userId,
+          role: subject.role,
+          tv: subject.tokenVersion,
+          jti: randomUUID(),
+          auth_time: loginAt,
+          ...(subject.impersonatedRole ? { impersonated_role: subject.impersonatedRole } : {}),
+          ...(subject.setupOnly ? { use: 'two_factor_setup' as const } : {}),
+        },
+        // a signer of its own is made for other options than the usual ones
+        seconds === TOKEN_SECONDS ? undefined : { expiresIn: seconds },
+      ),
+      token_type: 'bearer',
+      expires_in: seconds,
+      ...(subject.setupOnly ? { two_factor_setup_required: true } : {}),
+    };
+  };
+}
+
+/** The answer of whatever logs somebody in. */
+export const tokenAnswer = {
+  200: {
+    description:
+      'An access token, valid for `expires_in` seconds: 24 hours, and never beyond 30 days after the login',
+    schema: TokenAnswer,
+    example: {
+      access_token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
+      token_type: 'bearer',
+      expires_in: TOKEN_SECONDS,
+    },
+  },
+};
+
+/** The answer of what has nothing to tell. */
+export const doneAnswer = {
+  200: {
+    description: 'Done',
+    schema: closedObject({ ok: Type.Literal(true) }),
+    example: { ok: true },
+  },
+};

@@ -1,0 +1,100 @@
+import Type from 'typebox';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.views.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { finishSso, startSso } from '../../../integrations/sso/sso.flow.ts';
+import { knownAuthorizationEndpoint } from '../../../integrations/sso/sso.issuer.ts';
+import { settingsOf } from '../../app/settings/settings.routes.ts';
+import { routesOf } from '../../operation.ts';
+import type { App } from '../../types.ts';
+import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
+
+const RedirectUri = Type.String({ format: 'uri', maxLength: 1000 });
+
+/** Login through a provider by OpenID Connect. */
+export function registerSsoRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Authentication' });
+
+  const issue = tokenIssuer(app);
+
+  routes.get('/api/v1/auth/sso/config', {
+    id: 'readSsoConfig',
+    summary: 'Read how people log in, and whether they may register',
+    permission: 'public',
+    answers: {
+      200: {
+        description: 'With the members of the provider where single sign-on is on',
+        schema: closedObject({
+          enabled: Type.Boolean(),
+          registration_enabled: Type.Boolean(),
+          provider: Type.Optional(Type.String()),
+          client_id: Type.Optional(Type.String()),
+          authorization_endpoint: Type.Optional(
+            Type.String({ description: 'Empty where only the provider’s discovery document names it' }),
+          ),
+          tenant_id: Type.Optional(Type.String()),
+        }),
+      },
+    },
+    handler: async ({ request }) => {
+      const settings = await settingsOf(services, request);
+      const { sso } = settings.values;
+      const enabled = ssoConfigured(settings);
+      return {
+        enabled,
+        registration_enabled: registrationOpen(settings),
+        ...(enabled
+          ? {
+              provider: sso.provider,
+              client_id: sso.client_id,
+              authorization_endpoint: knownAuthorizationEndpoint(sso),
+              tenant_id: sso.tenant_id,
+            }
+          : {}),
+      };
+    },
+  });
+
+  routes.post('/api/v1/auth/sso/start', {
+    id: 'startSso',
+    summary: 'Begin a login through the provider',
+    description:
+      'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
+    permission: 'public',
+    secretAnswer: true,
+    body: closedObject({ redirect_uri: RedirectUri }),
+
+    answers: {
+      200: {
+        description: 'Where the person logs in',
+        schema: closedObject({
+          authorization_url: Type.String(),
+          state: Type.String(),
+          expires_in: Type.Integer({ description: 'Seconds within which the login has to be finished' }),
+        }),
+      },
+    },
+    errors: ['too_many_requests', 'upstream_failed', 'wrong_state'],
+    handler: ({ ctx, body, request }) => startSso(services, ctx, { ...body, address: request.ip }),
+  });
+
+  routes.post('/api/v1/auth/sso/callback', {
+    id: 'finishSso',
+    summary: 'Finish a login through the provider',
+    description:
+      'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',
+    permission: 'public',
+    secretAnswer: true,
+    body: closedObject({
+      code: Type.String({ minLength: 1, maxLength: 4000 }),
+      state: Type.String({ minLength: 1, maxLength: 500 }),
+      redirect_uri: RedirectUri,
+      iss: Type.Optional(Type.String({ maxLength: 1000 })),
+    }),
+
+    answers: tokenAnswer,
+    errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, body, request }) =>
+      issue(await finishSso(services, ctx, { ...body, address: request.ip })),
+  });
+}

@@ -1,0 +1,142 @@
+import Type from 'typebox';
+import { archiveRole, createRole, patchRole, restoreRole } from '../../../domain/access/roles.commands.ts';
+import { listRoles, permissionCatalogue, readRole } from '../../../domain/access/roles.queries.ts';
+import { Color, closedObject, Nullable } from '../../../domain/kernel/shapes.ts';
+import { routesOf } from '../../operation.ts';
+import { ArchivedRoleSchema, RoleSchema } from '../../schemas/access.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const KeyParams = closedObject({ key: Type.String({ minLength: 1, maxLength: 64 }) });
+const Label = Type.String({ minLength: 1, maxLength: 200 });
+const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
+const Permissions = { description: 'Keys of the catalogue; what is not named is not granted' };
+const role = { 200: { description: 'The role', schema: RoleSchema } };
+
+/** Roles and the catalogue of permissions. */
+export function registerRoleRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
+  routes.get('/api/v1/roles', {
+    id: 'listRoles',
+    summary: 'List roles',
+    permission: 'login',
+    query: listQuery(['sort_order', 'key', 'label'], 'sort_order', {
+      include_archived: Type.Boolean({ default: false }),
+    }),
+    answers: { 200: { description: 'Roles', schema: listAnswer(RoleSchema) } },
+    handler: ({ ctx, query }) => listRoles(ctx, query),
+  });
+
+  routes.post('/api/v1/roles', {
+    id: 'createRole',
+    summary: 'Create a role',
+    permission: 'admin.roles',
+    permissionNote: 'the permissions of the role; those of the former default role to replace it',
+    body: closedObject({
+      key: Type.String({ pattern: '^[a-z][a-z0-9_]{2,49}$', description: 'Never changes' }),
+      label: Label,
+      description: Description,
+      color: Type.String({ ...Color, default: '#757575' }),
+      permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
+      is_default: Type.Boolean({ default: false, description: 'Whether new users get it' }),
+    }),
+
+    answers: { 201: { description: 'The role', schema: RoleSchema } },
+    errors: ['conflict'],
+    handler: async ({ ctx, body }) => {
+      await createRole(ctx, body);
+      return await readRole(ctx, body.key);
+    },
+  });
+
+  routes.get('/api/v1/roles/permissions-schema', {
+    id: 'readPermissionCatalogue',
+    summary: 'Read the catalogue of permissions by group',
+    permission: 'login',
+    answers: {
+      200: {
+        description: 'Groups of permission keys with what each allows',
+        schema: Type.Record(
+          Type.String(),
+          closedObject({ label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) }),
+        ),
+      },
+    },
+    handler: async () => permissionCatalogue(),
+  });
+
+  routes.get('/api/v1/roles/:key', {
+    id: 'readRole',
+    summary: 'Read one role',
+    permission: 'login',
+    params: KeyParams,
+    answers: role,
+    handler: ({ ctx, params }) => readRole(ctx, params.key),
+  });
+
+  registerRoleChangeRoutes(app);
+}
+
+/** Changes of a role. */
+function registerRoleChangeRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
+  routes.patch('/api/v1/roles/:key', {
+    id: 'patchRole',
+    summary: 'Change a role',
+    description:
+      'New permissions count for the next request of everybody who has the role. `permissions` replaces all of them; those of administrators stay.',
+    permission: 'admin.roles',
+    permissionNote:
+      'the permissions of the role before and after the change; those of the former default role to replace it',
+    params: KeyParams,
+    body: closedObject({
+      label: Type.Optional(Label),
+      description: Description,
+      color: Type.Optional(Color),
+      permissions: Type.Optional(Type.Record(Type.String(), Type.Boolean(), Permissions)),
+      is_default: Type.Optional(Type.Boolean()),
+      sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+    }),
+
+    answers: role,
+    errors: ['conflict', 'precondition_failed', 'wrong_state'],
+    handler: async ({ ctx, params, body }) => {
+      await patchRole(ctx, params.key, body);
+      return await readRole(ctx, params.key);
+    },
+  });
+
+  routes.post('/api/v1/roles/:key/archive', {
+    id: 'archiveRole',
+    summary: 'Archive a role',
+    description: 'Who has it is shut out until he is given another one.',
+    permission: 'admin.roles',
+    permissionNote: 'the permissions of the role',
+    params: KeyParams,
+    answers: {
+      200: { description: 'The role, and how many have it', schema: ArchivedRoleSchema },
+    },
+    errors: ['conflict', 'system_role', 'wrong_state'],
+    handler: async ({ ctx, params }) => {
+      const affected = await archiveRole(ctx, params.key);
+      const text = await readRole(ctx, params.key);
+      return `${text.slice(0, -1)},"users_affected":${affected}}`;
+    },
+  });
+
+  routes.post('/api/v1/roles/:key/restore', {
+    id: 'restoreRole',
+    summary: 'Bring an archived role back',
+    permission: 'admin.roles',
+    permissionNote: 'the permissions of the role',
+    params: KeyParams,
+    answers: role,
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params }) => {
+      await restoreRole(ctx, params.key);
+      return await readRole(ctx, params.key);
+    },
+  });
+}

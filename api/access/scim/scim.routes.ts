@@ -1,0 +1,334 @@
+import { isUtf8 } from 'node:buffer';
+import Type, { type TSchema } from 'typebox';
+import {
+  described,
+  scimResourceTypes,
+  scimSchemas,
+  serviceProviderConfig,
+  wholeList,
+} from '../../../domain/access/scim/scim.discovery.data.ts';
+import {
+  createScimGroup,
+  deleteScimGroup,
+  patchScimGroup,
+  replaceScimGroup,
+} from '../../../domain/access/scim/scim.groups.commands.ts';
+import { listResources, type ResourceName, readResource } from '../../../domain/access/scim/scim.queries.ts';
+import { searchOf } from '../../../domain/access/scim/scim.search.ts';
+import {
+  createScimUser,
+  deleteScimUser,
+  patchScimUser,
+  replaceScimUser,
+} from '../../../domain/access/scim/scim.users.commands.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { routesOf } from '../../operation.ts';
+import { notUtf8 } from '../../plugins/bodies.ts';
+import { checkBySchema } from '../../plugins/validation.ts';
+import {
+  ScimBody,
+  ScimDescription,
+  ScimErrorSchema,
+  ScimGroupSchema,
+  ScimIdParams,
+  ScimListQuery,
+  ScimProjectionQuery,
+  ScimSearchBody,
+  ScimUserSchema,
+  scimList,
+} from '../../schemas/scim.ts';
+import type { App } from '../../types.ts';
+import { SCIM_MEDIA_TYPE, sendScim, sendScimResource } from './scim.answer.ts';
+
+const common = { tag: 'Provisioning', permission: 'admin.users', scim: true } as const;
+const answer = (description: string, schema: TSchema, headers: ('ETag' | 'Location')[] = []) => ({
+  description,
+  schema,
+  mediaType: SCIM_MEDIA_TYPE,
+  ...(headers.length > 0 ? { headers } : {}),
+});
+
+/** SCIM 2.0 (RFC 7643, RFC 7644): how identity providers create, change and remove accounts. */
+export async function registerScimRoutes(root: App): Promise<void> {
+  root.addSchema(ScimErrorSchema);
+  await root.register(async (app) => {
+    checkBySchema(app);
+    const parse = app.getDefaultJsonParser('error', 'error');
+    app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'buffer' }, (request, body, done) => {
+      // some clients name a type although they send nothing
+      if (body.length === 0) done(null, undefined);
+      else if (!isUtf8(body as Buffer)) done(notUtf8());
+      else parse(request, body.toString('utf8'), done);
+    });
+    registerDiscovery(app);
+    registerResources(app, users);
+    registerResources(app, groups);
+    registerOne(app, users, {
+      url: '/scim/v2/Me',
+      name: 'Me',
+      params: noParams,
+      what: 'the own user',
+      notes: 'The same as at the address of the user whose token it is; a service account is none.',
+    });
+  });
+}
+
+function registerDiscovery(app: App): void {
+  const routes = routesOf(app, common);
+
+  routes.get('/scim/v2/ServiceProviderConfig', {
+    id: 'readScimServiceProviderConfig',
+    summary: 'Read what of SCIM is there',
+    answers: { 200: { ...answer('The features', ScimDescription) } },
+    handler: async ({ reply }) => sendScim(reply, serviceProviderConfig),
+  });
+  describedList('Schemas', 'schemas', scimSchemas);
+  describedList('ResourceTypes', 'types of resources', scimResourceTypes);
+
+  function describedList(name: string, what: string, list: { id: string; schemas: string[] }[]): void {
+    const routes = routesOf(app, common);
+
+    routes.get(`/scim/v2/${name}`, {
+      id: `listScim${name}`,
+      summary: `List the ${what} of SCIM`,
+      answers: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
+      handler: async ({ reply }) => sendScim(reply, wholeList(list)),
+    });
+    routes.get(`/scim/v2/${name}/:id`, {
+      id: `readScim${name.slice(0, -1)}`,
+      summary: `Read one of the ${what} of SCIM`,
+      params: ScimIdParams,
+      answers: { 200: { ...answer('The description', ScimDescription), example: list[0] } },
+      handler: async ({ params, reply }) => sendScim(reply, described(list, params.id)),
+    });
+  }
+}
+
+/** What is particular to users, and to groups. */
+interface Resources {
+  name: ResourceName;
+  one: 'User' | 'Group';
+  create(ctx: Ctx, body: unknown): Promise<string>;
+  replace(ctx: Ctx, id: string, body: unknown): Promise<void>;
+  patch(ctx: Ctx, id: string, body: unknown): Promise<void>;
+  remove(ctx: Ctx, id: string): Promise<void>;
+  example: Record<string, unknown>;
+  patchExample: Record<string, unknown>;
+  /** How a PATCH is answered; 204 where the whole would be large. */
+  patched: 200 | 204;
+  notes: { create: string; remove: string };
+}
+
+const users: Resources = {
+  name: 'Users',
+  one: 'User',
+  create: createScimUser,
+  replace: replaceScimUser,
+  patch: patchScimUser,
+  remove: deleteScimUser,
+  example: {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'ada@example.org',
+    externalId: '00u1a2b3c4d5',
+    displayName: 'Ada Lovelace',
+    name: { givenName: 'Ada', familyName: 'Lovelace' },
+    emails: [{ value: 'ada@example.org', type: 'work', primary: true }],
+    active: true,
+  },
+  patchExample: {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'replace', path: 'active', value: false }],
+  },
+  patched: 200,
+  notes: {
+    create: 'The account logs in by single sign-on and has the default role until its groups give another.',
+    remove: 'To keep the account and only end its logins, set `active` to false instead.',
+  },
+};
+
+const groups: Resources = {
+  name: 'Groups',
+  one: 'Group',
+  create: createScimGroup,
+  replace: replaceScimGroup,
+  patch: patchScimGroup,
+  remove: deleteScimGroup,
+  example: {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+    displayName: 'Architects',
+    externalId: '3c5f1f9e-architects',
+    members: [{ value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' }],
+  },
+  patchExample: {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'add', path: 'members', value: [{ value: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11' }] }],
+  },
+  patched: 204,
+  notes: {
+    create: 'Its members get the role that the settings of single sign-on tie to its name or `externalId`.',
+    remove: 'Its members keep the role that their other groups give, else they get the default role.',
+  },
+};
+
+function registerResources(app: App, kind: Resources): void {
+  const routes = routesOf(app, common);
+
+  const { name, one } = kind;
+  const url = `/scim/v2/${name}`;
+  const thing = one.toLowerCase();
+  const schema = one === 'User' ? ScimUserSchema : ScimGroupSchema;
+  const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
+
+  routes.get(url, {
+    id: `listScim${name}`,
+    summary: `List ${thing}s for a provisioning client`,
+    description:
+      'Filters, pages and cuts as RFC 7644, 3.4.2 has it; `sortBy` has no effect. The oldest come first.',
+    query: ScimListQuery,
+    answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
+    errors: ['scim_invalid_filter', 'scim_invalid_value'],
+    handler: async ({ ctx, query, reply }) => sendScim(reply, await listResources(ctx, name, query)),
+  });
+
+  routes.post(`${url}/.search`, {
+    id: `searchScim${name}`,
+    summary: `Search ${thing}s for a provisioning client`,
+    description: 'As the list, with the parameters in the body (RFC 7644, 3.4.3).',
+    body: ScimSearchBody,
+    bodyExample: {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+      filter: `${kind.example.userName ? 'userName' : 'displayName'} sw "a"`,
+      attributes: ['displayName'],
+      startIndex: 1,
+      count: 10,
+    },
+    answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
+    errors: ['scim_invalid_filter', 'scim_invalid_value'],
+    handler: async ({ ctx, body, reply }) => sendScim(reply, await listResources(ctx, name, searchOf(body))),
+  });
+
+  routes.post(url, {
+    id: `createScim${one}`,
+    summary: `Create a ${thing} for a provisioning client`,
+    description: kind.notes.create,
+    query: ScimProjectionQuery,
+    body: ScimBody,
+    bodyExample: kind.example,
+    answers: { 201: changed },
+    errors: [
+      'email_taken',
+      'scim_invalid_syntax',
+      'scim_invalid_value',
+      'scim_uniqueness',
+      'scim_invalid_path',
+      'scim_invalid_filter',
+    ],
+    handler: async ({ ctx, query, body, reply }) => {
+      const id = await kind.create(ctx, body);
+      return sendScimResource(reply.code(201), await readResource(ctx, name, id, query));
+    },
+  });
+
+  registerOne(app, kind, { url: `${url}/:id`, name: one, params: ScimIdParams, what: `a ${thing}` });
+
+  routes.delete(`${url}/:id`, {
+    id: `deleteScim${one}`,
+    summary: `Delete a ${thing} for a provisioning client`,
+    description: kind.notes.remove,
+    params: ScimIdParams,
+    errors: ['conflict', 'precondition_failed'],
+    handler: ({ ctx, params }) => kind.remove(ctx, params.id),
+  });
+}
+
+/** Where one resource stands: by its id, or as the caller's own. */
+interface Place {
+  url: string;
+  /** Stands in the names of its operations. */
+  name: string;
+  params: typeof ScimIdParams | typeof noParams;
+  what: string;
+  notes?: string;
+}
+
+const noParams = Type.Object({}, { additionalProperties: false });
+/** The id of the address, or the caller's. */
+const idOf = (ctx: Ctx, params: { id?: string }): string => params.id ?? ctx.caller.userId ?? 'Me';
+
+function registerOne(app: App, kind: Resources, place: Place): void {
+  const routes = routesOf(app, common);
+
+  const { name, one } = kind;
+  const { url, params: paramsSchema, what, notes } = place;
+  const described = (...texts: (string | undefined)[]) => {
+    const description = [notes, ...texts].filter(Boolean).join(' ');
+    return description ? { description } : {};
+  };
+  const thing = one.toLowerCase();
+  const schema = one === 'User' ? ScimUserSchema : ScimGroupSchema;
+  const single = answer(`The ${thing}`, schema, ['Location']);
+  const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
+
+  routes.get(url, {
+    id: `readScim${place.name}`,
+    summary: `Read ${what} for a provisioning client`,
+    ...described(),
+    params: paramsSchema,
+    query: ScimProjectionQuery,
+    answers: { 200: single },
+    errors: ['scim_invalid_value'],
+    handler: async ({ ctx, params, query, reply }) =>
+      sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query)),
+  });
+
+  const writes = [
+    'conflict',
+    'email_taken',
+    'precondition_failed',
+    'scim_invalid_filter',
+    'scim_invalid_path',
+    'scim_invalid_syntax',
+    'scim_invalid_value',
+    'scim_mutability',
+    'scim_no_target',
+    'scim_uniqueness',
+  ] as const;
+
+  routes.put(url, {
+    id: `replaceScim${place.name}`,
+    summary: `Replace ${what} for a provisioning client`,
+    ...described(),
+    params: paramsSchema,
+    query: ScimProjectionQuery,
+    body: ScimBody,
+    bodyExample: kind.example,
+    answers: { 200: changed },
+    errors: [...writes],
+    handler: async ({ ctx, params, query, body, reply }) => {
+      await kind.replace(ctx, idOf(ctx, params), body);
+      return sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query));
+    },
+  });
+
+  routes.patch(url, {
+    id: `patchScim${place.name}`,
+    summary: `Change ${what} for a provisioning client`,
+    ...described(
+      kind.patched === 204
+        ? 'The answer is empty unless `attributes` or `excludedAttributes` asks for the resource.'
+        : 'Booleans may be sent as texts, and values without a path.',
+    ),
+    params: paramsSchema,
+    query: ScimProjectionQuery,
+    body: ScimBody,
+    bodyExample: kind.patchExample,
+    answers: kind.patched === 204 ? { 200: changed, 204: { description: 'Changed' } } : { 200: changed },
+    errors: [...writes],
+    handler: async ({ ctx, params, query, body, reply }) => {
+      await kind.patch(ctx, idOf(ctx, params), body);
+      const asked = query.attributes !== undefined || query.excludedAttributes !== undefined;
+      if (kind.patched === 204 && !asked) return reply.code(204).send();
+      return sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query));
+    },
+  });
+}

@@ -1,0 +1,122 @@
+import Type from 'typebox';
+import { readPersonalData } from '../../../domain/access/personal-data.ts';
+import {
+  patchUiPreferences,
+  readUiPreferences,
+  type UiPreferences,
+} from '../../../domain/access/users.patch.ts';
+import {
+  listInvitations,
+  listServiceAccounts,
+  listUsers,
+  readUser,
+} from '../../../domain/access/users.queries.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { routesOf } from '../../operation.ts';
+import {
+  AuthProvider,
+  InvitationSchema,
+  PersonalDataSchema,
+  ServiceAccountSchema,
+  UserSchema,
+} from '../../schemas/access.ts';
+import { listAnswer, listQuery, plainId } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Type.Literal('admin')]);
+const preferences = {
+  200: {
+    description: 'The preferences',
+    schema: closedObject({ dashboard_default_tab: Tab }),
+  },
+};
+
+/** Reading of users, and the own preferences. */
+export function registerUserRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
+  routes.get('/api/v1/users', {
+    id: 'listUsers',
+    summary: 'List users',
+    description:
+      'Sorting by `last_login`, and its values and those of `two_factor_enabled` for others, need `admin.users`.',
+    permission: 'login',
+    query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
+      include_inactive: Type.Boolean({ default: false }),
+      role: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 64, description: 'Only those who have this role' }),
+      ),
+      kind: Type.Optional(
+        Type.Union([Type.Literal('person'), Type.Literal('service')], {
+          description: 'Only people, or only service accounts',
+        }),
+      ),
+      auth_provider: Type.Optional(
+        Type.Union(AuthProvider.anyOf, { description: 'Only those who log in this way' }),
+      ),
+    }),
+    answers: { 200: { description: 'Users', schema: listAnswer(UserSchema) } },
+    errors: ['forbidden'],
+    handler: ({ ctx, query }) => listUsers(ctx, query),
+  });
+
+  routes.get('/api/v1/users/invitations', {
+    id: 'listInvitations',
+    summary: 'List who was invited and has no password yet',
+    permission: 'admin.users',
+    query: listQuery(['created_at', 'email'], 'created_at', {}),
+    answers: { 200: { description: 'Invitations', schema: listAnswer(InvitationSchema) } },
+    handler: ({ ctx, query }) => listInvitations(ctx, query),
+  });
+
+  routes.get('/api/v1/users/me/ui-preferences', {
+    id: 'readUiPreferences',
+    summary: 'Read the own preferences of the user interface',
+    permission: 'login',
+    scope: 'account',
+    answers: preferences,
+    handler: ({ ctx }) => readUiPreferences(ctx),
+  });
+
+  routes.patch('/api/v1/users/me/ui-preferences', {
+    id: 'patchUiPreferences',
+    summary: 'Change the own preferences of the user interface',
+    permission: 'login',
+    scope: 'account',
+    body: closedObject({ dashboard_default_tab: Type.Optional(Tab) }),
+
+    answers: preferences,
+    handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
+  });
+
+  routes.get('/api/v1/users/:id', {
+    id: 'readUser',
+    summary: 'Read one user',
+    permission: 'login',
+    answers: { 200: { description: 'The user', schema: UserSchema } },
+    handler: ({ ctx, params }) => readUser(ctx, plainId(params.id)),
+  });
+
+  routes.get('/api/v1/accounts/:id/personal-data', {
+    id: 'readPersonalData',
+    summary: 'Read all that is stored about a person, the own data or with admin.users',
+    description:
+      'The account, the roles on cards, tokens, comments, to-dos, answers to surveys, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
+    permission: 'login',
+    permissionNote: 'admin.users for others',
+    answers: { 200: { description: 'The data', schema: PersonalDataSchema } },
+    errors: ['session_required'],
+    handler: ({ ctx, params }) => readPersonalData(ctx, plainId(params.id)),
+  });
+
+  routes.get('/api/v1/service-accounts', {
+    id: 'listServiceAccounts',
+    summary: 'List the accounts of programs',
+    permission: 'admin.users',
+    query: listQuery(['display_name', 'created_at'], 'display_name', {
+      include_inactive: Type.Boolean({ default: false }),
+    }),
+    answers: { 200: { description: 'Service accounts', schema: listAnswer(ServiceAccountSchema) } },
+    handler: ({ ctx, query }) => listServiceAccounts(ctx, query),
+  });
+}

@@ -1,0 +1,237 @@
+import Type from 'typebox';
+import { startErasure } from '../../../domain/access/erasure/erasure.start.ts';
+import { resetTwoFactor } from '../../../domain/access/two-factor.commands.ts';
+import { updateUsersInBulk } from '../../../domain/access/users.bulk.ts';
+import {
+  createServiceAccount,
+  createUser,
+  resendInvitation,
+  withdrawInvitation,
+} from '../../../domain/access/users.create.ts';
+import { deleteUser, deleteUsers } from '../../../domain/access/users.delete.ts';
+import { patchUser } from '../../../domain/access/users.patch.ts';
+import { readServiceAccount, readUser } from '../../../domain/access/users.queries.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { sendJson } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import {
+  AuthProvider,
+  ChangedUserSchema,
+  CreatedUserSchema,
+  Email,
+  Password,
+  ServiceAccountSchema,
+} from '../../schemas/access.ts';
+import { plainId } from '../../schemas/common.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+import { tokenIssuer } from '../auth/auth.issue.ts';
+
+const DisplayName = Type.String({ minLength: 1, maxLength: 200 });
+const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
+const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
+const skipped = Type.Array(closedObject({ id: Uuid, reason: Type.String({ examples: ['self'] }) }));
+
+/** Inviting, changing and removing users. */
+export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
+  routes.post('/api/v1/users', {
+    id: 'createUser',
+    summary: 'Create a user, or invite one',
+    description:
+      'Without a password it is an invitation: with `send_email` its token is mailed, else `setup_token` is in the answer for who holds what the role holds. Other roles than member and viewer are given by those alone who hold what they hold.',
+    permission: ['admin.users', 'users.invite'],
+    permissionNote: 'admin.users to give other roles than member and viewer',
+    secretAnswer: true,
+    body: closedObject({
+      email: Email,
+      display_name: DisplayName,
+      password: Type.Optional(Nullable(Password)),
+      role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
+      send_email: Type.Boolean({ default: false }),
+      auth_provider: Type.Optional(Nullable(AuthProvider)),
+    }),
+
+    answers: { 201: { description: 'The user', schema: CreatedUserSchema } },
+    errors: ['email_taken', 'session_required'],
+    handler: async ({ ctx, body }) => {
+      const { id, setupToken } = await createUser(ctx, body);
+      const text = await readUser(ctx, id);
+      const more = setupToken === undefined ? '' : `,"setup_token":${JSON.stringify(setupToken)}`;
+      return `${text.slice(0, -1)}${more}}`;
+    },
+  });
+
+  routes.post('/api/v1/users/invitations/:id/resend', {
+    id: 'resendInvitation',
+    summary: 'Mail an invitation again; what was sent before stops working',
+    permission: 'admin.users',
+    answers: {
+      200: {
+        description: 'On its way',
+        schema: closedObject({ ok: Type.Literal(true) }),
+      },
+    },
+    handler: async ({ ctx, params }) => {
+      await resendInvitation(ctx, plainId(params.id));
+      return { ok: true };
+    },
+  });
+
+  routes.delete('/api/v1/users/invitations/:id', {
+    id: 'withdrawInvitation',
+    summary: 'Withdraw an invitation, and with it the account that waits for its password',
+    permission: 'admin.users',
+    answers: { 204: { description: 'Withdrawn' } },
+    handler: ({ ctx, params }) => withdrawInvitation(ctx, plainId(params.id)),
+  });
+
+  registerUserChangeRoutes(app, { secrets });
+  routes.delete('/api/v1/users/:id', {
+    id: 'deleteUser',
+    summary: 'Delete a user',
+    description:
+      'What the user did stays, without a name; roles on cards, tokens and personal things go. Nobody deletes himself or the last active administrator.',
+    permission: 'admin.users',
+    errors: ['conflict'],
+    handler: ({ ctx, params }) => deleteUser(ctx, plainId(params.id)),
+  });
+
+  routes.delete('/api/v1/accounts/:id/two-factor', {
+    id: 'resetTwoFactor',
+    summary: 'Remove the second factor of a user who has lost it',
+    description: 'All logins of the user end.',
+    permission: 'admin.users',
+    answers: { 204: { description: 'Removed' } },
+    errors: ['conflict', 'session_required', 'wrong_state'],
+    handler: ({ ctx, params }) => resetTwoFactor(ctx, plainId(params.id)),
+  });
+
+  routes.post('/api/v1/accounts/:id/erase', {
+    id: 'eraseUser',
+    summary: 'Erase a person: replace name and address for good, as a job',
+    description:
+      'The user is deactivated at once. The job replaces name and address, former ones included, by a pseudonym in the account, in every event, notification and mention; tokens and personal things go. What people have written stays. Nothing brings it back, no rollback either. Users who were deleted before can be erased as well.',
+    permission: 'admin.users',
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    errors: ['conflict', 'wrong_state'],
+    handler: ({ ctx, params }) => startErasure(ctx, plainId(params.id)),
+  });
+
+  routes.post('/api/v1/service-accounts', {
+    id: 'createServiceAccount',
+    summary: 'Create an account for a program',
+    description:
+      'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
+    permission: 'admin.users',
+    body: closedObject({
+      display_name: DisplayName,
+      role: RoleKey,
+      owner_id: Type.Optional(
+        Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
+      ),
+    }),
+
+    answers: { 201: { description: 'The account', schema: ServiceAccountSchema } },
+    handler: async ({ ctx, body }) => {
+      const id = await createServiceAccount(ctx, body);
+      return await readServiceAccount(ctx, id);
+    },
+  });
+}
+
+/** Changes of users. */
+function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
+  const routes = routesOf(app, { tag: 'Users and roles' });
+
+  const issue = tokenIssuer(app);
+  routes.patch('/api/v1/users/bulk', {
+    id: 'patchUsers',
+    summary: 'Set the role or the state of many users',
+    description:
+      'Oneself, unknown and unchanged users and the last active administrator are left alone and named in `skipped`.',
+    permission: 'admin.users',
+    body: closedObject({
+      ids: Ids,
+      updates: closedObject(
+        { role: Type.Optional(RoleKey), is_active: Type.Optional(Type.Boolean()) },
+        { minProperties: 1 },
+      ),
+    }),
+
+    answers: {
+      200: {
+        description: 'What was changed',
+        schema: closedObject({ updated: Type.Integer(), skipped }),
+      },
+    },
+    handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
+  });
+
+  routes.post('/api/v1/users/bulk-delete', {
+    id: 'deleteUsers',
+    summary: 'Delete many deactivated users',
+    description: 'Active users and oneself are left alone and named in `skipped`.',
+    permission: 'admin.users',
+    body: closedObject({ ids: Ids }),
+    answers: {
+      200: {
+        description: 'What was deleted',
+        schema: closedObject({ deleted: Type.Integer(), skipped }),
+      },
+    },
+    handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
+  });
+
+  routes.patch('/api/v1/users/:id', {
+    id: 'patchUser',
+    summary: 'Change a user, or the own name, language and password',
+    description:
+      'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. After a change of the own password, address or provider, unless role or state change too, the answer holds a fresh token for this login. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
+    permission: 'login',
+    permissionNote:
+      'admin.users or scope account for the own account; admin.users for other accounts, and for roles, state, address and provider',
+    secretAnswer: true,
+    body: closedObject({
+      display_name: Type.Optional(DisplayName),
+      email: Type.Optional(Email),
+      locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
+      password: Type.Optional(Password),
+      current_password: Type.Optional(
+        Type.String({
+          maxLength: 1000,
+          description: 'To change the own password, address or provider, unless `code` is sent',
+        }),
+      ),
+      code: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 50,
+          description: 'Of the own authenticator, or a recovery code, in place of `current_password`',
+        }),
+      ),
+      role: Type.Optional(RoleKey),
+      is_active: Type.Optional(Type.Boolean()),
+      auth_provider: Type.Optional(AuthProvider),
+    }),
+
+    answers: { 200: { description: 'The user', schema: ChangedUserSchema } },
+    errors: [
+      'conflict',
+      'email_taken',
+      'precondition_failed',
+      'recent_login_required',
+      'session_required',
+      'too_many_requests',
+      'wrong_state',
+    ],
+    handler: async ({ ctx, params, body, reply }) => {
+      const subject = await patchUser(ctx, secrets, plainId(params.id), body);
+      const user = await readUser(ctx, plainId(params.id));
+      if (!subject) return sendJson(reply, user);
+      return { ...JSON.parse(user), ...(await issue(subject)) };
+    },
+  });
+}

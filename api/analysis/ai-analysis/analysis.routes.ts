@@ -1,0 +1,31 @@
+import { OverviewSchema, readOverview, readStatus } from '../../../domain/analysis/runs/overview.ts';
+import { routesOf } from '../../operation.ts';
+import { AnalysisStatusOut } from '../../schemas/analysis.ts';
+import type { App } from '../../types.ts';
+
+/** Whether analyses can be run, and the landscape at a glance. */
+export function registerAnalysisRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'AI analysis' });
+
+  routes.get('/api/v1/ai-analysis/status', {
+    id: 'readAnalysisStatus',
+    summary: 'Tell whether analyses can be run',
+    permission: 'login',
+    answers: { 200: { description: 'The status', schema: AnalysisStatusOut } },
+    handler: ({ ctx }) => readStatus(ctx),
+  });
+
+  routes.get('/api/v1/ai-analysis/overview', {
+    id: 'readAnalysisOverview',
+    summary: 'Read the landscape’s quality and cost at a glance',
+    permission: 'ai_analysis.view',
+    module: 'ai_analysis',
+    answers: {
+      200: {
+        description: 'Of the active cards that the caller sees',
+        schema: OverviewSchema,
+      },
+    },
+    handler: ({ ctx }) => readOverview(ctx),
+  });
+}

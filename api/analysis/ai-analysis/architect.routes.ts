@@ -1,0 +1,177 @@
+import Type, { type TSchema } from 'typebox';
+import { requireAi } from '../../../domain/analysis/ai/ai.provider.ts';
+import type { SessionInput } from '../../../domain/analysis/architect/architect.input.ts';
+import * as phases from '../../../domain/analysis/architect/architect.phases.ts';
+import { pickCards, type pickers } from '../../../domain/analysis/architect/architect.scope.ts';
+import { createCardListMemory } from '../../../domain/inventory/cards/cards.list.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { wordArchitecture } from '../../../integrations/models/word-architecture.ts';
+import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
+import { settingsOf } from '../../app/settings/settings.routes.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/architect.ts';
+import { CardListSchema } from '../../schemas/cards.ts';
+import { listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const group = {
+  tag: 'Target architecture',
+  module: 'ai_analysis',
+  permission: 'ai_analysis.manage',
+} as const;
+
+interface Phase {
+  path: string;
+  id: string;
+  summary: string;
+  description: string;
+  schema: TSchema;
+  read(ctx: Ctx, input: SessionInput): Promise<object>;
+}
+
+const everyPhase =
+  'Computed from the inventory: the same cards and answers give the same answer. Send what the session holds so far.';
+
+const all: Phase[] = [
+  {
+    path: 'phase1',
+    id: 'askArchitectFirst',
+    summary: 'Ask about the business',
+    description: 'Questions that the inventory gives reason for. Their answers go into `phase1QA`.',
+    schema: schemas.QuestionsAnswer,
+    read: phases.askFirst,
+  },
+  {
+    path: 'phase2',
+    id: 'askArchitectSecond',
+    summary: 'Ask about the applications',
+    description: 'Further questions. Their answers go into `allQA`, beside those of the first phase.',
+    schema: schemas.QuestionsAnswer,
+    read: phases.askSecond,
+  },
+  {
+    path: 'phase3/options',
+    id: 'readArchitectOptions',
+    summary: 'Weigh the ways to a target architecture',
+    description:
+      'Keep and improve, consolidate, replace by bought applications, build anew: each with what it would touch, its reasons and risks. The one that closes the most and gravest gaps for its effort is recommended. Costs need `costs.view`.',
+    schema: schemas.OptionsAnswer,
+    read: phases.readOptions,
+  },
+  {
+    path: 'phase3/gaps',
+    id: 'readArchitectGaps',
+    summary: 'Find where the architecture of today falls short',
+    description:
+      'Capabilities without an application, applications and components that reach their end of life, what does not fit or is to be given up, and capabilities that several applications support; the gravest first. `selectedRecommendations` takes those that are to be closed.',
+    schema: schemas.GapsAnswer,
+    read: phases.readGaps,
+  },
+  {
+    path: 'phase3/deps',
+    id: 'readArchitectDependencies',
+    summary: 'Find what hangs on the cards that an option touches',
+    description:
+      'Of `selectedOption`, or of the recommended option; at most 1,000, those of retired cards first.',
+    schema: schemas.DependenciesAnswer,
+    read: phases.readDependencies,
+  },
+];
+
+/** From objectives and capabilities to a target architecture, phase by phase. */
+export function registerArchitectRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, group);
+
+  registerPicker(app, 'Objective', 'objectives', 'Objectives to choose from', schemas.ObjectiveItemSchema);
+  registerPicker(
+    app,
+    'BusinessCapability',
+    'capabilities',
+    'Capabilities to choose from',
+    schemas.CapabilityItemSchema,
+  );
+
+  routes.get('/api/v1/ai-analysis/architect/objective-dependencies', {
+    id: 'readObjectiveDependencies',
+    summary: 'Read the cards around objectives and the relations among them as a graph',
+    permissionNote: 'relations.view',
+    query: closedObject({
+      objective_ids: Type.String({
+        maxLength: 2000,
+        default: '',
+        description: 'Ids of up to 50 objectives, comma-separated; none: an empty graph',
+      }),
+      depth: Type.Integer({ minimum: 1, maximum: 3, default: 2, description: 'How many relations away' }),
+    }),
+    errors: ['not_found'],
+    answers: { 200: { description: 'The graph', schema: schemas.ObjectiveDependenciesSchema } },
+    handler: ({ ctx, query }) => readObjectiveDependencies(ctx, query.objective_ids, query.depth),
+  });
+
+  for (const phase of all) {
+    routes.post(`/api/v1/ai-analysis/architect/${phase.path}`, {
+      id: phase.id,
+      summary: phase.summary,
+      description: `${phase.description} ${everyPhase}`,
+      permissionNote: 'relations.view',
+      body: schemas.ArchitectBody,
+      bodyExample: schemas.architectExample,
+      answers: { 200: { description: phase.summary, schema: phase.schema } },
+      handler: ({ ctx, body }) => phase.read(ctx, body as SessionInput),
+    });
+  }
+
+  routes.post('/api/v1/ai-analysis/architect/phase3', {
+    id: 'readArchitecture',
+    summary: 'Propose the target architecture',
+    description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
+    permissionNote: 'relations.view',
+    query: closedObject({
+      wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
+        default: 'none',
+        description: '`model` has the language model that is set up word the proposal',
+      }),
+    }),
+    body: schemas.ArchitectBody,
+
+    errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
+    answers: { 200: { description: 'The target architecture', schema: schemas.ArchitectureAnswer } },
+    handler: async ({ ctx, query, body, request }) => {
+      const settings = await settingsOf(services, request);
+      const input = body as SessionInput;
+      if (query.wording === 'model') requireAi(settings);
+      const plan = await phases.planArchitecture(ctx, input);
+      if (query.wording === 'none') return { architecture: plan.architecture };
+      const wording = await wordArchitecture(ctx, services, settings, input.requirement ?? null, plan);
+      return { architecture: plan.architecture, wording };
+    },
+  });
+}
+
+function registerPicker(
+  app: App,
+  type: keyof typeof pickers,
+  path: string,
+  summary: string,
+  item: TSchema,
+): void {
+  const routes = routesOf(app, group);
+
+  const memory = createCardListMemory();
+  routes.get(`/api/v1/ai-analysis/architect/${path}`, {
+    id: `listArchitect${path[0]!.toUpperCase()}${path.slice(1)}`,
+    summary: `List ${summary.toLowerCase()}`,
+    description: '`search` finds words as the list of cards does, the best first.',
+    query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
+    errors: ['cursor_expired', 'cursor_mismatch'],
+    answers: {
+      200: {
+        description: summary,
+        schema: closedObject({ ...CardListSchema.properties, items: Type.Array(item) }),
+      },
+    },
+    handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),
+  });
+}

@@ -1,0 +1,98 @@
+import {
+  type AssessmentInput,
+  createAssessment,
+  deleteAssessment,
+  patchAssessment,
+} from '../../../domain/analysis/assessments/assessments.commands.ts';
+import {
+  CommittedSchema,
+  commitAssessment,
+} from '../../../domain/analysis/assessments/assessments.commit.ts';
+import {
+  assessmentFilters,
+  assessmentSorts,
+  assessmentText,
+  listAssessments,
+} from '../../../domain/analysis/assessments/assessments.list.ts';
+import { CommitBody } from '../../../domain/analysis/assessments/assessments.plan.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/assessments.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const url = '/api/v1/ai-analysis/assessments';
+
+const answer = { description: 'The session', schema: schemas.AssessmentSchema };
+
+/** Sessions about a target architecture, kept and changed until they are carried out. */
+export function registerAssessmentRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Target architecture', module: 'ai_analysis' });
+
+  routes.get(url, {
+    id: 'listAssessments',
+    summary: 'List saved sessions, newest first',
+    description: 'Without their contents: `session_data` and `decision_draft` are null here.',
+    permission: 'ai_analysis.view',
+    query: listQuery(assessmentSorts, 'created_at, newest first', assessmentFilters),
+    answers: { 200: { description: 'Sessions', schema: listAnswer(schemas.AssessmentItemSchema) } },
+    handler: ({ ctx, query }) => listAssessments(ctx, query),
+  });
+
+  routes.post(url, {
+    id: 'createAssessment',
+    summary: 'Save a session',
+    permission: 'ai_analysis.manage',
+    body: schemas.AssessmentCreateBody,
+
+    answers: { 201: { ...answer, headers: ['ETag'] } },
+    handler: ({ ctx, body }) => createAssessment(ctx, body as AssessmentInput),
+  });
+
+  routes.get('/api/v1/ai-analysis/assessments/:assessment_id', {
+    id: 'readAssessment',
+    summary: 'Read a session',
+    description: 'Without costs unless you hold `costs.view`.',
+    permission: 'ai_analysis.view',
+    headers: ['If-None-Match'],
+    answers: { 200: { ...answer, headers: ['ETag'] } },
+    handler: ({ ctx, params }) => assessmentText(ctx.db, ctx, params.assessment_id),
+  });
+
+  routes.patch('/api/v1/ai-analysis/assessments/:assessment_id', {
+    id: 'patchAssessment',
+    summary: 'Change a session that was not carried out yet',
+    description: '`sessionData` takes the place of what was kept.',
+    permission: 'ai_analysis.manage',
+    body: schemas.AssessmentPatchBody,
+
+    headers: ['If-Match'],
+    errors: ['wrong_state'],
+    answers: { 200: answer },
+    handler: ({ ctx, params, body }) => patchAssessment(ctx, params.assessment_id, body as AssessmentInput),
+  });
+
+  routes.delete('/api/v1/ai-analysis/assessments/:assessment_id', {
+    id: 'deleteAssessment',
+    summary: 'Delete a session',
+    description: 'The initiative that it was carried out as stays.',
+    permission: 'ai_analysis.manage',
+    headers: ['If-Match'],
+    handler: ({ ctx, params }) => deleteAssessment(ctx, params.assessment_id),
+  });
+
+  routes.post('/api/v1/ai-analysis/architect/commit', {
+    id: 'commitAssessment',
+    summary: 'Carry a session out',
+    description:
+      'Makes an initiative, the chosen cards and relations of the `architecture` that the session keeps, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`; retired ones end by then. Rolling the batch back makes it a saved session again.',
+    permission: 'ai_analysis.manage',
+    permissionNote:
+      'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the stored cards that are chosen',
+    body: CommitBody,
+
+    headers: ['If-Match'],
+    errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
+    answers: { 200: { description: 'What it was carried out as', schema: CommittedSchema } },
+    handler: ({ ctx, body }) => commitAssessment(ctx, body),
+  });
+}

@@ -1,0 +1,82 @@
+import { VendorConcentrationSchema } from '../../../domain/analysis/suppliers/concentration.rules.ts';
+import { readConcentration } from '../../../domain/analysis/suppliers/concentration.ts';
+import {
+  hierarchyFilters,
+  hierarchySorts,
+  listVendorHierarchy,
+  listVendors,
+  vendorFilters,
+  vendorSorts,
+} from '../../../domain/analysis/suppliers/suppliers.list.ts';
+import { startVendorHierarchy, startVendors } from '../../../domain/analysis/suppliers/suppliers.start.ts';
+import { routesOf } from '../../operation.ts';
+import { StartedRunSchema } from '../../schemas/analysis.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/vendors.ts';
+import type { App } from '../../types.ts';
+import { sendStarted } from './analysis-runs.routes.ts';
+
+const tag = 'AI analysis';
+const root = '/api/v1/ai-analysis/vendors';
+const started = { description: 'The run has been started', schema: StartedRunSchema };
+const permissionNote = 'inventory.view; relations.view; costs.view for costs';
+
+/** Who the suppliers are, what they supply, who belongs to whom, and how much depends on few. */
+export function registerVendorRoutes(app: App): void {
+  const own = routesOf(app, { permission: 'ai_analysis.view', module: 'ai_analysis', tag });
+
+  own.post('/api/v1/ai-analysis/vendors/analyse', {
+    id: 'analyseVendors',
+    summary: 'Find out who the suppliers are and what each supplies, as a job',
+    description:
+      'Names of Provider cards, and what attributes of applications and IT components say of their suppliers, are brought together; categories come from a lexicon. No model is needed. 409 while a run of the kind is under way.',
+    permission: 'ai_analysis.manage',
+    errors: ['wrong_state'],
+    answers: { 202: started },
+    handler: async ({ ctx, reply }) => sendStarted(reply, await startVendors(ctx)),
+  });
+
+  own.post('/api/v1/ai-analysis/vendors/resolve', {
+    id: 'resolveVendors',
+    summary: 'Find out which suppliers belong together and which products they have, as a job',
+    description: 'No model is needed. 409 while a run of the kind is under way.',
+    permission: 'ai_analysis.manage',
+    errors: ['wrong_state'],
+    answers: { 202: started },
+    handler: async ({ ctx, reply }) => sendStarted(reply, await startVendorHierarchy(ctx)),
+  });
+
+  own.get(root, {
+    id: 'listVendors',
+    summary: 'List the suppliers with what each supplies',
+    description:
+      'As the last run found them; counts and costs are those of today. `search` looks into the names.',
+    permissionNote,
+    query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
+    answers: { 200: { description: 'Suppliers', schema: listAnswer(schemas.VendorAnalysisSchema) } },
+    handler: ({ ctx, query }) => listVendors(ctx, query),
+  });
+
+  own.get('/api/v1/ai-analysis/vendors/hierarchy', {
+    id: 'listVendorHierarchy',
+    summary: 'List the suppliers and their products, with their names and who belongs to whom',
+    description:
+      'As the last run found them; counts and costs are those of today. `search` looks into all names of a supplier.',
+    permissionNote,
+    query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
+    answers: {
+      200: { description: 'Suppliers and products', schema: listAnswer(schemas.VendorHierarchySchema) },
+    },
+    handler: ({ ctx, query }) => listVendorHierarchy(ctx, query),
+  });
+
+  own.get('/api/v1/ai-analysis/vendors/concentration', {
+    id: 'readVendorConcentration',
+    summary: 'Read how much depends on few suppliers',
+    description:
+      'Shares of spend and of applications critical to the business, and the index of Herfindahl and Hirschman, over all and by category. Suppliers of one group count as one.',
+    permissionNote,
+    answers: { 200: { description: 'Figures', schema: VendorConcentrationSchema } },
+    handler: ({ ctx }) => readConcentration(ctx),
+  });
+}

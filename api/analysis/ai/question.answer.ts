@@ -1,0 +1,80 @@
+import { aiNotConfigured, missingForAi } from '../../../domain/analysis/ai/ai.provider.ts';
+import type { ReportQuery } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.state.ts';
+import { type ModelReading, readByModel } from '../../../integrations/models/question.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { planQuery } from '../../../reports/analysis/query/query.plan.ts';
+import { runQuery } from '../../../reports/analysis/query/query.run.ts';
+import type { UnreadQuestion } from '../../../reports/analysis/question/question.draft.ts';
+import { readInventoryQuestion } from '../../../reports/analysis/question/question.read.ts';
+
+/** Groups on the page that is answered, where the question does not say. */
+const PAGE_SIZE = 1_000;
+
+/** A question, and how it may be answered. */
+export interface AskedQuestion {
+  question: string;
+  run: boolean;
+  use_model: boolean;
+}
+
+/**
+ * Reads a question as a query, by rules or else by a model, and runs it with the caller's rights.
+ * @throws EstateError `question_not_understood`, `ai_not_configured`, and as readByModel and runQuery.
+ */
+export async function answerQuestion(
+  ctx: Ctx,
+  services: Services,
+  settings: WorkspaceSettings,
+  { question, run, use_model }: AskedQuestion,
+): Promise<JsonText> {
+  const { found, tags } = await readInventoryQuestion(ctx, question);
+  const byRules = 'query' in found;
+  if (!byRules) requireModel(settings, use_model, found);
+  const read: Omit<ModelReading, 'model'> & Partial<ModelReading> = byRules
+    ? found
+    : await readByModel(ctx, services, { question, tags, faultsOf: (query) => faultsOf(ctx, query) });
+  const page = { page: 1, page_size: read.limit ?? PAGE_SIZE };
+  // what the caller may not ask is refused also where nothing is run
+  if (!run) await planQuery(ctx, read.query);
+  const answer = run ? await runQuery(ctx, read.query, page) : 'null';
+  const members = {
+    query: { ...read.query, ...page },
+    read_by: byRules ? 'rules' : 'model',
+    reading: read.reading,
+    model: read.model ?? null,
+  };
+  return `${JSON.stringify(members).slice(0, -1)},"answer":${answer}}`;
+}
+
+/** @throws EstateError where no model may, or can, be asked, with what the rules did not understand. */
+function requireModel(settings: WorkspaceSettings, wanted: boolean, unread: UnreadQuestion): void {
+  const missing = missingForAi(settings);
+  if (wanted && missing.length === 0) return;
+  const { unknown, ambiguous } = unread;
+  const extra = { unknown: unknown.slice(0, 50), ambiguous: ambiguous.slice(0, 20) };
+  const detail = [
+    ...(unknown.length > 0 ? [`Not understood: ${unknown.slice(0, 10).join(', ')}.`] : []),
+    ...ambiguous.slice(0, 3).map(({ text, meanings }) => `"${text}" may be ${meanings.join(' or ')}.`),
+    ...(unknown.length + ambiguous.length === 0 ? ['Nothing is asked.'] : []),
+  ].join(' ');
+  if (!wanted) throw new EstateError('question_not_understood', detail, { extra });
+  const refusal = aiNotConfigured(missing);
+  throw new EstateError('ai_not_configured', `${detail} ${refusal.message}`, {
+    extra: { ...refusal.extra, ...extra },
+  });
+}
+
+/** What is wrong with a model's query, for the model to mend. */
+async function faultsOf(ctx: Ctx, query: ReportQuery): Promise<string[]> {
+  try {
+    await planQuery(ctx, query);
+    return [];
+  } catch (error) {
+    if (!(error instanceof EstateError) || !error.errors) throw error;
+    return error.errors.map(({ field, message }) => `${field}: ${message}`);
+  }
+}

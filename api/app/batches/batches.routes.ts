@@ -1,0 +1,141 @@
+import Type from 'typebox';
+import { commitBatch, openBatch } from '../../../domain/app/batches/batches.commands.ts';
+import { batchText, listBatchEvents, listBatches } from '../../../domain/app/batches/batches.queries.ts';
+import { startRollback } from '../../../domain/app/batches/batches.rollback.start.ts';
+import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { sendJson } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/batches.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+
+const url = '/api/v1/mutation-batches';
+const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
+
+/** Batches of writes: opened, joined, closed and looked into. */
+export function registerBatchRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Mutation batches' });
+
+  routes.post(url, {
+    id: 'openMutationBatch',
+    summary: 'Open a batch that writes can join',
+    description:
+      'Send its id as `X-Mutation-Batch` with the writes. Writes without the header have a closed batch of their own each. With `dry_run`, what joins is checked and answered but not written, and `confirm_token` is needed for closing, within 15 minutes.',
+    permission: 'login',
+    secretAnswer: true,
+    query: closedObject({
+      row_count: Type.Integer({
+        minimum: 0,
+        maximum: 2_000_000_000,
+        default: 0,
+        description: 'How many rows are to be written',
+      }),
+    }),
+    body: schemas.MutationBatchOpenBody,
+
+    answers: {
+      201: {
+        description: 'The batch',
+        schema: schemas.MutationBatchSchema,
+      },
+    },
+    handler: ({ ctx, query, body }) => openBatch(ctx, { ...body, ...query }),
+  });
+
+  routes.get(url, {
+    id: 'listMutationBatches',
+    summary: 'List batches, newest first',
+    permission: 'admin.events',
+    query: listQuery(['created_at'], 'created_at', {
+      actor_user_id: Type.Optional(Type.String({ ...Uuid, description: 'Whose they are' })),
+      tool_name: Type.Optional(Type.String({ maxLength: 200, description: 'What wrote them' })),
+      origin: Type.Optional(
+        Type.String({
+          maxLength: 20,
+          description: 'Where the writes came from: api, web, mcp, job or system',
+        }),
+      ),
+      since: Moment(),
+      until: Moment(),
+    }),
+    answers: {
+      200: {
+        description: 'Batches',
+        schema: listAnswer(schemas.MutationBatchItemSchema),
+      },
+    },
+    handler: ({ ctx, query }) => listBatches(ctx, query),
+  });
+
+  routes.get('/api/v1/mutation-batches/:id', {
+    id: 'readMutationBatch',
+    summary: 'Read a batch',
+    permission: 'admin.events',
+    answers: {
+      200: { description: 'The batch', schema: schemas.MutationBatchSchema },
+    },
+    handler: ({ ctx, params }) => batchText(ctx.db, params.id),
+  });
+
+  routes.get('/api/v1/mutation-batches/:id/events', {
+    id: 'listMutationBatchEvents',
+    summary: 'List what a batch wrote, in order',
+    permission: 'admin.events',
+    query: listQuery(['position'], 'position', {}),
+    answers: {
+      200: {
+        description: 'The batch and its events',
+        schema: closedObject({
+          batch: schemas.MutationBatchSchema,
+          ...listAnswer(schemas.MutationBatchEventSchema).properties,
+        }),
+      },
+    },
+    handler: ({ ctx, params, query }) => listBatchEvents(ctx, params.id, query),
+  });
+
+  registerBatchEndRoutes(app);
+}
+
+/** Commit and rollback of batches. */
+function registerBatchEndRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Mutation batches' });
+
+  routes.post('/api/v1/mutation-batches/:id/commit', {
+    id: 'commitMutationBatch',
+    summary: 'Close an own batch',
+    permission: 'login',
+    body: schemas.MutationBatchCommitBody,
+
+    answers: {
+      200: { description: 'The batch', schema: schemas.MutationBatchSchema },
+    },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
+  });
+
+  routes.post('/api/v1/mutation-batches/:id/rollback', {
+    id: 'rollBackMutationBatch',
+    summary: 'Undo a closed batch as a whole, or tell what that would do',
+    description:
+      'A dry run unless `dry_run` is false; either needs the permissions that the undone writes needed. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
+    permission: 'admin.rollback',
+    permissionNote: 'the permissions that the undone writes needed',
+    body: schemas.MutationBatchRollbackBody,
+
+    answers: {
+      200: {
+        description: 'What was, or would be, done',
+        schema: schemas.MutationBatchRollbackSchema,
+      },
+      202: { description: 'The job has been started', schema: StartedJobSchema },
+    },
+    errors: ['wrong_state', 'rollback_conflicts', 'rollback_unsupported'],
+    handler: async ({ ctx, params, body, reply }) => {
+      const outcome = await startRollback(ctx, params.id, body);
+      if ('report' in outcome) return sendJson(reply, outcome.report);
+      return reply.code(202).header('location', outcome.job.links.self).send(outcome.job);
+    },
+  });
+}

@@ -1,0 +1,102 @@
+import {
+  createMcpHandler,
+  INVALID_PARAMS,
+  isLegacyRequest,
+  type McpServerFactory,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedMedia } from '../../accept.ts';
+import { clientGone } from '../../gone.ts';
+
+/** Headers that the protocol itself reads. */
+const read = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
+
+/**
+ * Answers one message of the protocol, in any of its revisions, as JSON. No session is kept: every message may reach another
+ * process.
+ */
+export async function answerMessage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  factory: McpServerFactory,
+): Promise<FastifyReply> {
+  acceptedMedia(request.headers.accept, ['application/json']);
+  // the protocol wants clients to take streams too, though there are none here: those that do not say so are served as well
+  const headers = new Headers({ accept: 'application/json, text/event-stream' });
+  for (const name of read) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  const message = new Request(`http://${request.host || 'localhost'}/mcp`, {
+    method: 'POST',
+    headers,
+    signal: clientGone(reply),
+  });
+  const answer = (await isLegacyRequest(message, request.body))
+    ? await answerEarlier(message, request.body, factory)
+    : await answerPresent(message, request, factory);
+  const type = answer.headers.get('content-type');
+  const text = withNamedParams(await answer.text());
+  reply.code(answer.status).header('cache-control', 'no-store');
+  if (type !== null) reply.header('content-type', type);
+  return reply.serializer(String).send(text === '' ? undefined : text);
+}
+
+/** Revision 2026-07-28. */
+async function answerPresent(
+  message: Request,
+  request: FastifyRequest,
+  factory: McpServerFactory,
+): Promise<Response> {
+  const handler = createMcpHandler(factory, {
+    legacy: 'reject',
+    // there are no notifications, and an endless stream would delay the shutdown
+    maxSubscriptions: 0,
+    onerror: (error) => request.log.debug({ err: error }, 'a message of MCP was refused'),
+  });
+  return await handler.fetch(message, { parsedBody: request.body });
+}
+
+/** The revisions before, which begin with `initialize`. */
+async function answerEarlier(message: Request, body: unknown, factory: McpServerFactory): Promise<Response> {
+  const server = await factory({ era: 'legacy', requestInfo: message });
+  // without a generator of session ids no session is kept
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(message, { parsedBody: body });
+  } finally {
+    await server.close();
+  }
+}
+
+interface RpcError {
+  code: number;
+  message: string;
+}
+
+/**
+ * Wrong members of messages as errors about parameters: the library answers some of them as internal errors, all with the JSON of
+ * its validator as the message.
+ */
+function withNamedParams(text: string): string {
+  // most answers have no error, and are long
+  if (!/"error":\{"code":-3260[23],/.test(text)) return text;
+  const named = (reply: { error?: RpcError }) => {
+    const message = reply.error && issuesIn(reply.error.message);
+    return message === undefined ? reply : { ...reply, error: { code: INVALID_PARAMS, message } };
+  };
+  const body = JSON.parse(text);
+  return JSON.stringify(Array.isArray(body) ? body.map(named) : named(body));
+}
+
+function issuesIn(message: string): string | undefined {
+  const [, list] = /^(?:Invalid \S+ request: )?(\[\s*\{.*\])$/s.exec(message) ?? [];
+  if (list === undefined) return undefined;
+  const issues: { path: (string | number)[]; message: string }[] = JSON.parse(list);
+  return issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`)
+    .join('; ');
+}

@@ -1,0 +1,90 @@
+import type { FastifyRequest } from 'fastify';
+import Type, { type TSchema } from 'typebox';
+import { throttle } from '../../../domain/access/access.throttle.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { routesOf } from '../../operation.ts';
+import type { App } from '../../types.ts';
+import { analysisTools } from './mcp.analysis.tools.ts';
+import { callApiAs } from './mcp.api.ts';
+import { batchTools } from './mcp.batch.tools.ts';
+import { cardTools } from './mcp.cards.tools.ts';
+import { answerMessage } from './mcp.http.ts';
+import { metamodelTools } from './mcp.metamodel.tools.ts';
+import { operationTools } from './mcp.operation.tools.ts';
+import { offeredReports, reportTools } from './mcp.report.tools.ts';
+import { createMcpServer } from './mcp.server.ts';
+import type { Tool } from './mcp.tool.ts';
+
+const description = 'A message of JSON-RPC 2.0';
+const members = { jsonrpc: Type.Literal('2.0') };
+const open = { additionalProperties: true, description };
+const JsonRpcMessage = Type.Object(members, { $id: 'JsonRpcMessage', ...open });
+
+const messages = (message: TSchema) =>
+  Type.Union([message, Type.Array(message, { minItems: 1, maxItems: 20, description: 'Several at once' })]);
+
+/** The Model Context Protocol, over streamable HTTP. */
+export function registerMcpRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Model Context Protocol' });
+
+  let made: Tool[] | undefined;
+  /** Made on the first call, when all operations are declared. */
+  const tools = () => {
+    made ??= [
+      ...metamodelTools,
+      ...cardTools,
+      ...operationTools(app.operations),
+      ...reportTools(offeredReports(app.operations.values())),
+      ...analysisTools,
+      ...batchTools,
+    ];
+    return made;
+  };
+
+  routes.post('/mcp', {
+    id: 'sendMcpMessage',
+    summary: 'Send a message of the Model Context Protocol',
+    description:
+      'Streamable HTTP without sessions: each message is answered as JSON, by any process. The tools do what the operations do, with the rights of the token. A request with an `Origin` needs one that the setting `cors-origins` names.',
+    permission: 'login',
+    module: 'mcp',
+    mcp: true,
+    body: messages(Type.Object(members, open)),
+
+    headers: ['Accept'],
+    errors: ['bad_body', 'not_acceptable', 'origin_refused', 'too_many_requests'],
+    answers: {
+      200: {
+        description: 'The answers',
+        schema: messages(JsonRpcMessage),
+      },
+      202: { description: 'Taken: notifications have no answer' },
+    },
+    handler: async ({ ctx, body, request, reply }) => {
+      await requireOrigin(services, request);
+      await throttle(ctx.db, 'mcp', [ctx.caller.userId!], Array.isArray(body) ? body.length : 1);
+      return answerMessage(request, reply, () =>
+        createMcpServer({
+          tools: tools(),
+          api: callApiAs(app, request),
+          requestId: request.id,
+          onError: (error) => request.log.error({ err: error }, 'an MCP tool failed'),
+        }),
+      );
+    },
+  });
+}
+
+/**
+ * Pages of unknown origins are kept out, also those that have given this machine's address to a name of their own.
+ * @throws EstateError `origin_refused`.
+ */
+async function requireOrigin(services: Services, request: FastifyRequest): Promise<void> {
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  const { values } = await services.settings.at(request.topics.get(SETTINGS_TOPIC) ?? 0, services.db);
+  if (values.cors_origins.includes(origin)) return;
+  throw new EstateError('origin_refused', 'The setting cors-origins does not name the origin of this page.');
+}

@@ -1,0 +1,79 @@
+import {
+  type CallToolResult,
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { Server } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { appVersion } from '../../../domain/kernel/version.ts';
+import { StartupError } from '../../../platform/startup.ts';
+
+/**
+ * Serves the tools of a running service over this process's standard streams until the input ends. Everything is asked of the
+ * service itself, so that its switch, rights, limits and log hold here too.
+ * @throws StartupError when the service cannot be reached or refuses the token.
+ */
+export async function relayOverStdio(address: URL, token: string): Promise<void> {
+  const client = new Client(
+    { name: 'estate-stdio', version: appVersion },
+    { versionNegotiation: { mode: 'auto' } },
+  );
+  const transport = new StreamableHTTPClientTransport(address, {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  try {
+    await client.connect(transport);
+  } catch (error) {
+    throw new StartupError(`${address} does not take the token or does not answer: ${reasonOf(error)}`);
+  }
+  const instructions = client.getInstructions();
+  serveStdio(() => {
+    const server = new Server(
+      { name: 'estate', title: 'Estate', version: appVersion },
+      { capabilities: { tools: {} }, ...(instructions === undefined ? {} : { instructions }) },
+    );
+    server.setRequestHandler('tools/list', () => client.listTools());
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      try {
+        return await client.callTool({ name: params.name, arguments: params.arguments ?? {} });
+      } catch (error) {
+        // errors of the protocol are passed on unchanged
+        if (error instanceof ProtocolError) throw error;
+        return unanswered(address, error);
+      }
+    });
+    return server;
+  });
+}
+
+/** The answer of a tool if the service does not answer, or refuses the message. */
+function unanswered(address: URL, error: unknown): CallToolResult {
+  const problem = refusalOf(error) ?? {
+    status: 503,
+    code: 'unavailable',
+    detail: `${address.origin} does not answer (${reasonOf(error)}): try again shortly.`,
+  };
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(problem) }] };
+}
+
+/** What the service says to a message that it does not take, such as one that is too long. */
+function refusalOf(error: unknown): object | undefined {
+  const status =
+    error instanceof SdkHttpError ? error.status : error instanceof UnauthorizedError ? 401 : undefined;
+  if (status === undefined || status >= 500) return undefined;
+  if (status === 401)
+    return { status, code: 'unauthorized', detail: 'The service takes the token no more: it needs another.' };
+  const text = error instanceof SdkHttpError ? error.data.text : undefined;
+  try {
+    const said: unknown = JSON.parse(String(text));
+    if (typeof said === 'object' && said !== null && 'code' in said) return said;
+  } catch {
+    // no problem document
+  }
+  return { status, code: 'refused', detail: reasonOf(error) };
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

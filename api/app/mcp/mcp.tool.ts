@@ -1,0 +1,142 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import Type, { type Static, type TSchema } from 'typebox';
+import { closedObject, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { unfit } from '../../../platform/storable.ts';
+import { createBodyCheck } from '../../plugins/validation.ts';
+import type { CallApi } from './mcp.api.ts';
+
+interface ToolSpec<I extends TSchema> {
+  /** Unique, snake case. */
+  name: string;
+  title: string;
+  description: string;
+  input: I;
+  output: TSchema;
+  annotations: ToolAnnotations;
+  run(input: Static<I>, api: CallApi): Promise<Record<string, unknown>>;
+}
+
+/** A tool, whose arguments are checked before it runs. */
+export interface Tool extends Omit<ToolSpec<TSchema>, 'run'> {
+  /** @throws EstateError `validation_failed` naming each invalid argument. */
+  call(input: unknown, api: CallApi): Promise<Record<string, unknown>>;
+}
+
+/** Declares a tool. */
+export function tool<I extends TSchema>({ run, ...spec }: ToolSpec<I>): Tool {
+  let check: ((input: unknown) => FieldError[]) | undefined;
+  return {
+    ...spec,
+    async call(input, api) {
+      check ??= createBodyCheck(spec.input);
+      const given = structuredClone(input ?? {});
+      const errors = [...unfit(given), ...check(given)];
+      if (errors.length > 0) throw invalidFields(errors);
+      return await run(given as Static<I>, api);
+    },
+  };
+}
+
+/** Annotations of tools that change nothing, and of those that do. */
+export const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+export const writing: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+
+/** The most elements of a list in one answer. */
+export const MOST_ITEMS = 100;
+
+export const Id = (description: string) => Type.String({ ...Uuid, description });
+export const Key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
+/** An object whose members depend on the metamodel, or are those of an operation's answer. */
+export const Thing = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+/** A schema of TypeBox's `Type.Union` of literals, typed as these. */
+export const oneOf = <T extends string>(values: readonly T[], description: string) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      { description },
+    ),
+  );
+
+/** Parameters of an operation's query. */
+export const Parameters = (description: string) =>
+  Type.Record(
+    Type.String({ maxLength: 100 }),
+    Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4000 }),
+    { default: {}, description },
+  );
+
+/** The arguments of every list. */
+export const paging = {
+  page_size: Type.Integer({
+    minimum: 1,
+    maximum: MOST_ITEMS,
+    default: 20,
+    description: 'The number of items in one answer',
+  }),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: '`next_cursor` of the previous answer; absent: from the beginning',
+    }),
+  ),
+};
+
+/** The answer of a tool, with the places where it was truncated. */
+export const answer = <T extends Record<string, TSchema>>(members: T) =>
+  closedObject({
+    ...members,
+    cuts: Type.Array(closedObject({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }), {
+      description: 'Truncated lists and texts',
+    }),
+  });
+
+/** The answer of a tool that lists. */
+export const listed = (description: string) =>
+  answer({
+    items: Type.Array(OpenObject, { description }),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'The cursor of the next page; null at the end',
+    }),
+  });
+
+/** The most JSON characters of one answer. */
+export const ANSWER_LIMIT = 200_000;
+
+/** A truncated list or text. */
+interface Cut {
+  path: string;
+  shown: number;
+  of: number;
+}
+
+/** The most truncations that one answer names. */
+const MOST_CUTS = 50;
+
+/**
+ * The members of an answer with long lists and texts truncated, and `cuts`, which names where.
+ * @param limits elements of each list, and characters of each text.
+ */
+export function bounded<T extends object>(members: T, limits: { items: number; text: number }) {
+  const cuts: Cut[] = [];
+  const note = (cut: Cut) => {
+    if (cuts.length < MOST_CUTS) cuts.push(cut);
+  };
+  const visit = (part: unknown, path: string): unknown => {
+    if (typeof part === 'string') {
+      if (part.length <= limits.text) return part;
+      const shown = part.slice(0, limits.text).replace(/[\ud800-\udbff]$/, '');
+      note({ path, shown: shown.length, of: part.length });
+      return shown;
+    }
+    if (Array.isArray(part)) {
+      if (part.length > limits.items) note({ path, shown: limits.items, of: part.length });
+      return part.slice(0, limits.items).map((item, at) => visit(item, `${path}[${at}]`));
+    }
+    if (part === null || typeof part !== 'object') return part;
+    return Object.fromEntries(
+      Object.entries(part).map(([key, member]) => [key, visit(member, path === '' ? key : `${path}.${key}`)]),
+    );
+  };
+  return { ...(visit(members, '') as T), cuts };
+}

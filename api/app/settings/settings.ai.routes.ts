@@ -1,0 +1,47 @@
+import Type from 'typebox';
+import { previewOutgoing } from '../../../domain/analysis/ai/ai.outgoing.ts';
+import { listAiUsage } from '../../../domain/analysis/ai/ai.usage.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject, DateOnly, Uuid } from '../../../domain/kernel/shapes.ts';
+import { apiAddress } from '../../../integrations/models/models.open.ts';
+import { routesOf } from '../../operation.ts';
+import { AiPreviewSchema, AiUsageSchema } from '../../schemas/ai.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+import { settingsOf } from './settings.routes.ts';
+
+/** Previews of what is sent to the provider of AI, and usage. */
+export function registerAiSettingRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Settings' });
+
+  routes.get('/api/v1/settings/ai/preview', {
+    id: 'previewAiSettings',
+    summary: 'Read what the provider of AI would be sent of a card',
+    description: 'By the present settings, with your rights. Nothing is sent.',
+    permission: 'admin.settings',
+    permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
+    query: closedObject({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
+    answers: {
+      200: { description: 'The card as it would be sent', schema: AiPreviewSchema },
+    },
+    errors: ['not_found'],
+    handler: async ({ ctx, query, request }) => {
+      const { ai } = (await settingsOf(services, request)).values;
+      const preview = await previewOutgoing(ctx, ai, query.card_id);
+      return { provider_type: ai.provider_type, address: apiAddress(ai), ...preview };
+    },
+  });
+
+  routes.get('/api/v1/settings/ai/usage', {
+    id: 'listAiUsage',
+    summary: 'List what was spent on language models',
+    description: 'By day in UTC, run, purpose and model; the budgets are kept against it.',
+    permission: 'admin.settings',
+    query: listQuery(['day', 'purpose'], 'day', {
+      day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
+      run_id: Type.Optional(Type.String({ ...Uuid, description: 'Of one run of an analysis' })),
+    }),
+    answers: { 200: { description: 'Use', schema: listAnswer(AiUsageSchema) } },
+    handler: ({ ctx, query }) => listAiUsage(ctx, query),
+  });
+}

@@ -1,0 +1,149 @@
+import fastifyMultipart from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import {
+  clearImage,
+  type ImageSetting,
+  imageTypes,
+  MAX_IMAGE,
+  setImage,
+} from '../../../domain/app/settings/settings.images.ts';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
+import { openContent } from '../../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import type { StoredImage } from '../../../domain/kernel/settings/settings.definition.ts';
+import { closedObject, Nullable } from '../../../domain/kernel/shapes.ts';
+import { sha256 } from '../../../platform/crypto.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { routesOf } from '../../operation.ts';
+import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
+import { registerValidation } from '../../plugins/validation.ts';
+import type { App } from '../../types.ts';
+import { settingsOf } from './settings.routes.ts';
+
+const FORM_ROOM = 64 * 1024;
+const Content = Type.String({ contentMediaType: 'application/octet-stream' });
+
+const pictures: { key: ImageSetting; name: string }[] = [
+  { key: 'logo', name: 'Logo' },
+  { key: 'favicon', name: 'Favicon' },
+];
+
+/** Logo and favicon: uploaded by administrators, shown to anybody. */
+export async function registerSettingImageRoutes(app: App, services: Services): Promise<void> {
+  for (const picture of pictures) registerPicture(app, services, picture.key, picture.name);
+  // with a parser of its own, and the service's own checks instead of the framework's
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    await uploads.register(fastifyMultipart);
+    for (const { key, name } of pictures) registerUpload(uploads, services, key, name);
+  });
+}
+
+function infoSchema(key: ImageSetting) {
+  return closedObject({ [`has_custom_${key}`]: Type.Boolean(), mime_type: Nullable(Type.String()) });
+}
+
+const infoOf = (key: ImageSetting, image: StoredImage | null) => ({
+  [`has_custom_${key}`]: image !== null,
+  mime_type: image?.media_type ?? null,
+});
+
+function registerPicture(app: App, services: Services, key: ImageSetting, name: string): void {
+  const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
+
+  const url = `/api/v1/settings/${key}`;
+
+  routes.get(url, {
+    id: `read${name}`,
+    summary: `Read the workspace's own ${key}`,
+    permission: 'public',
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'The picture',
+        schema: Content,
+        mediaType: Object.keys(imageTypes),
+        headers: ['Content-Disposition', 'ETag'],
+      },
+    },
+    errors: ['not_found'],
+    handler: async ({ request, reply }) => {
+      const image = (await settingsOf(services, request)).values[key];
+      if (!image) throw new EstateError('not_found', `The workspace has no ${key} of its own.`);
+      reply.headers({ etag: `"${image.sha256}"`, 'cache-control': 'public, no-cache' });
+      const known = request.headers['if-none-match'];
+      if (known !== undefined && matchesEtag(`"${image.sha256}"`, parseEtags(known))) {
+        return reply.code(304).send();
+      }
+      const content = await openContent(services.blobs, image.file_id);
+      const ending = imageTypes[image.media_type as keyof typeof imageTypes];
+      return reply
+        .headers({
+          'content-type': image.media_type,
+          'content-length': image.size,
+          // shown within a page like any other; opened on its own it is saved and runs nothing
+          'content-disposition': `${ending === 'svg' ? 'attachment' : 'inline'}; filename="${key}.${ending}"`,
+          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        })
+        .send(content);
+    },
+  });
+
+  routes.get(`${url}/info`, {
+    id: `read${name}Info`,
+    summary: `Read whether the workspace has a ${key} of its own`,
+    answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
+    handler: async ({ request }) => infoOf(key, (await settingsOf(services, request)).values[key]),
+  });
+
+  routes.delete(url, {
+    id: `delete${name}`,
+    summary: `Go back to the product's own ${key}`,
+    answers: { 204: { description: 'The workspace has none of its own now' } },
+    handler: ({ ctx }) => clearImage(ctx, key),
+  });
+}
+
+function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: string): void {
+  const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
+
+  routes.post(`/api/v1/settings/${key}`, {
+    id: `upload${name}`,
+    summary: `Give the workspace a ${key} of its own`,
+    description:
+      'PNG, JPEG, SVG, ICO or WebP, at most 1 MiB. What it is, is found from its content; SVG that runs something is refused.',
+    consumes: { 'multipart/form-data': {} },
+    bodyLimit: MAX_IMAGE + FORM_ROOM,
+    ownIdempotency: true,
+    answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
+    errors: ['query_too_heavy', 'validation_failed'],
+    handler: async ({ ctx, request, reply }) => {
+      const content = await receiveImage(request);
+      if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
+      return infoOf(key, await setImage(ctx, blobs, key, content));
+    },
+  });
+}
+
+/** The form's one file. @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`. */
+async function receiveImage(request: FastifyRequest): Promise<Buffer> {
+  if (!request.isMultipart()) {
+    throw new EstateError('unsupported_media_type', 'Send a form (multipart/form-data) with one file.');
+  }
+  let content: Buffer | undefined;
+  for await (const part of request.parts({ limits: { fileSize: MAX_IMAGE + 1, files: 2, fields: 1 } })) {
+    if (part.type !== 'file' || part.fieldname !== 'file' || content) {
+      if (part.type === 'file') part.file.resume();
+      throw invalidField(part.fieldname, 'unknown_field', 'the form holds one part, the picture as `file`');
+    }
+    content = await part.toBuffer();
+    if (content.length > MAX_IMAGE) {
+      throw new EstateError('payload_too_large', `A picture has at most ${MAX_IMAGE} bytes.`);
+    }
+  }
+  if (!content) throw invalidField('file', 'required', 'the form holds no file');
+  return content;
+}

@@ -1,0 +1,55 @@
+import {
+  addDocument,
+  documentSorts,
+  listDocuments,
+  removeDocument,
+} from '../../../domain/collaboration/documents/documents.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/collaboration.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const managing = {
+  permission: 'login',
+  permissionNote: 'documents.manage or card.manage_documents',
+} as const;
+
+/** Links of cards. */
+export function registerDocumentRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Links and files' });
+
+  routes.get('/api/v1/cards/:id/documents', {
+    id: 'listDocuments',
+    summary: 'List the links of a card',
+    permission: 'documents.view',
+    permissionNote: 'inventory.view or card.view',
+    query: listQuery(documentSorts, 'created_at', {}),
+    answers: { 200: { description: 'Links', schema: listAnswer(schemas.DocumentItemSchema) } },
+    handler: ({ ctx, params, query }) => listDocuments(ctx, params.id, query),
+  });
+
+  routes.post('/api/v1/cards/:id/documents', {
+    id: 'addDocument',
+    summary: 'Add a link to a card',
+    ...managing,
+    body: schemas.DocumentBody,
+
+    answers: {
+      201: {
+        description: 'The link',
+        schema: schemas.DocumentSchema,
+
+        headers: ['ETag'],
+      },
+    },
+    handler: async ({ ctx, params, body }) => (await addDocument(ctx, params.id, body)).text,
+  });
+
+  routes.delete('/api/v1/documents/:id', {
+    id: 'removeDocument',
+    summary: 'Remove a link',
+    ...managing,
+    answers: { 204: { description: 'Removed' } },
+    handler: ({ ctx, params }) => removeDocument(ctx, params.id),
+  });
+}

@@ -1,0 +1,111 @@
+import Type from 'typebox';
+import { countBadges } from '../../../domain/app/badges.ts';
+import {
+  countUnread,
+  listNotifications,
+  notificationFilters,
+  notificationSorts,
+  readAllNotifications,
+  readNotification,
+} from '../../../domain/collaboration/notifications/notifications.list.ts';
+import {
+  patchPreferences,
+  readPreferences,
+} from '../../../domain/collaboration/notifications/notifications.preferences.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/notifications.ts';
+import type { App } from '../../types.ts';
+
+/** The caller's own notifications, and the switches for them. */
+export function registerNotificationRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Notifications', permission: 'notifications.manage' });
+
+  routes.get('/api/v1/notifications', {
+    id: 'listNotifications',
+    summary: 'List own notifications, newest first',
+    description: 'The events of one batch are combined in one notification with their number.',
+    query: listQuery(notificationSorts, 'created_at', notificationFilters),
+    answers: {
+      200: {
+        description: 'Notifications',
+        schema: listAnswer(schemas.NotificationItemSchema),
+      },
+    },
+    handler: ({ ctx, query }) => listNotifications(ctx, query),
+  });
+
+  routes.get('/api/v1/notifications/unread-count', {
+    id: 'countUnreadNotifications',
+    summary: 'Count own unread notifications',
+    answers: {
+      200: {
+        description: 'The number',
+        schema: closedObject({ count: Type.Integer({ minimum: 0 }) }),
+      },
+    },
+    handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
+  });
+
+  routes.get('/api/v1/notifications/badge-counts', {
+    id: 'countBadges',
+    summary: 'Count the caller’s open to-dos and pending surveys',
+    answers: {
+      200: {
+        description: 'The numbers',
+        schema: closedObject({
+          open_todos: Type.Integer({ minimum: 0 }),
+          pending_surveys: Type.Integer({ minimum: 0 }),
+        }),
+      },
+    },
+    handler: ({ ctx }) => countBadges(ctx),
+  });
+
+  routes.patch('/api/v1/notifications/:id/read', {
+    id: 'readNotification',
+    summary: 'Mark an own notification as read',
+    answers: {
+      200: {
+        description: 'The notification',
+        schema: schemas.NotificationSchema,
+      },
+    },
+    handler: ({ ctx, params }) => readNotification(ctx, params.id),
+  });
+
+  routes.post('/api/v1/notifications/mark-all-read', {
+    id: 'readAllNotifications',
+    summary: 'Mark all own notifications as read',
+    answers: {
+      200: {
+        description: 'How many were unread',
+        schema: closedObject({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
+      },
+    },
+    handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),
+  });
+
+  routes.get('/api/v1/users/me/notification-preferences', {
+    id: 'readNotificationPreferences',
+    summary: 'Read the own notification switches',
+    permission: 'login',
+    scope: 'account',
+    answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
+    handler: ({ ctx }) => readPreferences(ctx),
+  });
+
+  routes.patch('/api/v1/users/me/notification-preferences', {
+    id: 'patchNotificationPreferences',
+    summary: 'Change own notification switches',
+    description: 'Absent switches are not changed; `null` resets all switches of a channel to the defaults.',
+    permission: 'login',
+    scope: 'account',
+    headers: ['If-Match'],
+    body: schemas.NotificationPreferencesBody,
+
+    answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
+    handler: ({ ctx, body }) => patchPreferences(ctx, body),
+  });
+}

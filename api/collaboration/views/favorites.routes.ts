@@ -1,0 +1,46 @@
+import {
+  addFavorite,
+  favoriteFilters,
+  favoriteSorts,
+  listFavorites,
+  removeFavorite,
+} from '../../../domain/collaboration/views/favorites.ts';
+import { routesOf } from '../../operation.ts';
+import { FavoriteSchema } from '../../schemas/bookmarks.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+/** The cards that users have starred. */
+export function registerFavoriteRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Favorites' });
+
+  routes.get('/api/v1/favorites', {
+    id: 'listFavorites',
+    summary: 'List the cards that you have starred',
+    permission: 'login',
+    scope: 'account',
+    query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
+    answers: { 200: { description: 'Favorites', schema: listAnswer(FavoriteSchema) } },
+    handler: ({ ctx, query }) => listFavorites(ctx, query),
+  });
+
+  routes.post('/api/v1/favorites/:card_id', {
+    id: 'addFavorite',
+    summary: 'Star a card',
+    description: 'A card that is starred already stays so.',
+    permission: 'login',
+    scope: 'account',
+    permissionNote: 'inventory.view or card.view',
+    answers: { 201: { description: 'The favorite', schema: FavoriteSchema, headers: ['ETag'] } },
+    handler: ({ ctx, params }) => addFavorite(ctx, params.card_id),
+  });
+
+  routes.delete('/api/v1/favorites/:card_id', {
+    id: 'removeFavorite',
+    summary: 'Take the star off a card',
+    permission: 'login',
+    scope: 'account',
+    answers: { 204: { description: 'Removed' } },
+    handler: ({ ctx, params }) => removeFavorite(ctx, params.card_id),
+  });
+}

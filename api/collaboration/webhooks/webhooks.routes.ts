@@ -1,0 +1,157 @@
+import type { FastifyReply } from 'fastify';
+import {
+  pingWebhook,
+  replayDelivery,
+  replayFrom,
+} from '../../../domain/collaboration/webhooks/deliveries.replay.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  patchWebhook,
+  rotateSecret,
+  type SecretAnswer,
+} from '../../../domain/collaboration/webhooks/webhooks.commands.ts';
+import { webhookEtag } from '../../../domain/collaboration/webhooks/webhooks.etag.ts';
+import {
+  deliveryFilters,
+  deliverySorts,
+  listDeliveries,
+  listWebhooks,
+  readWebhook,
+  webhookFilters,
+  webhookSorts,
+} from '../../../domain/collaboration/webhooks/webhooks.queries.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject, Position, Uuid } from '../../../domain/kernel/shapes.ts';
+import { sendJson } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import {
+  WebhookCreateBody,
+  WebhookDeliverySchema,
+  WebhookPatchBody,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+} from '../../schemas/webhooks.ts';
+import type { App } from '../../types.ts';
+
+const sendWebhook = (reply: FastifyReply, webhook: string): FastifyReply =>
+  sendJson(reply.header('etag', webhookEtag(webhook)), webhook);
+
+const withSecret = ({ webhook, secret }: SecretAnswer): string =>
+  `{"webhook":${webhook},"secret":${JSON.stringify(secret)}}`;
+
+/** Subscriptions that send changes to other systems. */
+export function registerWebhookRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Webhooks', permission: 'admin.settings' });
+
+  routes.get('/api/v1/webhooks', {
+    id: 'listWebhooks',
+    summary: 'List webhooks',
+    query: listQuery(webhookSorts, 'name', webhookFilters),
+    answers: {
+      200: { description: 'Webhooks', schema: listAnswer(WebhookSchema) },
+    },
+    handler: ({ ctx, query }) => listWebhooks(ctx, query),
+  });
+
+  routes.post('/api/v1/webhooks', {
+    id: 'createWebhook',
+    secretAnswer: true,
+    summary: 'Send changes to an address from now on',
+    description:
+      'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. Deliveries contain what the owner can read both when subscribing and when sending. The address must be https and public, unless OUTBOUND_ALLOW names it.',
+    body: WebhookCreateBody,
+
+    answers: { 201: { description: 'The webhook and its secret', schema: WebhookWithSecretSchema } },
+    handler: async ({ ctx, body }) => withSecret(await createWebhook(ctx, services, body)),
+  });
+
+  routes.get('/api/v1/webhooks/:id', {
+    id: 'readWebhook',
+    summary: 'Read one webhook',
+    answers: { 200: { description: 'The webhook', schema: WebhookSchema } },
+    handler: async ({ ctx, params, reply }) => sendWebhook(reply, await readWebhook(ctx, params.id)),
+  });
+
+  routes.patch('/api/v1/webhooks/:id', {
+    id: 'patchWebhook',
+    summary: 'Change, pause or resume a webhook',
+    description:
+      'A resumed webhook continues at its position in the change feed. A caller who changes the address or the filters, or resumes it, becomes the owner.',
+    body: WebhookPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The webhook', schema: WebhookSchema } },
+    handler: async ({ ctx, params, body, reply }) =>
+      sendWebhook(reply, await patchWebhook(ctx, services, params.id, body)),
+  });
+
+  routes.delete('/api/v1/webhooks/:id', {
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook with its log',
+    handler: ({ ctx, params }) => deleteWebhook(ctx, params.id),
+  });
+
+  routes.post('/api/v1/webhooks/:id/rotate-secret', {
+    id: 'rotateWebhookSecret',
+    secretAnswer: true,
+    summary: 'Rotate the secret',
+    description: 'You become the owner. For 24 hours deliveries are signed with the old secret as well.',
+    answers: {
+      200: { description: 'The webhook and its new secret', schema: WebhookWithSecretSchema },
+    },
+    handler: async ({ ctx, params }) => withSecret(await rotateSecret(ctx, services, params.id)),
+  });
+
+  routes.post('/api/v1/webhooks/:id/ping', {
+    id: 'pingWebhook',
+    summary: 'Send a test delivery',
+    answers: {
+      202: {
+        description: 'The delivery',
+        schema: closedObject({ delivery_id: Uuid }),
+      },
+    },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params }) => ({ delivery_id: await pingWebhook(ctx, params.id) }),
+  });
+
+  routes.post('/api/v1/webhooks/:id/replay', {
+    id: 'replayWebhook',
+    summary: 'Send everything after a position again',
+    description: 'You become the owner: deliveries contain what you can read.',
+    body: closedObject({ after: Position }),
+
+    answers: { 202: { description: 'The webhook at its new position', schema: WebhookSchema } },
+    errors: ['wrong_state', 'position_expired'],
+    handler: async ({ ctx, params, body }) => {
+      await replayFrom(ctx, params.id, body.after);
+      return await readWebhook(ctx, params.id);
+    },
+  });
+
+  routes.get('/api/v1/webhooks/:id/deliveries', {
+    id: 'listWebhookDeliveries',
+    summary: 'List the deliveries of a webhook, newest first',
+    description: 'Deliveries that failed for 24 hours are `dead`.',
+    query: listQuery(deliverySorts, 'created_at', deliveryFilters),
+    answers: {
+      200: {
+        description: 'Deliveries',
+        schema: listAnswer(WebhookDeliverySchema),
+      },
+    },
+    handler: ({ ctx, params, query }) => listDeliveries(ctx, params.id, query),
+  });
+
+  routes.post('/api/v1/webhooks/:id/deliveries/:delivery_id/replay', {
+    id: 'replayWebhookDelivery',
+    summary: 'Send one delivery again',
+    description:
+      'It keeps its id, so that the receiver can recognise it. You become the owner: deliveries contain what you can read.',
+    answers: { 204: { description: 'It is due again' } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params }) => replayDelivery(ctx, params.id, params.delivery_id),
+  });
+}

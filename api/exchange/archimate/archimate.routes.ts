@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import { ArchimateExport, archimateOptions } from '../../../domain/exchange/archimate/archimate.jobs.ts';
+import { MAX_MODEL } from '../../../domain/exchange/archimate/archimate.parse.ts';
+import { requireModelRights, startModelImport } from '../../../domain/exchange/archimate/archimate.start.ts';
+import { type StoredContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import type { BlobStore } from '../../../platform/blobs.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { startModelExport } from '../../../reports/exchange/archimate/archimate.export.ts';
+import { routesOf } from '../../operation.ts';
+import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
+import { registerValidation } from '../../plugins/validation.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+
+const started = { 202: { description: 'The job has been started', schema: StartedJobSchema } };
+const example =
+  '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" identifier="m"><name>M</name><elements><element identifier="a" xsi:type="ApplicationComponent"><name>Payroll</name></element></elements></model>\n';
+
+/** Models of the ArchiMate exchange format, in and out, as jobs. */
+export async function registerArchimateRoutes(app: App, { blobs }: Services): Promise<void> {
+  const routes = routesOf(app, { tag: 'Imports and exports' });
+
+  routes.post('/api/v1/archimate/exports', {
+    id: 'startArchimateExport',
+    summary: 'Export cards, relations and diagrams as an ArchiMate model, as a job',
+    description:
+      'The Open Group’s model exchange file format, 3.1. Everything that ArchiMate has no word for stands in properties, so that the import makes the same of it. Fetch the file at `GET /jobs/{id}/result`.',
+    permission: 'inventory.export',
+    permissionNote: 'relations.view; diagrams.view for diagrams',
+    body: ArchimateExport,
+
+    answers: started,
+    handler: async ({ ctx, body, reply }) => {
+      const job = await startModelExport(ctx, body);
+      return reply.code(202).header('location', job.links.self).send(job);
+    },
+  });
+
+  // with parsers of its own: files are stored as they come in
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Imports and exports' });
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    for (const type of ['application/xml', 'text/xml']) {
+      uploads.addContentTypeParser(type, (_request, payload, done) => done(null, payload));
+    }
+    routes.post('/api/v1/archimate/imports', {
+      id: 'startArchimateImport',
+      summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
+      description:
+        'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome`, `errors` and, where a part of it is lost, `not_kept`; `result.not_kept` of the job counts the losses. Everything is written at once, or nothing where the job fails.',
+      permission: 'inventory.create',
+      permissionNote: 'relations.manage; diagrams.manage; inventory.edit in the mode upsert',
+      query: closedObject(archimateOptions),
+      consumes: { 'application/xml': { example }, 'text/xml': { example } },
+      bodyLimit: MAX_MODEL,
+      ownIdempotency: true,
+      answers: started,
+      handler: async ({ ctx, query, request, reply }) => {
+        requireModelRights(ctx, query);
+        const content = await storeModel(blobs, request.body as Readable);
+        try {
+          if (await applyIdempotencyKey(request, reply, content.sha256)) {
+            await blobs.remove(content.id);
+            return reply;
+          }
+          const job = await startModelImport(ctx, content, query);
+          reply.code(202).header('location', job.links.self);
+          return job;
+        } catch (error) {
+          // after any other error the job may exist nevertheless
+          if (error instanceof EstateError) await blobs.remove(content.id);
+          throw error;
+        }
+      },
+    });
+  });
+}
+
+async function storeModel(blobs: BlobStore, stream: Readable | undefined): Promise<StoredContent> {
+  async function* limited() {
+    let size = 0;
+    for await (const chunk of stream ?? []) {
+      size += chunk.length;
+      if (size > MAX_MODEL) {
+        throw new EstateError('payload_too_large', `A model has at most ${MAX_MODEL} bytes.`);
+      }
+      yield chunk;
+    }
+  }
+  return await storeContent(blobs, Readable.from(limited(), { objectMode: false }));
+}

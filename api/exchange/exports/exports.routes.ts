@@ -1,0 +1,88 @@
+import Type from 'typebox';
+import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { startExport } from '../../../reports/exchange/extraction/exports.job.ts';
+import { csvRequest, streamExport, streamJson } from '../../../reports/exchange/extraction/exports.stream.ts';
+import { routesOf } from '../../operation.ts';
+import { prefersAsync } from '../../prefer.ts';
+import { ExportedCard } from '../../schemas/exports.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+import { sendStream } from './exports.send.ts';
+
+/** Exports as jobs, and the CSV that is streamed at once. */
+export function registerExportRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Imports and exports' });
+
+  routes.post('/api/v1/exports', {
+    id: 'startExport',
+    summary: 'Export cards or relations to a file, as a job',
+    description:
+      'The file holds one moment; the job’s `result` is its manifest, of which `position` is the place in the change feed to go on from: `after` takes it. Fetch the file at `GET /jobs/{id}/result`.',
+    permission: 'inventory.export',
+    permissionNote: 'relations.view for relations; inventory.view for what has changed',
+    errors: ['position_expired'],
+    body: ExportRequest,
+
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    handler: ({ ctx, body }) => startExport(ctx, body),
+  });
+
+  routes.get('/api/v1/cards/export/csv', {
+    id: 'streamCardsCsv',
+    summary: 'Download cards as CSV at once',
+    description:
+      'The same rows as the export job’s. `X-Position` is the place in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
+    permission: 'inventory.export',
+    query: closedObject({
+      type: Type.Optional(
+        Type.String({ maxLength: 1000, description: 'Comma-separated card types; absent: all' }),
+      ),
+      filter: Type.String({ default: '', maxLength: 4000 }),
+      profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], { default: 'report' }),
+      neutralise: Type.Boolean({ default: true }),
+    }),
+    answers: {
+      200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
+      202: {
+        description: 'The job that was started instead, as preferred',
+        schema: StartedJobSchema,
+      },
+    },
+    handler: async ({ ctx, query, request, reply }) => {
+      if (prefersAsync(request)) {
+        const job = await startExport(ctx, csvRequest(query));
+        reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
+        return reply.send(job);
+      }
+      return sendStream(reply, await streamExport(services, ctx, csvRequest(query)));
+    },
+  });
+
+  routes.get('/api/v1/cards/export/json', {
+    id: 'streamCardsJson',
+    summary: 'Download cards as one JSON array at once',
+    description:
+      'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',
+    permission: 'inventory.export',
+    permissionNote: 'relations.view when relations are included; stakeholders.view when stakeholders are',
+    query: closedObject({
+      types: Type.String({
+        minLength: 1,
+        maxLength: 2000,
+        description: 'Card types, comma-separated; at most 20',
+      }),
+      filter: Type.String({ default: '', maxLength: 4000 }),
+      include_relations: Type.Boolean({
+        default: false,
+        description: 'Adds `relations` to active cards, as seen from the card',
+      }),
+      include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
+    }),
+    answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
+    handler: async ({ ctx, query, reply }) => {
+      return sendStream(reply, await streamJson(services, ctx, query));
+    },
+  });
+}

@@ -1,0 +1,86 @@
+import Type from 'typebox';
+import { noteDownload, openContent } from '../../../domain/kernel/files/files.store.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { OpenObject } from '../../../domain/kernel/shapes.ts';
+import { type RunFile, runFile } from '../../../reports/exchange/schedules/extraction-runs.download.ts';
+import { listRuns, readRun } from '../../../reports/exchange/schedules/extraction-schedules.queries.ts';
+import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ExtractionRunSchema } from '../../schemas/extractions.ts';
+import type { App } from '../../types.ts';
+
+const permissionNote = "admin.settings for others' schedules";
+
+const media: Record<RunFile, string[]> = {
+  file: [
+    'text/csv',
+    'application/x-ndjson',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    'application/vnd.apache.parquet',
+  ],
+  manifest: ['application/json'],
+};
+const schemas = {
+  file: Type.String({ contentMediaType: 'application/octet-stream' }),
+  manifest: OpenObject,
+};
+
+/** What the runs of an extraction schedule came to, and their files. */
+export function registerExtractionRunRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
+
+  routes.get('/api/v1/extraction-schedules/:id/runs', {
+    id: 'listExtractionRuns',
+    summary: 'List the runs of an extraction schedule, newest first',
+    permissionNote,
+    query: listQuery(['created_at', 'slot'], 'created_at', {}),
+    answers: { 200: { description: 'Runs', schema: listAnswer(ExtractionRunSchema) } },
+    handler: ({ ctx, params, query }) => listRuns(ctx, params.id, query),
+  });
+
+  routes.get('/api/v1/extraction-schedules/:id/runs/:run_id', {
+    id: 'readExtractionRun',
+    summary: 'Read one run of an extraction schedule',
+    permissionNote,
+    answers: { 200: { description: 'The run', schema: ExtractionRunSchema } },
+    handler: ({ ctx, params }) => readRun(ctx, params.id, params.run_id),
+  });
+
+  registerDownload('file', 'downloadExtractionFile', 'Download the file of a run');
+  registerDownload('manifest', 'downloadExtractionManifest', 'Download what describes the file of a run');
+
+  function registerDownload(which: RunFile, id: string, summary: string): void {
+    const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
+
+    routes.get(`/api/v1/extraction-schedules/:id/runs/:run_id/${which}`, {
+      id,
+      summary,
+      description:
+        'Kept here as long as at its destination, wherever that is. A download that was cut off goes on with `Range` and `If-Range`.',
+      permissionNote:
+        "admin.settings for others' schedules; admin.export_workspace for others' files; costs.view for files that may hold costs",
+      answers: {
+        200: {
+          description: 'The file',
+          schema: schemas[which],
+          mediaType: media[which],
+          headers: fileHeaders,
+        },
+        206: {
+          description: 'The requested bytes',
+          schema: schemas[which],
+          mediaType: media[which],
+          headers: fileHeaders,
+        },
+      },
+      headers: ['Range', 'If-None-Match'],
+      errors: ['range_not_satisfiable'],
+      handler: async ({ ctx, params, request, reply }) =>
+        await sendStoredFile(request, reply, await runFile(ctx, params.id, params.run_id, which), {
+          open: (file, range) => openContent(services.blobs, file.id, range),
+          opened: (file, range) => noteDownload(ctx, { run_id: params.run_id }, file, range),
+        }),
+    });
+  }
+}

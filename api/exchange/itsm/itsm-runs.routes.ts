@@ -1,0 +1,188 @@
+import Type from 'typebox';
+import { cancelRun, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
+import {
+  listPlanRows,
+  listRunLog,
+  listRuns,
+  readRun,
+  runText,
+} from '../../../domain/exchange/itsm/runs.queries.ts';
+import type { RunDirection } from '../../../domain/exchange/itsm/runs.store.ts';
+import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { downloadPlan } from '../../../reports/itsm/itsm-plan.download.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import {
+  ItsmPlanRowSchema,
+  ItsmRunLogLineSchema,
+  ItsmRunSchema,
+  rowActions,
+  rowStatuses,
+  runDirections,
+  runStatuses,
+} from '../../schemas/itsm-runs.ts';
+import type { App } from '../../types.ts';
+import { usesNote } from './itsm-rights.ts';
+
+const see = 'itsm_sync.view';
+const manage = 'itsm_sync.manage';
+const base = '/api/v1/itsm-sync';
+
+const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
+
+const oneOf = (values: readonly string[], description: string) =>
+  Type.Optional(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      { description },
+    ),
+  );
+
+const run = (description: string) => ({ description, schema: ItsmRunSchema });
+
+/** Runs of the synchronisation, and their plans to be read. */
+export function registerItsmRunRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
+  const queued = { 202: run('The run, which goes on as a job') };
+
+  const start = (url: string, id: string, summary: string, direction: RunDirection | undefined) =>
+    routes.post(`/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
+      id,
+      summary,
+      description:
+        'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
+      permission: manage,
+      permissionNote: usesNote,
+      query: closedObject({
+        auto_apply: Type.Optional(
+          Type.Boolean({
+            description:
+              'Apply the plan without review, within the limits of the mapping; absent: as the mapping says',
+          }),
+        ),
+        complete: Type.Optional(
+          Type.Boolean({
+            description:
+              'Read everything, not only what has changed; absent: as old as the last such reading is',
+          }),
+        ),
+      }),
+      answers: queued,
+      errors: ['wrong_state'],
+      handler: async ({ ctx, params, query, reply }) => {
+        const runId = await startRun(ctx, {
+          mappingId: params.mapping_id,
+          trigger: 'manual',
+          ...(direction === undefined ? {} : { direction }),
+          ...(query.complete === undefined ? {} : { complete: query.complete }),
+          ...(query.auto_apply === undefined ? {} : { autoApply: query.auto_apply }),
+        });
+        reply.code(202).header('location', `${base}/sync/runs/${runId}`);
+        return await runText(ctx.db, runId!);
+      },
+    });
+  start('pull', 'pullItsmMapping', 'Bring the inventory up to date with the remote', 'pull');
+  start('push', 'pushItsmMapping', 'Bring the remote up to date with the inventory', 'push');
+  start('run', 'runItsmMapping', 'Synchronise as the mapping goes, both ways where it does', undefined);
+
+  registerItsmRunReadRoutes(app);
+}
+
+/** Runs with their plans and logs. */
+function registerItsmRunReadRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
+  routes.get('/api/v1/itsm-sync/sync/runs', {
+    id: 'listItsmRuns',
+    summary: 'List runs, the newest first',
+    permission: see,
+    query: listQuery(['created_at'], 'created_at', {
+      connection_id: idOf('The connection'),
+      mapping_id: idOf('The mapping'),
+      status: oneOf(runStatuses, 'How it stands'),
+      direction: oneOf(runDirections, 'Which sides it may write on'),
+    }),
+    answers: { 200: { description: 'Runs', schema: listAnswer(ItsmRunSchema) } },
+    handler: ({ ctx, query }) => listRuns(ctx, query),
+  });
+
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id', {
+    id: 'readItsmRun',
+    summary: 'Read one run',
+    permission: see,
+    answers: { 200: run('The run') },
+    handler: ({ ctx, params }) => readRun(ctx, params.run_id),
+  });
+
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/staged', {
+    id: 'listItsmPlanRows',
+    summary: 'List the rows of a run’s plan',
+    description:
+      'What the run is going to do, or has done, row by row with the reason; also what it leaves to persons (`conflict`, `stage`) and what it leaves alone (`skip`). Empty until the plan is made.',
+    permission: see,
+    query: listQuery(['no', 'action'], 'no', {
+      action: oneOf(rowActions, 'What the row does'),
+      side: oneOf(['local', 'remote'], 'Where it writes'),
+      status: oneOf(rowStatuses, 'How it stands'),
+      already_open: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the row repeats a question that was open before; `false` lists what is new',
+        }),
+      ),
+    }),
+    answers: { 200: { description: 'Rows', schema: listAnswer(ItsmPlanRowSchema) } },
+    handler: ({ ctx, params, query }) => listPlanRows(ctx, params.run_id, query),
+  });
+
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/plan', {
+    id: 'downloadItsmPlan',
+    summary: 'Download the plan of a run',
+    description:
+      'JSON: the run and its rows; XLSX: a line per changed field. Texts in cells are never formulas.',
+    permission: see,
+    query: closedObject({
+      format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
+        default: 'json',
+        description: 'How the file is written',
+      }),
+    }),
+    answers: {
+      200: {
+        description: 'The plan',
+        schema: closedObject({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }),
+        otherMedia: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) => {
+      const file = await downloadPlan(ctx, params.run_id, query.format);
+      reply
+        .header('content-type', file.mediaType)
+        .header('content-disposition', `attachment; filename="${file.name}"`)
+        .header('cache-control', 'no-store');
+      return file.body;
+    },
+  });
+
+  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/log', {
+    id: 'listItsmRunLog',
+    summary: 'List what a run has told on its way',
+    permission: see,
+    query: listQuery(['id'], 'id', { level: oneOf(['info', 'warning', 'error'], 'How grave it is') }),
+    answers: { 200: { description: 'Lines', schema: listAnswer(ItsmRunLogLineSchema) } },
+    handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
+  });
+
+  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/cancel', {
+    id: 'cancelItsmRun',
+    summary: 'Cancel a run, or throw away a plan that waits',
+    description: 'What has been applied stays applied.',
+    permission: manage,
+    answers: { 200: run('The run') },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params }) => {
+      await cancelRun(ctx, params.run_id);
+      return await runText(ctx.db, params.run_id);
+    },
+  });
+}

@@ -1,0 +1,184 @@
+import { Readable } from 'node:stream';
+import fastifyMultipart from '@fastify/multipart';
+import Type from 'typebox';
+import { errorLines } from '../../../domain/exchange/migration/errors-csv.ts';
+import {
+  applyMigration,
+  createMigration,
+  deleteMigration,
+  readMappings,
+  saveMappings,
+} from '../../../domain/exchange/migration/migration.commands.ts';
+import {
+  listMigrations,
+  previewMigration,
+  readMigration,
+} from '../../../domain/exchange/migration/migration.list.ts';
+import { listSources } from '../../../domain/exchange/migration/sources.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { sha256 } from '../../../platform/crypto.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { sendResource } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
+import { registerValidation } from '../../plugins/validation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/migration.ts';
+import type { App } from '../../types.ts';
+import { MAX_MIGRATION, receiveMigration } from './migration.upload.ts';
+
+const FORM_ROOM = 64 * 1024;
+const migration = schemas.MigrationSchema;
+
+/** Migrations from other tools: uploaded, previewed, mapped and applied. */
+export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
+  const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
+
+  routes.get('/api/v1/migration/sources', {
+    id: 'listMigrationSources',
+    summary: 'List what can be migrated from',
+    query: listQuery(['key', 'label'], 'key', {}),
+    answers: { 200: { description: 'Sources', schema: listAnswer(schemas.MigrationSourceSchema) } },
+    handler: ({ ctx, query }) => listSources(ctx, query),
+  });
+
+  routes.get('/api/v1/migration', {
+    id: 'listMigrations',
+    summary: 'List migrations',
+    query: schemas.MigrationListQuery,
+    answers: {
+      200: { description: 'Migrations, newest first', schema: listAnswer(schemas.MigrationItemSchema) },
+    },
+    handler: ({ ctx, query }) => listMigrations(ctx, query),
+  });
+
+  routes.get('/api/v1/migration/:migration_id', {
+    id: 'getMigration',
+    summary: 'Read a migration',
+    description:
+      '`uploaded` until its file is read, `parsed` until its records are made, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, where the job ended before. Follow the job at `job_id`.',
+    answers: { 200: { description: 'The migration', schema: migration } },
+    handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
+  });
+
+  routes.delete('/api/v1/migration/:migration_id', {
+    id: 'deleteMigration',
+    summary: 'Delete a migration',
+    description: 'With its file and its records. Cards and relations that it has written stay.',
+    headers: ['If-Match'],
+    errors: ['wrong_state'],
+    handler: ({ ctx, params }) => deleteMigration(ctx, params.migration_id),
+  });
+
+  await registerMigrationContentRoutes(app, { blobs });
+}
+
+/** What a migration holds and applies. */
+async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
+  const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
+
+  routes.get('/api/v1/migration/:migration_id/preview', {
+    id: 'previewMigration',
+    summary: 'Show what a migration would do, record by record',
+    description:
+      'Computed by running the import and rolling each batch back. `diff` holds `{field: {old, new}}`; costs show with costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
+    query: schemas.PreviewQuery,
+    answers: {
+      200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage },
+    },
+    handler: ({ ctx, params, query }) => previewMigration(ctx, params.migration_id, query),
+  });
+
+  routes.get('/api/v1/migration/:migration_id/field-mappings', {
+    id: 'getMigrationMappings',
+    summary: 'Show what the columns of the file are, and can be, mapped to',
+    answers: {
+      200: { description: 'The choices, by native type', schema: schemas.FieldMappingsSchema },
+    },
+    handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
+  });
+
+  routes.put('/api/v1/migration/:migration_id/field-mappings', {
+    id: 'saveMigrationMappings',
+    summary: 'Map the columns of the file',
+    description:
+      'Replaces what was saved before; columns that are not named are mapped by their names. A job makes the records again: the migration is `parsed` until then.',
+    body: schemas.FieldMappingsBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The migration', schema: migration, headers: ['ETag'] } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params, body }) => saveMappings(ctx, params.migration_id, body.field_mappings),
+  });
+
+  routes.post('/api/v1/migration/:migration_id/apply', {
+    id: 'applyMigration',
+    summary: 'Write a migration into the inventory, as a job',
+    description:
+      'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are left out. All of it is one mutation batch, under the id of the job, and can be rolled back.',
+    permissionNote:
+      'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for what it holds',
+    headers: ['If-Match'],
+    answers: { 202: { description: 'The migration', schema: migration } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params }) => applyMigration(ctx, params.migration_id),
+  });
+
+  routes.get('/api/v1/migration/:migration_id/errors.csv', {
+    id: 'downloadMigrationErrors',
+    summary: 'Download what a migration could not write',
+    description:
+      'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would evaluate begin with an apostrophe.',
+    answers: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
+    handler: async ({ ctx, params, reply }) => {
+      const lines = await errorLines(ctx, params.migration_id);
+      return reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="migration-errors.csv"')
+        .header('cache-control', 'no-store')
+        .send(Readable.from(lines));
+    },
+  });
+
+  await registerUploadRoute(app, { blobs });
+}
+
+/** Uploads of files. */
+async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
+  // with a parser of its own: files are stored while they are received
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    const routes = routesOf(uploads, { tag: 'Migration', permission: 'admin.migrate' });
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    await uploads.register(fastifyMultipart);
+
+    routes.post('/api/v1/migration/upload', {
+      id: 'uploadMigration',
+      summary: 'Upload a file to migrate from',
+      description:
+        'At most 100 MiB. A job reads it, maps its columns by their names and makes its records; follow the migration until it is `previewed`. A file can be uploaded once for each source.',
+      consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
+      bodyLimit: MAX_MIGRATION + FORM_ROOM,
+      ownIdempotency: true,
+      answers: { 201: { description: 'The migration', schema: migration, headers: ['ETag'] } },
+      errors: ['conflict'],
+      handler: async ({ ctx, request, reply }) => {
+        requirePermission(ctx.caller, 'admin.migrate');
+        const { content, input } = await receiveMigration(request, blobs);
+        try {
+          if (await applyIdempotencyKey(request, reply, sha256(JSON.stringify([input, content.sha256])))) {
+            await blobs.remove(content.id);
+            return reply;
+          }
+          return sendResource(reply.code(201), await createMigration(ctx, content, input));
+        } catch (error) {
+          // after any other error the migration may exist nevertheless
+          if (error instanceof EstateError) await blobs.remove(content.id);
+          throw error;
+        }
+      },
+    });
+  });
+}

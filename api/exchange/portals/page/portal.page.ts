@@ -1,0 +1,217 @@
+import { MAX_PAGED } from '../../../../domain/exchange/portals/portals.query.ts';
+import { counted } from '../../../../platform/counted.ts';
+import { cardItem, dot, given } from './portal.card.ts';
+import { document } from './portal.document.ts';
+import { addressOf, fieldsOf, PAGE_SIZE, type PortalForm } from './portal.form.ts';
+import { type Html, html, type Part } from './portal.html.ts';
+
+/** The workspace, as far as a page shows it. */
+export interface Workspace {
+  title: string;
+  /** Whether it has a logo and an icon of its own. */
+  logo: boolean;
+  icon: boolean;
+}
+
+/** The whole page of a portal: a form that needs no script, the cards, and the way to the others. */
+export function portalPage(form: PortalForm & { workspace: Workspace }): string {
+  const { portal, workspace, query } = form;
+  const parts = [portal.name, query.page > 1 ? `page ${query.page}` : '', workspace.title];
+  return document({
+    title: parts.filter(Boolean).join(' – '),
+    indexed: portal.card_config.indexed,
+    icon: workspace.icon,
+    body: html`<a class="skip" href="#cards">Skip to the cards</a>
+<header>
+${workspace.logo ? html`<img src="/api/v1/settings/logo" alt="${workspace.title || 'Logo'}" />` : null}
+${workspace.title && !workspace.logo ? html`<p>${given(workspace.title)}</p>` : null}
+<h1>${given(portal.name)}</h1>
+${portal.description ? html`<p>${given(portal.description)}</p>` : null}
+</header>
+${searchForm(form)}
+<main id="cards" tabindex="-1" aria-labelledby="cards-title">
+<h2 id="cards-title">${dot(portal.type_info.color)}${given(portal.type_info.label)}</h2>
+${pageStatus(form)}
+${cardList(form)}
+${pager(form)}
+</main>`,
+  });
+}
+
+/** Lists without bullets say that they are lists, or not every browser would. */
+function cardList(form: PortalForm): Html {
+  const { items } = form.cards;
+  if (items.length > 0) {
+    return html`<ol class="cards" role="list">\n${items.map((card) => cardItem(form, card))}</ol>`;
+  }
+  const all = addressOf(form, { search: '', filter: [], page: 1 });
+  return all === addressOf(form)
+    ? html`<p>There are no cards here yet.</p>`
+    : html`<p>Nothing is found here. <a href="${all}">Show all cards</a></p>`;
+}
+
+const lastPage = (total: number): number =>
+  Math.max(1, Math.ceil(Math.min(total, MAX_PAGED - (MAX_PAGED % PAGE_SIZE)) / PAGE_SIZE));
+
+function pageStatus({ cards: { total }, query }: PortalForm): Html {
+  return html`<p role="status">${counted(total, 'card')}, page ${query.page} of ${lastPage(total)}</p>`;
+}
+
+function pager(form: PortalForm): Part {
+  const { page } = form.query;
+  const last = lastPage(form.cards.total);
+  const link = (to: number, rel: string, label: string) =>
+    html`<li><a href="${addressOf(form, { page: to })}" rel="${rel}">${label}</a></li>`;
+  if (last === 1 && page === 1) return null;
+  return html`<nav aria-label="Pages">
+<ul role="list">
+${page > 1 ? link(1, 'first', 'First page') : null}
+${page > 1 ? link(Math.min(page - 1, last), 'prev', 'Previous page') : null}
+${page < last ? link(page + 1, 'next', 'Next page') : null}
+</ul>
+</nav>`;
+}
+
+interface Choice {
+  value: string;
+  label: string;
+}
+
+function searchForm(form: PortalForm): Html {
+  const { portal, query } = form;
+  const where = portal.display_fields.includes('description') ? 'name and description' : 'name';
+  return html`<form method="get" action="/portal/${portal.slug}" role="search" aria-label="Search and filter">
+<div><label for="search">Search in ${where}</label>
+<input type="search" id="search" name="search" value="${query.search}" maxlength="200" /></div>
+${filters(form)}
+${sortChoice(form)}
+<div><button type="submit">Show</button> <a href="/portal/${portal.slug}">Reset</a></div>
+</form>`;
+}
+
+/** A list to choose from. Of what is chosen it shows the first that no other list shows, and notes it in `shown`. */
+function choice(
+  form: PortalForm,
+  shown: Set<string>,
+  { id, label, name }: { id: string; label: string; name: string },
+  choices: Choice[],
+): Part {
+  if (choices.length === 0) return null;
+  const chosen = form.chosen.get(name) ?? [];
+  const current = choices.find(({ value }) => chosen.includes(value))?.value;
+  if (current !== undefined) shown.add(`${name}:${current}`);
+  const options = choices.map(
+    ({ value, label: text }) =>
+      html`<option value="${name}:${value}"${value === current ? SELECTED : null}>${text}</option>`,
+  );
+  return html`<div><label for="${id}">${label}</label>
+<select id="${id}" name="filter"><option value="">Any</option>${options}</select></div>
+`;
+}
+
+const SELECTED = html` selected="selected"`;
+
+function filters(form: PortalForm): Part[] {
+  const { type_info, tag_groups, relation_types } = form.portal;
+  const shown = new Set<string>();
+  const subtypes = type_info.subtypes.map(({ key, label }) => ({ value: key, label }));
+  return [
+    choice(form, shown, { id: 'subtype', label: 'Subtype', name: 'subtype' }, subtypes),
+    ...tag_groups.map(({ name: label, tags }, n) => {
+      const choices = tags.map(({ id, name }) => ({ value: id, label: name }));
+      return choice(form, shown, { id: `tag-${n}`, label, name: 'tag' }, choices);
+    }),
+    ...[...fieldsOf(form.portal).values()].map((field, n) => {
+      const list = { id: `attribute-${n}`, label: field.label, name: `attributes.${field.key}` };
+      return choice(form, shown, list, valuesOf(field));
+    }),
+    ...relation_types.map(({ key }, n) => {
+      const name = `relations.${key}`;
+      const choices = (form.options.get(key) ?? []).map((card) => ({ value: card.id, label: card.name }));
+      return choice(form, shown, { id: `relation-${n}`, label: labelOf(form, name), name }, choices);
+    }),
+    // last, when it is known what the lists show
+    ...kept(form, shown),
+  ];
+}
+
+/** Selected filters that are in no list, such as a related card from the link of another card. */
+function kept(form: PortalForm, shown: ReadonlySet<string>): Html[] {
+  const names = new Map(
+    form.cards.items.flatMap(({ relations }) =>
+      relations.map(({ type, related_id, related_name }) => [
+        `relations.${type}:${related_id}`,
+        related_name,
+      ]),
+    ),
+  );
+  const left = [...form.chosen].flatMap(([name, values]) =>
+    values.map((value) => ({ name, value, said: `${name}:${value}` })).filter(({ said }) => !shown.has(said)),
+  );
+  return left.map(
+    ({ name, value, said }, n) => html`<div><label for="kept-${n}">${labelOf(form, name)}, chosen</label>
+<select id="kept-${n}" name="filter"><option value="">Any</option><option value="${said}"${SELECTED}>${
+      names.get(said) ?? value
+    }</option></select></div>
+`,
+  );
+}
+
+/** How a filter reads. */
+function labelOf({ portal }: PortalForm, name: string): string {
+  const relation = portal.relation_types.find(({ key }) => name === `relations.${key}`);
+  if (!relation) return fieldsOf(portal).get(name.slice('attributes.'.length))?.label ?? name;
+  const { source_type_key, label, reverse_label, other_type_label } = relation;
+  return `${source_type_key === portal.card_type ? label : (reverse_label ?? label)} (${other_type_label})`;
+}
+
+function valuesOf({
+  type,
+  options = [],
+}: {
+  type: string;
+  options?: { key: string; label: string }[];
+}): Choice[] {
+  if (type === 'boolean') {
+    return [
+      { value: 'true', label: 'Yes' },
+      { value: 'false', label: 'No' },
+    ];
+  }
+  return type === 'single_select' || type === 'multiple_select'
+    ? options.map(({ key, label }) => ({ value: key, label }))
+    : [];
+}
+
+const coreSorts: Record<string, string> = {
+  subtype: 'Subtype',
+  approval_status: 'Approval',
+  data_quality: 'Data quality',
+  updated_at: 'Last change',
+};
+
+function sortChoice(form: PortalForm): Html {
+  const { portal, query } = form;
+  const fields = fieldsOf(portal);
+  const sorts: [string, string][] = [
+    ['name', 'Name'],
+    ...portal.display_fields.flatMap((entry): [string, string][] => {
+      if (coreSorts[entry]) return [[entry, coreSorts[entry]]];
+      const field = entry.startsWith('attributes.')
+        ? fields.get(entry.slice('attributes.'.length))
+        : undefined;
+      return field ? [[entry, field.label]] : [];
+    }),
+  ];
+  const options = sorts.flatMap(([key, label]) =>
+    [
+      [key, `${label}, rising`],
+      [`-${key}`, `${label}, falling`],
+    ].map(
+      ([value, text]) =>
+        html`<option value="${value}"${value === query.sort ? SELECTED : null}>${text}</option>`,
+    ),
+  );
+  return html`<div><label for="sort">Order</label>
+<select id="sort" name="sort"><option value="">Usual order</option>${options}</select></div>`;
+}

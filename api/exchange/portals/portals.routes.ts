@@ -1,0 +1,75 @@
+import {
+  createPortal,
+  deletePortal,
+  type PortalInput,
+  patchPortal,
+} from '../../../domain/exchange/portals/portals.commands.ts';
+import { listPortals, readPortal } from '../../../domain/exchange/portals/portals.list.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/portals.ts';
+import type { App } from '../../types.ts';
+
+const permission = 'web_portals.manage';
+const seen = ['web_portals.view', 'web_portals.manage'] as ('web_portals.view' | 'web_portals.manage')[];
+const permissionNote = 'web_portals.manage for drafts';
+/** A portal shows cards and relations to everybody. */
+const writing = { permission, permissionNote: 'inventory.view; relations.view' } as const;
+const portal = schemas.PortalSchema;
+
+/** Making, publishing and changing web portals. */
+export function registerPortalRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Web portals', permission: 'web_portals.manage' });
+
+  routes.get('/api/v1/web-portals', {
+    id: 'listWebPortals',
+    summary: 'List web portals',
+    permission: seen,
+    permissionNote,
+    query: schemas.PortalListQuery,
+    answers: { 200: { description: 'Portals', schema: listAnswer(schemas.PortalItemSchema) } },
+    handler: ({ ctx, query }) => listPortals(ctx, query),
+  });
+
+  routes.post('/api/v1/web-portals', {
+    id: 'createWebPortal',
+    summary: 'Make a web portal, which shows cards of one type to the public once it is published',
+    description:
+      'Whoever looks at it needs no login. It shows the names of the cards that `filters` select, and what `display_fields` lists; costs and people never.',
+    ...writing,
+    body: schemas.PortalCreateBody,
+
+    answers: { 201: { description: 'The portal', schema: portal, headers: ['ETag'] } },
+    errors: ['slug_taken'],
+    handler: ({ ctx, body }) => createPortal(ctx, body as PortalInput),
+  });
+
+  routes.get('/api/v1/web-portals/:portal_id', {
+    id: 'getWebPortal',
+    summary: 'Read a web portal as it was written',
+    permission: seen,
+    permissionNote,
+    answers: { 200: { description: 'The portal', schema: portal } },
+    handler: ({ ctx, params }) => readPortal(ctx, params.portal_id),
+  });
+
+  routes.patch('/api/v1/web-portals/:portal_id', {
+    id: 'patchWebPortal',
+    summary: 'Change, publish or withdraw a web portal',
+    description: '`filters`, `display_fields` and `card_config` are replaced as a whole; null empties them.',
+    ...writing,
+    body: schemas.PortalPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The portal', schema: portal } },
+    errors: ['slug_taken'],
+    handler: ({ ctx, params, body }) => patchPortal(ctx, params.portal_id, body as PortalInput),
+  });
+
+  routes.delete('/api/v1/web-portals/:portal_id', {
+    id: 'deleteWebPortal',
+    summary: 'Delete a web portal',
+    headers: ['If-Match'],
+    handler: ({ ctx, params }) => deletePortal(ctx, params.portal_id),
+  });
+}

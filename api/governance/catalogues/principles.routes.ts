@@ -1,0 +1,76 @@
+import Type from 'typebox';
+import {
+  importPrinciples,
+  principleLanguages,
+  readPrinciplesCatalogue,
+} from '../../../domain/governance/catalogues/principles.catalogue.ts';
+import { closedObject, component, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { negotiateLanguage } from '../../language.ts';
+import { routesOf } from '../../operation.ts';
+import type { App } from '../../types.ts';
+
+const url = '/api/v1/principles-catalogue';
+
+const Id = Type.String({ minLength: 1, maxLength: 100, examples: ['EAP-03'] });
+
+const CatalogueSchema = component('PrinciplesCatalogue', {
+  catalogue_version: Type.String(),
+  generated_at: DateOnly,
+  principles: Type.Array(
+    closedObject({
+      id: Id,
+      title: Type.String(),
+      description: Nullable(Type.String()),
+      rationale: Type.String(),
+      implications: Type.String(),
+      existing_principle_id: Nullable(
+        Type.String({ ...Uuid, description: 'The principle as which it was imported' }),
+      ),
+    }),
+  ),
+});
+const ImportedSchema = component('ImportedPrinciples', {
+  created: Type.Integer({ minimum: 0 }),
+  skipped: Type.Integer({ minimum: 0, description: 'Those that were imported before' }),
+  ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
+});
+
+/** Principles that come with the service, in English and German. */
+export function registerPrinciplesCatalogueRoutes(app: App): void {
+  const administering = routesOf(app, { tag: 'Metamodel', permission: 'admin.metamodel' });
+
+  administering.get(url, {
+    id: 'getPrinciplesCatalogue',
+    summary: 'Read the catalogue of principles',
+    description: 'Twenty principles in English or German, to be imported and changed.',
+    headers: ['Accept-Language'],
+    answers: {
+      200: {
+        description: 'The catalogue',
+        schema: CatalogueSchema,
+        headers: ['Content-Language', 'Vary'],
+      },
+    },
+    handler: ({ ctx, request, reply }) =>
+      readPrinciplesCatalogue(ctx, negotiateLanguage(request, reply, principleLanguages)),
+  });
+
+  administering.post('/api/v1/principles-catalogue/import', {
+    id: 'importPrinciples',
+    summary: 'Import principles from the catalogue',
+    description:
+      'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
+    headers: ['Accept-Language'],
+    body: closedObject({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
+
+    answers: {
+      200: {
+        description: 'The imported principles',
+        schema: ImportedSchema,
+        headers: ['Content-Language', 'Vary'],
+      },
+    },
+    handler: ({ ctx, body, request, reply }) =>
+      importPrinciples(ctx, body.catalogue_ids, negotiateLanguage(request, reply, principleLanguages)),
+  });
+}

@@ -1,0 +1,145 @@
+import type { FindingContent } from '../../../domain/governance/compliance/compliance.model.ts';
+import {
+  createFinding,
+  type DecisionInput,
+  decideFinding,
+  decideFindings,
+  deleteFinding,
+  deleteFindings,
+  giveVerdict,
+  patchFinding,
+} from '../../../domain/governance/compliance/findings.commands.ts';
+import {
+  cardFindingFilters,
+  findingFilters,
+  findingSorts,
+  listCardFindings,
+  listFindings,
+  readFinding,
+} from '../../../domain/governance/compliance/findings.list.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/compliance.ts';
+import type { App } from '../../types.ts';
+
+const finding = schemas.FindingSchema;
+const listed = listAnswer(schemas.FindingItemSchema);
+
+/** Findings about regulations: read, written by hand, decided about. */
+export function registerFindingRoutes(app: App): void {
+  const reading = routesOf(app, {
+    tag: 'Compliance',
+    module: 'grc',
+    permission: 'compliance.view',
+    permissionNote: 'grc.view',
+  });
+  const maintaining = routesOf(app, {
+    tag: 'Compliance',
+    module: 'grc',
+    permission: 'compliance.manage',
+    permissionNote: 'grc.manage',
+  });
+
+  reading.get('/api/v1/compliance/findings', {
+    id: 'listComplianceFindings',
+    summary: 'List findings about regulations',
+    description:
+      'By default those that no scan has resolved and that are on no archived card. With `sort_by=severity` the most severe come first in ascending order.',
+    query: listQuery(findingSorts, 'created_at', findingFilters),
+    answers: { 200: { description: 'Findings, newest first', schema: listed } },
+    handler: ({ ctx, query }) => listFindings(ctx, query),
+  });
+
+  reading.get('/api/v1/cards/:card_id/compliance-findings', {
+    id: 'listCardComplianceFindings',
+    summary: 'List the findings on a card',
+    query: listQuery(findingSorts, 'created_at', cardFindingFilters),
+    answers: { 200: { description: 'Findings, newest first', schema: listed } },
+    handler: ({ ctx, params, query }) => listCardFindings(ctx, params.card_id, query),
+  });
+
+  maintaining.post('/api/v1/compliance/findings', {
+    id: 'createComplianceFinding',
+    summary: 'Create a finding',
+    body: schemas.FindingCreateBody,
+
+    answers: { 201: { description: 'The finding', schema: finding, headers: ['ETag'] } },
+    handler: ({ ctx, body }) => createFinding(ctx, body as Partial<FindingContent>),
+  });
+
+  maintaining.patch('/api/v1/compliance/findings/bulk', {
+    id: 'decideComplianceFindings',
+    summary: 'Decide about many findings',
+    description:
+      'Findings whose current decision does not allow it are not changed and listed under `skipped`.',
+    body: schemas.BulkDecisionBody,
+    answers: { 200: { description: 'What was decided', schema: schemas.BulkResultSchema } },
+    handler: ({ ctx, body: { ids, ...input } }) => decideFindings(ctx, ids, input as DecisionInput),
+  });
+
+  maintaining.delete('/api/v1/compliance/findings/bulk', {
+    id: 'deleteComplianceFindings',
+    summary: 'Delete many findings',
+    description:
+      'The next scan creates it again if the gap still exists. Findings that a risk tracks are skipped.',
+    body: schemas.BulkDeleteBody,
+    answers: { 200: { description: 'What was deleted', schema: schemas.BulkResultSchema } },
+    handler: ({ ctx, body }) => deleteFindings(ctx, body.ids),
+  });
+
+  reading.get('/api/v1/compliance/findings/:finding_id', {
+    id: 'getComplianceFinding',
+    summary: 'Read a finding',
+    answers: { 200: { description: 'The finding', schema: finding } },
+    handler: ({ ctx, params }) => readFinding(ctx, params.finding_id),
+  });
+
+  maintaining.patch('/api/v1/compliance/findings/:finding_id', {
+    id: 'decideComplianceFinding',
+    summary: 'Decide about a finding',
+    description:
+      'From `new` to `in_review`, `accepted` or `not_applicable`; from `in_review` to `mitigated`, `accepted`, `not_applicable` or `new`; from `mitigated` to `verified` or `in_review`; from `verified`, `accepted` and `not_applicable` back to `in_review`. A refusal names what is `allowed`.',
+    body: schemas.DecisionBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The finding', schema: finding } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params, body }) => decideFinding(ctx, params.finding_id, body as DecisionInput),
+  });
+
+  maintaining.delete('/api/v1/compliance/findings/:finding_id', {
+    id: 'deleteComplianceFinding',
+    summary: 'Delete a finding',
+    description: 'The next scan creates it again if the gap still exists.',
+    headers: ['If-Match'],
+    errors: ['wrong_state'],
+    handler: ({ ctx, params }) => deleteFinding(ctx, params.finding_id),
+  });
+
+  maintaining.patch('/api/v1/compliance/findings/:finding_id/details', {
+    id: 'patchComplianceFinding',
+    summary: 'Change the content of a finding',
+    description:
+      'Later scans do not overwrite edited members. The card and the regulation of a finding of a rule cannot be changed.',
+    body: schemas.FindingPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The finding', schema: finding } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params, body }) => patchFinding(ctx, params.finding_id, body as Partial<FindingContent>),
+  });
+
+  maintaining.post('/api/v1/compliance/findings/:finding_id/ai-verdict', {
+    id: 'giveComplianceAiVerdict',
+    summary: 'Confirm or deny that the finding’s card uses AI',
+    description:
+      'Writes `hasAiFeatures` on the card like a change of the card; the next scan updates the findings.',
+    permissionNote: 'grc.manage; inventory.edit or card.edit on the card',
+    body: schemas.VerdictBody,
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The finding', schema: finding } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params, body }) =>
+      giveVerdict(ctx, params.finding_id, body.verdict as 'confirm' | 'deny'),
+  });
+}

@@ -1,0 +1,140 @@
+import Type from 'typebox';
+import { loadFacts, startRefresh } from '../../../domain/governance/eol/eol.facts.ts';
+import {
+  cycleSorts,
+  findProducts,
+  listCycles,
+  listProducts,
+  productSorts,
+} from '../../../domain/governance/eol/eol.lists.ts';
+import { massLink, massSearch } from '../../../domain/governance/eol/eol.mass.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/eol.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+
+const MIB = 1024 * 1024;
+
+/** End-of-life facts of products, and the cards that are linked to products. */
+export function registerEolRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'End of life' });
+
+  routes.get('/api/v1/eol/products', {
+    id: 'listEolProducts',
+    summary: 'List the products whose end of life is known',
+    description: '`search` searches name, label, category and aliases.',
+    permission: 'eol.view',
+    query: listQuery(productSorts, 'name', {}),
+    answers: {
+      200: { description: 'Products', schema: listAnswer(schemas.EolProductSchema) },
+    },
+    handler: ({ ctx, query }) => listProducts(ctx, query),
+  });
+
+  routes.get('/api/v1/eol/products/fuzzy', {
+    id: 'findEolProducts',
+    summary: 'Find the products that a name may mean',
+    permission: 'eol.view',
+    query: schemas.EolMatchQuery,
+    answers: {
+      200: {
+        description: 'Products, the likeliest first',
+        schema: listAnswer(schemas.EolProductMatchSchema),
+      },
+    },
+    handler: ({ ctx, query }) => findProducts(ctx, query),
+  });
+
+  routes.get('/api/v1/eol/products/:product', {
+    id: 'listEolCycles',
+    summary: 'List the release cycles of a product',
+    description: 'The product may be named by one of its aliases. `search` searches cycle and codename.',
+    permission: 'eol.view',
+    params: schemas.EolProductParams,
+    query: listQuery(cycleSorts, 'releaseDate', {}),
+    answers: {
+      200: {
+        description: 'Cycles, the newest first',
+        schema: listAnswer(schemas.EolCycleSchema),
+      },
+    },
+    handler: ({ ctx, params, query }) => listCycles(ctx, params.product, query),
+  });
+
+  registerEolCardRoutes(app);
+}
+
+/** Links of cards to products, and the source of the facts. */
+function registerEolCardRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'End of life' });
+
+  routes.post('/api/v1/eol/mass-search', {
+    id: 'massSearchEol',
+    summary: 'Propose products for the cards of a type',
+    description:
+      'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is given where a name or the attribute `version` holds one.',
+    permission: 'eol.manage',
+    permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
+    query: schemas.MassSearchQuery,
+    answers: {
+      200: {
+        description: 'Cards with their candidates',
+        schema: listAnswer(schemas.MassEolResultSchema),
+      },
+    },
+    handler: ({ ctx, query }) => massSearch(ctx, query),
+  });
+
+  routes.post('/api/v1/eol/mass-link', {
+    id: 'massLinkEol',
+    summary: 'Link cards to release cycles of products',
+    description:
+      'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
+    permission: 'eol.manage',
+    permissionNote: 'inventory.edit or card.edit on each card',
+    query: closedObject({
+      dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+    }),
+    body: schemas.MassLinkBody,
+
+    bodyLimit: 4 * MIB,
+    answers: {
+      200: {
+        description: 'The result, with errors by row',
+        schema: schemas.MassLinkAnswerSchema,
+      },
+    },
+    handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
+  });
+
+  routes.post('/api/v1/eol/refresh', {
+    id: 'refreshEolFacts',
+    summary: 'Refresh the facts from their source, as a job',
+    description:
+      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`. Refused while such a job is queued or running.',
+    permission: 'eol.manage',
+    errors: ['wrong_state'],
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    handler: ({ ctx }) => startRefresh(ctx),
+  });
+
+  routes.post('/api/v1/eol/facts', {
+    id: 'loadEolFacts',
+    summary: 'Load facts from a document',
+    description:
+      'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace the stored facts; other products are not changed. If one product is invalid, nothing is loaded.',
+    permission: 'admin.settings',
+    body: schemas.FactsBody,
+
+    bodyLimit: 32 * MIB,
+    answers: {
+      200: {
+        description: 'What was loaded',
+        schema: schemas.LoadedFactsSchema,
+      },
+    },
+    handler: ({ ctx, body }) => loadFacts(ctx, body.result),
+  });
+}

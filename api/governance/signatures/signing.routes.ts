@@ -1,0 +1,135 @@
+import type { TSchema } from 'typebox';
+import {
+  compareRevisions,
+  recallSignatures,
+  rejectRecord,
+  replaceSignatory,
+  requestSignatures,
+  signRecord,
+} from '../../../domain/governance/signatures/signatures.commands.ts';
+import { listRevisions } from '../../../domain/governance/signatures/signatures.records.ts';
+import type { SignedKind } from '../../../domain/governance/signatures/signatures.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { JsonText, SortField } from '../../../domain/kernel/lists/lists.types.ts';
+import { routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/signatures.ts';
+import type { App } from '../../types.ts';
+
+/** What differs between the kinds of documents that people sign. */
+export interface SigningApi {
+  kind: SignedKind;
+  tag: string;
+  /** `/api/v1/adr` and the like. */
+  url: string;
+  /** The name of the id in addresses. */
+  parameter: string;
+  /** The name in operation ids, and in sentences. */
+  name: string;
+  one: string;
+  short: string;
+  schema: TSchema;
+  /** A page of them, and its sort fields. */
+  listed: TSchema;
+  sorts: Record<string, SortField>;
+  revise(ctx: Ctx, id: string): Promise<JsonText>;
+}
+
+/** The way of a document to its signatures, its revisions, and how they differ. */
+export function registerSigning(app: App, api: SigningApi): void {
+  const { kind, tag, name, one, parameter, schema } = api;
+  const at = (action: string) => `${api.url}/:${parameter}/${action}`;
+  const answers = { 200: { description: `The ${one}`, schema, headers: ['ETag' as const] } };
+  const headers: ['If-Match'] = ['If-Match'];
+  const shared = { headers, answers };
+  const routes = routesOf(app, { tag });
+
+  routes.post(at('request-signatures'), {
+    ...shared,
+    id: `request${name}Signatures`,
+    summary: `Request signatures for a ${one}`,
+    description: `From \`draft\` to \`in_review\`: each signatory gets a to-do and a notification. Signatories must be active and have \`${kind.rights.view}\` and \`${kind.rights.sign}\`. A document in review cannot be edited.`,
+    permission: kind.rights.manage,
+    body: schemas.SignatureRequestBody,
+    errors: ['wrong_state'],
+    handler: ({ ctx, params: given, body }) => requestSignatures(ctx, kind, given[parameter]!, body),
+  });
+
+  routes.post(at('sign'), {
+    ...shared,
+    id: `sign${name}`,
+    summary: `Sign a ${one}`,
+    description:
+      'As one of its signatories, with the hash of its content. With the last signature it becomes `signed` and cannot be changed.',
+    permission: kind.rights.sign,
+    permissionNote: `${kind.rights.view}; to be asked for the signature`,
+    errors: ['wrong_state', 'not_signatory'],
+    handler: ({ ctx, params: given }) => signRecord(ctx, kind, given[parameter]!),
+  });
+
+  routes.post(at('recall-signatures'), {
+    ...shared,
+    id: `recall${name}Signatures`,
+    summary: `Recall the signature request of a ${one}`,
+    description: 'It becomes a `draft` again; to-dos are withdrawn and existing signatures are void.',
+    permission: kind.rights.manage,
+    errors: ['wrong_state'],
+    handler: ({ ctx, params: given }) => recallSignatures(ctx, kind, given[parameter]!),
+  });
+
+  routes.post(at('replace-signatory'), {
+    ...shared,
+    id: `replace${name}Signatory`,
+    summary: `Replace a signatory of a ${one}`,
+    description:
+      'Only signatories who have not signed can be replaced, such as those whose account is not active (`is_active`). Existing signatures are kept.',
+    permission: kind.rights.manage,
+    body: schemas.ReplacementBody,
+    errors: ['wrong_state'],
+    handler: ({ ctx, params: given, body }) => replaceSignatory(ctx, kind, given[parameter]!, body),
+  });
+
+  routes.post(at('reject'), {
+    ...shared,
+    id: `reject${name}`,
+    summary: `Reject a ${one}`,
+    description:
+      'As one of the pending signatories. It becomes a `draft` again, with the reason under `rejection`.',
+    permission: kind.rights.sign,
+    permissionNote: `${kind.rights.view}; to be asked for the signature`,
+    body: schemas.RejectBody,
+    bodyExample: { comment: 'The costs of the second option are missing.' },
+    errors: ['wrong_state', 'not_signatory'],
+    handler: ({ ctx, params: given, body }) => rejectRecord(ctx, kind, given[parameter]!, body),
+  });
+
+  routes.post(at('revise'), {
+    ...shared,
+    id: `revise${name}`,
+    summary: `Create the next revision of a signed ${one}`,
+    description: `A \`draft\` with the same content, the next \`revision_number\` and the signed one as \`parent_id\`. Refused if a later revision exists.`,
+    permission: kind.rights.manage,
+    answers: { 200: { description: 'The new revision', schema, headers: ['ETag'] } },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params: given }) => api.revise(ctx, given[parameter]!),
+  });
+
+  routes.get(at('comparison'), {
+    id: `compare${name}Revisions`,
+    summary: `Compare two revisions of a ${one}`,
+    description: 'Field by field, from the older to the newer, in either order of the parameters.',
+    permission: kind.rights.view,
+    query: schemas.ComparisonQuery,
+    answers: { 200: { description: 'What differs', schema: schemas.ComparisonSchema } },
+    handler: ({ ctx, params: given, query }) => compareRevisions(ctx, kind, given[parameter]!, query.with),
+  });
+
+  routes.get(at('revisions'), {
+    id: `list${name}Revisions`,
+    summary: `List the revisions of a ${api.short}`,
+    permission: kind.rights.view,
+    query: listQuery(api.sorts, 'revision_number', {}),
+    answers: { 200: { description: 'All of them, the first one first', schema: api.listed } },
+    handler: ({ ctx, params: given, query }) => listRevisions(ctx, kind, given[parameter]!, query),
+  });
+}

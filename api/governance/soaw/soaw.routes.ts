@@ -1,0 +1,117 @@
+import Type from 'typebox';
+import { readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
+import {
+  createSoaw,
+  deleteSoaw,
+  patchSoaw,
+  reviseSoaw,
+} from '../../../domain/governance/soaw/soaw.commands.ts';
+import { listSoaws, soawFilters, soawKind, soawSorts } from '../../../domain/governance/soaw/soaw.kind.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { readSoawFile } from '../../../reports/governance/documents/document.soaw.ts';
+import { paperMedia, sendFile } from '../../kernel/files/files.paper.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { FileContent } from '../../schemas/decision-files.ts';
+import * as schemas from '../../schemas/soaw.ts';
+import type { App } from '../../types.ts';
+import { registerSigning } from '../signatures/signing.routes.ts';
+
+const tag = 'Statements of architecture work';
+const url = '/api/v1/soaw';
+const soaw = schemas.SoawSchema;
+const listed = listAnswer(schemas.SoawItemSchema);
+
+/** Statements of architecture work, about an initiative or none. */
+export function registerSoawRoutes(app: App): void {
+  const reading = routesOf(app, { tag, permission: 'soaw.view' });
+  const managing = routesOf(app, { tag, permission: 'soaw.manage' });
+
+  reading.get(url, {
+    id: 'listSoaws',
+    summary: 'List statements of architecture work',
+    description: '`search` searches all contents. With `fields` the sections can be left out.',
+    query: listQuery(soawSorts, 'created_at', soawFilters),
+    answers: { 200: { description: 'Statements, newest first', schema: listed } },
+    handler: ({ ctx, query }) => listSoaws(ctx, query),
+  });
+
+  managing.post(url, {
+    id: 'createSoaw',
+    summary: 'Create a statement of architecture work as a draft',
+    body: schemas.SoawCreateBody,
+
+    answers: { 201: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
+    errors: ['use_operation'],
+    handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
+  });
+
+  reading.get('/api/v1/soaw/:soaw_id', {
+    id: 'getSoaw',
+    summary: 'Read a statement of architecture work',
+    answers: { 200: { description: 'The statement', schema: soaw } },
+    handler: ({ ctx, params }) => readRecord(ctx, soawKind, params.soaw_id),
+  });
+
+  managing.patch('/api/v1/soaw/:soaw_id', {
+    id: 'patchSoaw',
+    summary: 'Change a statement of architecture work',
+    description:
+      '`document_info`, `version_history` and `sections` are replaced as wholes. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
+    body: schemas.SoawPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
+    errors: ['document_signed', 'wrong_state', 'use_operation'],
+    handler: ({ ctx, params, body }) =>
+      patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2]),
+  });
+
+  managing.delete('/api/v1/soaw/:soaw_id', {
+    id: 'deleteSoaw',
+    summary: 'Delete a statement of architecture work',
+    description: 'In any state; its other revisions stay.',
+    headers: ['If-Match'],
+    handler: ({ ctx, params }) => deleteSoaw(ctx, params.soaw_id),
+  });
+
+  reading.get('/api/v1/soaw/:soaw_id/export', {
+    id: 'exportSoaw',
+    summary: 'Export a statement as a file',
+    description:
+      'With title block, version history, sections that are not hidden, tables, and signatures with their hash.',
+    query: closedObject({
+      format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
+        default: 'docx',
+        description: 'The form of the file',
+      }),
+    }),
+    errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
+    answers: {
+      200: {
+        description: 'The file',
+        schema: FileContent,
+        mediaType: Object.values(paperMedia),
+        headers: ['Content-Disposition'],
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) => {
+      const file = await readSoawFile(ctx, params.soaw_id);
+      return await sendFile(reply, { ...file, format: query.format }, ctx.caller.userId);
+    },
+  });
+
+  registerSigning(app, {
+    kind: soawKind,
+    tag,
+    url,
+    parameter: 'soaw_id',
+    name: 'Soaw',
+    one: 'statement of architecture work',
+    short: 'statement',
+    schema: soaw,
+    listed,
+    sorts: soawSorts,
+    revise: reviseSoaw,
+  });
+}

@@ -1,0 +1,139 @@
+import Type from 'typebox';
+import {
+  activateCalculation,
+  createCalculation,
+  deactivateCalculation,
+  deleteCalculation,
+  patchCalculation,
+} from '../../../domain/inventory/calculations/calculations.commands.ts';
+import {
+  calculationFilters,
+  calculationSorts,
+  checkFormula,
+  listCalculations,
+  readCalculatedFields,
+  readCalculation,
+  tryCalculation,
+} from '../../../domain/inventory/calculations/calculations.list.ts';
+import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import type { Answer } from '../../operation.spec.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/calculations.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+
+const answer: Answer = {
+  description: 'The calculation',
+  schema: schemas.CalculationSchema,
+  headers: ['ETag'],
+};
+
+/** Formulas that compute fields of cards. */
+export function registerCalculationRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Calculations', permission: 'admin.metamodel' });
+
+  routes.get('/api/v1/calculations', {
+    id: 'listCalculations',
+    summary: 'List the formulas of calculated fields',
+    permission: 'login',
+    query: listQuery(calculationSorts, 'execution_order', calculationFilters),
+    answers: { 200: { description: 'Calculations', schema: listAnswer(schemas.CalculationSchema) } },
+    handler: ({ ctx, query }) => listCalculations(ctx, query),
+  });
+
+  routes.post('/api/v1/calculations', {
+    id: 'createCalculation',
+    summary: 'Create a formula, which is not active yet',
+    body: schemas.CalculationCreateBody,
+
+    answers: { 201: answer },
+    handler: ({ ctx, body }) => createCalculation(ctx, body),
+  });
+
+  routes.get('/api/v1/calculations/calculated-fields', {
+    id: 'listCalculatedFields',
+    summary: 'Read which fields active formulas compute, by card type',
+    permission: 'login',
+    answers: {
+      200: { description: 'Field keys', schema: Type.Record(Type.String(), Type.Array(Type.String())) },
+    },
+    handler: ({ ctx }) => readCalculatedFields(ctx),
+  });
+
+  routes.post('/api/v1/calculations/validate', {
+    id: 'validateFormula',
+    summary: 'Check a formula without storing it',
+    description: '`preview_result` is what it gives a card without values.',
+    body: schemas.FormulaCheckBody,
+
+    answers: { 200: { description: 'Whether it can be used', schema: schemas.FormulaCheckSchema } },
+    handler: async ({ ctx, body }) => checkFormula(ctx, body.formula, body.target_type_key),
+  });
+
+  routes.post('/api/v1/calculations/recalculate/:type_key', {
+    id: 'recalculateType',
+    summary: 'Run the active formulas over all cards of a type',
+    description: 'The result and the counts of the job are `processed`, `updated` and `errors`.',
+    params: closedObject({ type_key: Type.String({ minLength: 1, maxLength: 100 }) }),
+    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    handler: ({ ctx, params }) => startRecalculation(ctx, params.type_key),
+  });
+
+  routes.get('/api/v1/calculations/:id', {
+    id: 'getCalculation',
+    summary: 'Read a formula',
+    permission: 'login',
+    answers: { 200: answer },
+    handler: ({ ctx, params }) => readCalculation(ctx.db, ctx.metamodel, params.id),
+  });
+
+  routes.patch('/api/v1/calculations/:id', {
+    id: 'patchCalculation',
+    summary: 'Change a formula',
+    description: 'One that is active has to stay free of cycles, and its cards are computed again.',
+    body: schemas.CalculationPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: answer },
+    errors: ['calculation_cycle', 'field_calculated', 'metamodel_busy'],
+    handler: ({ ctx, params, body }) => patchCalculation(ctx, params.id, body),
+  });
+
+  routes.delete('/api/v1/calculations/:id', {
+    id: 'deleteCalculation',
+    summary: 'Delete a formula',
+    description: 'The values that it has computed stay.',
+    errors: ['metamodel_busy'],
+    handler: ({ ctx, params }) => deleteCalculation(ctx, params.id),
+  });
+
+  routes.post('/api/v1/calculations/:id/activate', {
+    id: 'activateCalculation',
+    summary: 'Put a formula into force',
+    description:
+      'From here on its field cannot be written and follows what the formula reads. Its cards are computed at once; those of a type with more than 2,000 by a job. A formula that makes a field for everybody from costs takes `costs.view`.',
+    answers: { 200: answer },
+    errors: ['calculation_cycle', 'field_calculated', 'wrong_state', 'metamodel_busy'],
+    handler: ({ ctx, params }) => activateCalculation(ctx, params.id),
+  });
+
+  routes.post('/api/v1/calculations/:id/deactivate', {
+    id: 'deactivateCalculation',
+    summary: 'Put a formula out of force',
+    description: 'The values that it has computed stay, and can be written again.',
+    answers: { 200: answer },
+    errors: ['wrong_state', 'metamodel_busy'],
+    handler: ({ ctx, params }) => deactivateCalculation(ctx, params.id),
+  });
+
+  routes.post('/api/v1/calculations/:id/test', {
+    id: 'testCalculation',
+    summary: 'Try a formula on a card',
+    description: 'Nothing is written. Who does not see costs gets what the formula makes without them.',
+    body: schemas.CalculationTrialBody,
+    answers: { 200: { description: 'What it gives', schema: schemas.CalculationTrialSchema } },
+    handler: ({ ctx, params, body }) => tryCalculation(ctx, params.id, body.card_id),
+  });
+}

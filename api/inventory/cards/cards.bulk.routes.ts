@@ -1,0 +1,136 @@
+import {
+  archiveCards,
+  deleteCards,
+  restoreCards,
+} from '../../../domain/inventory/cards/bulk/bulk.archive.ts';
+import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
+import { patchCards } from '../../../domain/inventory/cards/bulk/bulk.patch.ts';
+import { resolvePaths } from '../../../domain/inventory/cards/cards.refs.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/card-bulk.ts';
+import type { App } from '../../types.ts';
+
+const MIB = 1024 * 1024;
+
+/** Work on many cards at once, by the rules of single cards. */
+export function registerCardBulkRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  routes.patch('/api/v1/cards/bulk', {
+    id: 'patchCards',
+    summary: 'Make one change to many cards',
+    description:
+      'The rules of PATCH /cards/{id} for each: approvals break, data quality follows, each changed card has its event. All of them are changed or, when one is refused, none; the problem names that card as `card_id`. Ids of no card are reported as `not_found`.',
+    permission: 'inventory.bulk_edit',
+    permissionNote: 'inventory.edit or card.edit on each card',
+    body: schemas.CardBulkPatchBody,
+
+    bodyLimit: 2 * MIB,
+    answers: {
+      200: {
+        description: 'The result of each card',
+        schema: schemas.CardBulkPatchAnswer,
+      },
+    },
+    errors: [
+      'capability_too_deep',
+      'external_id_taken',
+      'parent_cycle',
+      'sibling_name_taken',
+      'too_many_descendants',
+      'use_operation',
+    ],
+    handler: ({ ctx, body }) => patchCards(ctx, body.ids, body.updates, body.dry_run),
+  });
+
+  routes.post('/api/v1/cards/bulk-create', {
+    id: 'createCards',
+    summary: 'Create many cards',
+    description:
+      'Rows are executed one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
+    permission: 'inventory.create',
+    permissionNote: 'costs.view for cost attributes',
+    body: schemas.CardBulkCreateBody,
+
+    bodyLimit: 16 * MIB,
+    answers: { 200: { description: 'What became of each row', schema: schemas.CardBulkCreateAnswer } },
+    errors: ['sibling_name_taken', 'external_id_taken'],
+    handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
+  });
+
+  registerCardBulkStatusRoutes(app);
+}
+
+/** Bulk changes of the status of cards. */
+function registerCardBulkStatusRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  routes.post('/api/v1/cards/bulk-archive', {
+    id: 'archiveCards',
+    summary: 'Archive many cards',
+    description:
+      'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. What is archived already, or no card, is skipped.',
+    permission: 'login',
+    permissionNote: 'inventory.archive or card.archive on each card',
+    body: schemas.CardBulkRemovalBody,
+
+    bodyLimit: 2 * MIB,
+    answers: { 200: { description: 'What was archived', schema: schemas.CardBulkArchiveAnswer } },
+    errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
+    handler: async ({ ctx, body }) => {
+      const { removed, ...answer } = await archiveCards(ctx, body);
+      return { archived_card_ids: removed, ...answer };
+    },
+  });
+
+  routes.post('/api/v1/cards/bulk-delete', {
+    id: 'deleteCards',
+    summary: 'Delete many cards for good',
+    description:
+      'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. Ids of no card are skipped.',
+    permission: 'login',
+    permissionNote: 'inventory.delete or card.delete on each card',
+    body: schemas.CardBulkRemovalBody,
+
+    bodyLimit: 2 * MIB,
+    answers: { 200: { description: 'What was deleted', schema: schemas.CardBulkDeleteAnswer } },
+    errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
+    handler: async ({ ctx, body }) => {
+      const { removed, ...answer } = await deleteCards(ctx, body);
+      return { deleted_card_ids: removed, ...answer };
+    },
+  });
+
+  routes.post('/api/v1/cards/bulk-restore', {
+    id: 'restoreCards',
+    summary: 'Restore many archived cards',
+    description:
+      'All of them or, when one is refused, none. A card below another one of them is restored together with it. What is active, or no card, is skipped.',
+    permission: 'login',
+    permissionNote: 'inventory.archive or card.archive on each card',
+    body: schemas.CardBulkRestoreBody,
+
+    bodyLimit: 2 * MIB,
+    answers: { 200: { description: 'What was restored', schema: schemas.CardBulkRestoreAnswer } },
+    errors: ['sibling_name_taken', 'wrong_state'],
+    handler: ({ ctx, body }) => restoreCards(ctx, body),
+  });
+
+  routes.post('/api/v1/cards/resolve-refs', {
+    id: 'resolveCardRefs',
+    summary: 'Find the cards that paths of names mean',
+    description:
+      'Active cards of the type, whatever the case. A path may leave out ancestors at its beginning and is then `ambiguous` when it fits several cards; a whole path from the root always means its card.',
+    permission: 'inventory.view',
+    body: schemas.CardRefsBody,
+
+    bodyLimit: 16 * MIB,
+    answers: {
+      200: {
+        description: 'What each reference means',
+        schema: schemas.CardRefsAnswer,
+      },
+    },
+    handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),
+  });
+}

@@ -1,0 +1,180 @@
+import Type from 'typebox';
+import {
+  createCardListMemory,
+  listCards,
+  listMyCreatedCards,
+  listStakeholderCards,
+} from '../../../domain/inventory/cards/cards.list.ts';
+import {
+  countCards,
+  createKeptCounts,
+  listCardHistory,
+  readArchiveImpact,
+  readCard,
+  readHierarchy,
+  readMyPermissions,
+  readRelationSummary,
+  readRestoreImpact,
+} from '../../../domain/inventory/cards/cards.read.ts';
+import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/cards.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const sorts = [
+  'name',
+  'type',
+  'subtype',
+  'status',
+  'approval_status',
+  'data_quality',
+  'created_at',
+  'updated_at',
+  'attributes.<key>',
+  'relevance (with `search`)',
+];
+const text = (description: string, maxLength = 500) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description }));
+const paged = {
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
+  page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+};
+/** Without `inventory.view` a stakeholder role on the card may give the right to see it. */
+const onCard = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
+
+/** Reading of cards: lists, search, one card and what belongs to it. */
+export function registerCardReadRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  const memory = createCardListMemory();
+  const counts = createKeptCounts();
+
+  routes.get('/api/v1/cards', {
+    id: 'listCards',
+    summary: 'List and search cards',
+    description:
+      'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, as beginnings and without accents, and where few cards match also misspelt words; it returns the 1,000 likeliest cards, the best first unless `sort_by` says otherwise. Cards without a value of the attribute that they are sorted by come last; no subtype sorts before all subtypes.',
+    permission: 'inventory.view',
+    query: listQuery(sorts, 'name, or relevance with `search`', {
+      type: text('Card types, comma-separated', 2000),
+      status: text('`ACTIVE` (default), `ARCHIVED`, both separated by a comma, or `all`'),
+      approval_status: text('`DRAFT`, `APPROVED`, `REJECTED`, `BROKEN`, comma-separated'),
+      parent_id: text('A card whose children are meant, or `root` for cards without a parent'),
+      mine: Type.Optional(
+        Type.Literal('stakeholder', { description: 'Cards on which the caller holds a role' }),
+      ),
+      ids: text('Card ids, comma-separated', 8000),
+      filter: text('A condition in the filter language', 4000),
+    }),
+    answers: {
+      200: {
+        description: 'Cards',
+        schema: schemas.CardListSchema,
+      },
+    },
+    errors: ['cursor_expired', 'cursor_mismatch'],
+    handler: ({ ctx, query, request }) => listCards(ctx, query, { topics: request.topics, memory }),
+  });
+
+  routes.get('/api/v1/cards/my-created', {
+    id: 'listMyCreatedCards',
+    summary: 'List the cards that I have created',
+    permission: 'inventory.view',
+    query: listQuery(sorts, 'name, or relevance with `search`', {}),
+    answers: { 200: { description: 'Cards, active and archived', schema: schemas.CardListSchema } },
+    errors: ['cursor_expired', 'cursor_mismatch'],
+    handler: ({ ctx, query, request }) => listMyCreatedCards(ctx, query, { topics: request.topics, memory }),
+  });
+
+  routes.get('/api/v1/cards/my-stakeholder', {
+    id: 'listStakeholderCards',
+    summary: 'List the cards on which I, or the named user, hold a role',
+    permission: 'inventory.view',
+    permissionNote: 'stakeholders.view',
+    query: listQuery(sorts, 'name, or relevance with `search`', {
+      user_id: Type.Optional(Type.String({ ...Uuid, description: 'The caller where it is left out' })),
+    }),
+    answers: { 200: { description: 'Cards with the roles held', schema: schemas.StakeholderCardsSchema } },
+    handler: ({ ctx, query, request }) =>
+      listStakeholderCards(ctx, query, { topics: request.topics, memory }),
+  });
+
+  routes.get('/api/v1/cards/counts', {
+    id: 'countCards',
+    summary: 'Count active cards by type',
+    permission: 'inventory.view',
+    answers: { 200: { description: 'Counts', schema: schemas.CardCountsSchema } },
+    handler: ({ ctx, request }) => countCards(ctx, request.topics, counts),
+  });
+
+  registerSingleCardRoutes(app);
+}
+
+/** One card. */
+function registerSingleCardRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  routes.get('/api/v1/cards/:id', {
+    id: 'readCard',
+    summary: 'Read one card with tags and stakeholders',
+    ...onCard,
+    answers: {
+      200: { description: 'The card', schema: schemas.CardSchema },
+    },
+    handler: ({ ctx, params }) => readCard(ctx, params.id),
+  });
+
+  routes.get('/api/v1/cards/:id/hierarchy', {
+    id: 'readCardHierarchy',
+    summary: 'Read the ancestors of a card, its level and a page of its children',
+    ...onCard,
+    query: closedObject(paged),
+    answers: { 200: { description: 'The place in the hierarchy', schema: schemas.CardHierarchySchema } },
+    handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
+  });
+
+  routes.get('/api/v1/cards/:id/history', {
+    id: 'listCardHistory',
+    summary: 'List the events of a card and of its relations, newest first',
+    description: 'The history of a deleted card is kept for those who hold `admin.events`.',
+    ...onCard,
+    query: listQuery(['position'], 'position', {}),
+    answers: { 200: { description: 'Events', schema: listAnswer(schemas.CardEventSchema) } },
+    errors: ['cursor_mismatch'],
+    handler: ({ ctx, params, query }) => listCardHistory(ctx, params.id, query),
+  });
+
+  routes.get('/api/v1/cards/:id/my-permissions', {
+    id: 'readMyCardPermissions',
+    summary: 'Read what I may do on a card',
+    ...onCard,
+    answers: { 200: { description: 'My rights on the card', schema: schemas.CardPermissionsSchema } },
+    handler: ({ ctx, params }) => readMyPermissions(ctx, params.id),
+  });
+
+  routes.get('/api/v1/cards/:id/relation-summary', {
+    id: 'readCardRelationSummary',
+    summary: 'Count the relations of a card by type and direction',
+    permission: 'relations.view',
+    permissionNote: 'inventory.view or card.view',
+    answers: { 200: { description: 'Counts', schema: schemas.RelationSummarySchema } },
+    handler: ({ ctx, params }) => readRelationSummary(ctx, params.id),
+  });
+
+  routes.get('/api/v1/cards/:id/archive-impact', {
+    id: 'readCardArchiveImpact',
+    summary: 'Preview what archiving or deleting a card would affect',
+    ...onCard,
+    answers: { 200: { description: 'Children and related cards', schema: schemas.ArchiveImpactSchema } },
+    handler: ({ ctx, params }) => readArchiveImpact(ctx, params.id),
+  });
+
+  routes.get('/api/v1/cards/:id/restore-impact', {
+    id: 'readCardRestoreImpact',
+    summary: 'List the cards that were archived together with a card',
+    ...onCard,
+    answers: { 200: { description: 'Passengers', schema: schemas.RestoreImpactSchema } },
+    handler: ({ ctx, params }) => readRestoreImpact(ctx, params.id),
+  });
+}

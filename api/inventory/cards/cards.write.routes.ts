@@ -1,0 +1,116 @@
+import { archiveCard, restoreCard, setApproval } from '../../../domain/inventory/cards/cards.archive.ts';
+import { createCard } from '../../../domain/inventory/cards/cards.create.ts';
+import { deleteCard } from '../../../domain/inventory/cards/cards.delete.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import type { ErrorCode } from '../../../platform/errors.ts';
+import { sendResource } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import * as bodies from '../../schemas/card-bodies.ts';
+import { CardSchema } from '../../schemas/cards.ts';
+import type { App } from '../../types.ts';
+
+const card = CardSchema;
+const clashes: ErrorCode[] = ['sibling_name_taken', 'external_id_taken', 'capability_too_deep'];
+
+/** An application permission, or the same right by a stakeholder role on each card that is touched. */
+const onCard = (permission: string, ofRole: string) =>
+  ({ permission: 'login', permissionNote: `${permission} or ${ofRole}` }) as const;
+
+/** Writing of cards, each with its events; answers hold the whole card and its ETag. */
+export function registerCardWriteRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Cards' });
+
+  routes.post('/api/v1/cards', {
+    id: 'createCard',
+    summary: 'Create a card',
+    description:
+      'The card is active and DRAFT; its data quality and, for business capabilities, its level are computed. Values are checked against the card type.',
+    permission: 'inventory.create',
+    permissionNote: 'costs.view for cost attributes',
+    body: bodies.CardCreateBody,
+
+    answers: {
+      201: { description: 'The card', schema: card, headers: ['Location', 'ETag'] },
+    },
+    errors: ['use_operation', ...clashes],
+    handler: async ({ ctx, body, reply }) => {
+      const { id, text } = await createCard(ctx, body);
+      return sendResource(reply.code(201).header('location', `/api/v1/cards/${id}`), text);
+    },
+  });
+
+  routes.patch('/api/v1/cards/:id', {
+    id: 'patchCard',
+    summary: 'Change a card',
+    description:
+      'Changes what is sent; null clears; attributes and lifecycle merge key by key. An approved card whose content changes becomes BROKEN. A patch that changes nothing writes nothing. Cost values that the caller may not see stay as they are. `If-Match` guards against changes made meanwhile.',
+    ...onCard('inventory.edit', 'card.edit'),
+    body: bodies.CardPatchBody,
+
+    answers: { 200: { description: 'The card', schema: card, headers: ['ETag'] } },
+    errors: ['use_operation', 'parent_cycle', 'precondition_failed', 'too_many_descendants', ...clashes],
+    handler: ({ ctx, params, body }) => patchCard(ctx, params.id, body),
+  });
+
+  routes.post('/api/v1/cards/:id/archive', {
+    id: 'archiveCard',
+    summary: 'Archive a card, with children and related cards where asked',
+    description:
+      'GET /cards/{id}/archive-impact shows beforehand what would be touched. A card that goes along needs the same right, a child that gets another parent the right to edit.',
+    ...onCard('inventory.archive', 'card.archive'),
+    body: bodies.CardArchiveBody,
+
+    answers: {
+      200: {
+        description: 'The archived card and what else was affected',
+        schema: bodies.CardArchiveAnswer,
+      },
+    },
+    errors: [
+      'children_present',
+      'precondition_failed',
+      'sibling_name_taken',
+      'too_many_descendants',
+      'wrong_state',
+    ],
+    handler: ({ ctx, params, body }) => archiveCard(ctx, params.id, body ?? {}),
+  });
+
+  routes.post('/api/v1/cards/:id/restore', {
+    id: 'restoreCard',
+    summary: 'Restore an archived card, with cards that were archived together with it',
+    description:
+      'GET /cards/{id}/restore-impact names those that may be restored along. A card below an archived one is restored together with it or after it.',
+    ...onCard('inventory.archive', 'card.archive'),
+    body: bodies.CardRestoreBody,
+
+    answers: { 200: { description: 'The card and its passengers', schema: bodies.CardRestoreAnswer } },
+    errors: ['precondition_failed', 'sibling_name_taken', 'wrong_state'],
+    handler: ({ ctx, params, body }) => restoreCard(ctx, params.id, body ?? {}),
+  });
+
+  routes.delete('/api/v1/cards/:id', {
+    id: 'deleteCard',
+    summary: 'Delete a card for good',
+    description:
+      'Its relations, tags and stakeholders go with it; its events stay, the last one with all its values. A card that goes along needs the same right, a child that gets another parent the right to edit.',
+    ...onCard('inventory.delete', 'card.delete'),
+    body: bodies.CardArchiveBody,
+
+    answers: { 200: { description: 'What was deleted and affected', schema: bodies.CardDeleteAnswer } },
+    errors: ['children_present', 'precondition_failed', 'sibling_name_taken', 'too_many_descendants'],
+    handler: ({ ctx, params, body }) => deleteCard(ctx, params.id, body ?? {}),
+  });
+
+  routes.post('/api/v1/cards/:id/approval-status', {
+    id: 'setCardApproval',
+    summary: 'Approve, reject or reset a card',
+    description:
+      'Approving is refused while a mandatory relation or tag is missing; the problem names them as `missing_relations` and `missing_tag_groups`.',
+    ...onCard('inventory.approval_status', 'card.approval_status'),
+    query: bodies.approvalQuery,
+    answers: { 200: { description: 'The card', schema: card, headers: ['ETag'] } },
+    errors: ['approval_blocked_mandatory_missing', 'precondition_failed', 'wrong_state'],
+    handler: ({ ctx, params, query }) => setApproval(ctx, params.id, query.action),
+  });
+}

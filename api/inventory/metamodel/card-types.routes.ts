@@ -1,0 +1,167 @@
+import Type from 'typebox';
+import { changeMetamodel } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
+import { fieldUsage, optionUsage, sectionUsage } from '../../../domain/inventory/metamodel/usage.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { negotiateLanguage } from '../../language.ts';
+import { routesOf } from '../../operation.ts';
+import { CardTypeSchema } from '../../schemas/metamodel.ts';
+import { CardTypeCreateBody, CardTypePatchBody, ImpactSchema } from '../../schemas/metamodel-bodies.ts';
+import type { App } from '../../types.ts';
+import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
+import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
+
+const FieldKey = Type.String({ minLength: 1, maxLength: 100, description: 'A field of the type' });
+const OptionKey = Type.String({ minLength: 1, maxLength: 100, description: 'An option of the field' });
+const cardType = CardTypeSchema;
+const usage = {
+  card_count: Type.Integer({ description: 'Active cards' }),
+  archived_count: Type.Integer({ description: 'Archived cards' }),
+};
+
+/** Changing card types, and how much their fields are used. */
+export function registerCardTypeRoutes(app: App): void {
+  const routes = routesOf(app, { tag: tag });
+
+  routes.post('/api/v1/metamodel/types', {
+    id: 'createCardType',
+    summary: 'Create a card type',
+    description: 'A type that names no `stakeholder_roles` gets `responsible` and `observer`.',
+    ...administering,
+    body: CardTypeCreateBody,
+
+    answers: {
+      201: { description: 'The card type', schema: cardType, headers: ['Location', 'ETag'] },
+      ...asJob,
+    },
+    errors: ['key_taken', 'metamodel_busy'],
+    handler: async ({ ctx, body, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'create_card_type', key: body.key, body } as const;
+      const created = `/api/v1/metamodel/types/${body.key}`;
+      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }), { created });
+    },
+  });
+
+  routes.patch('/api/v1/metamodel/types/:key', {
+    id: 'patchCardType',
+    summary: 'Change a card type, and its cards with it',
+    description:
+      'Members that are sent replace what is there. Values of fields, options and subtypes that are left out are taken from all cards; values of a field of another type are converted where nothing is lost, and else refuse the change unless `force` gives them up. `dry_run` answers with the impact. More than 2,000 cards are written by a job.',
+    ...administering,
+    ...localised,
+    params: KeyParams,
+    query: closedObject({ dry_run: dryRun, force }),
+    body: CardTypePatchBody,
+
+    answers: {
+      200: localisedAnswer(
+        'The card type, or the impact of a dry run',
+        Type.Union([cardType, ImpactSchema]),
+        { headers: ['ETag'] },
+      ),
+      ...asJob,
+    },
+    errors: [
+      'precondition_failed',
+      'values_do_not_fit',
+      'role_in_use',
+      'last_active_role',
+      'built_in_frozen',
+      'metamodel_busy',
+    ],
+    handler: async ({ ctx, params, query, body, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'patch_card_type', key: params.key, body } as const;
+      const options = { language, dryRun: query.dry_run, force: query.force };
+      const outcome = await changeMetamodel(ctx, change, options);
+      return sendOutcome(reply, outcome, { resource: !query.dry_run });
+    },
+  });
+
+  routes.delete('/api/v1/metamodel/types/:key', {
+    id: 'deleteCardType',
+    summary: 'Delete a card type without cards, or hide a built-in one',
+    description:
+      'Relation types of the workspace’s own that join a deleted type go with it. A hidden type vanishes with its cards from lists, relations and reports; a change of `is_hidden` brings it back.',
+    ...administering,
+    params: KeyParams,
+    answers: {
+      200: {
+        description: 'The result of it',
+        schema: closedObject({
+          status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
+          key: Type.String(),
+        }),
+      },
+      ...asJob,
+    },
+    errors: ['precondition_failed', 'cards_present', 'relation_types_present', 'metamodel_busy'],
+    handler: async ({ ctx, params, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const outcome = await changeMetamodel(
+        ctx,
+        { operation: 'delete_card_type', key: params.key },
+        { language },
+      );
+      return sendOutcome(reply, outcome, { resource: false });
+    },
+  });
+
+  registerUsageRoutes(app);
+}
+
+/** How often parts of card types are used. */
+function registerUsageRoutes(app: App): void {
+  const routes = routesOf(app, { tag: tag });
+
+  routes.get('/api/v1/metamodel/types/:key/field-usage', {
+    id: 'readFieldUsage',
+    summary: 'Count the cards that use a field',
+    ...administering,
+    params: KeyParams,
+    query: closedObject({ field_key: FieldKey }),
+    answers: {
+      200: {
+        description: 'The counts',
+        schema: closedObject({ field_key: Type.String(), ...usage }),
+      },
+    },
+    handler: ({ ctx, params, query }) => fieldUsage(ctx, params.key, query.field_key),
+  });
+
+  routes.get('/api/v1/metamodel/types/:key/section-usage', {
+    id: 'readSectionUsage',
+    summary: 'Count the cards that use the fields of a section',
+    description: 'Each field by itself, and the cards that use any of them.',
+    ...administering,
+    params: KeyParams,
+    query: closedObject({
+      field_keys: Type.String({ minLength: 1, maxLength: 10_000, description: 'Fields, comma-separated' }),
+    }),
+    answers: {
+      200: {
+        description: 'The counts',
+        schema: closedObject({
+          ...usage,
+          fields: Type.Array(closedObject({ field_key: Type.String(), ...usage })),
+        }),
+      },
+    },
+    handler: ({ ctx, params, query }) => sectionUsage(ctx, params.key, query.field_keys),
+  });
+
+  routes.get('/api/v1/metamodel/types/:key/option-usage', {
+    id: 'readOptionUsage',
+    summary: 'Count the cards that hold one option',
+    ...administering,
+    params: KeyParams,
+    query: closedObject({ field_key: FieldKey, option_key: OptionKey }),
+    answers: {
+      200: {
+        description: 'The counts',
+        schema: closedObject({ field_key: Type.String(), option_key: Type.String(), ...usage }),
+      },
+    },
+    handler: ({ ctx, params, query }) => optionUsage(ctx, params.key, query.field_key, query.option_key),
+  });
+}

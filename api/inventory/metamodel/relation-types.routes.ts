@@ -1,0 +1,148 @@
+import Type from 'typebox';
+import { changeMetamodel } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
+import { instanceCount } from '../../../domain/inventory/metamodel/usage.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { negotiateLanguage } from '../../language.ts';
+import { routesOf } from '../../operation.ts';
+import { RelationTypeSchema } from '../../schemas/metamodel.ts';
+import {
+  ImpactSchema,
+  RelationTypeCreateBody,
+  RelationTypePatchBody,
+} from '../../schemas/metamodel-bodies.ts';
+import type { App } from '../../types.ts';
+import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
+import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
+
+const relationType = RelationTypeSchema;
+
+/** Changing relation types. */
+export function registerRelationTypeRoutes(app: App): void {
+  const routes = routesOf(app, { tag: tag });
+
+  routes.post('/api/v1/metamodel/relation-types', {
+    id: 'createRelationType',
+    summary: 'Create a relation type',
+    description:
+      'Two card types are joined by one visible relation type in each direction; keys that end in `Successor` stand beside another.',
+    ...administering,
+    body: RelationTypeCreateBody,
+
+    answers: {
+      201: { description: 'The relation type', schema: relationType, headers: ['Location', 'ETag'] },
+      ...asJob,
+    },
+    errors: ['key_taken', 'pair_taken', 'metamodel_busy'],
+    handler: async ({ ctx, body, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'create_relation_type', key: body.key, body } as const;
+      const created = `/api/v1/metamodel/relation-types/${body.key}`;
+      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }), { created });
+    },
+  });
+
+  routes.patch('/api/v1/metamodel/relation-types/:key', {
+    id: 'patchRelationType',
+    summary: 'Change a relation type, and its relations with it',
+    description:
+      'Members that are sent replace what is there. Its ends are fixed once it has relations. Built-in attributes and options are neither changed nor removed, but for translations; options can be hidden. Values are taken away or converted as with card types. More than 2,000 relations and cards are written by a job.',
+    ...administering,
+    ...localised,
+    params: KeyParams,
+    query: closedObject({ dry_run: dryRun, force }),
+    body: RelationTypePatchBody,
+
+    answers: {
+      200: localisedAnswer(
+        'The relation type, or the impact of a dry run',
+        Type.Union([relationType, ImpactSchema]),
+        { headers: ['ETag'] },
+      ),
+      ...asJob,
+    },
+    errors: [
+      'precondition_failed',
+      'values_do_not_fit',
+      'instances_present',
+      'pair_taken',
+      'cardinality_violated',
+      'built_in_frozen',
+      'metamodel_busy',
+    ],
+    handler: async ({ ctx, params, query, body, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'patch_relation_type', key: params.key, body } as const;
+      const options = { language, dryRun: query.dry_run, force: query.force };
+      const outcome = await changeMetamodel(ctx, change, options);
+      return sendOutcome(reply, outcome, { resource: !query.dry_run });
+    },
+  });
+
+  registerRelationTypeRemovalRoutes(app);
+}
+
+/** Removal of relation types. */
+function registerRelationTypeRemovalRoutes(app: App): void {
+  const routes = routesOf(app, { tag: tag });
+
+  routes.delete('/api/v1/metamodel/relation-types/:key', {
+    id: 'deleteRelationType',
+    summary: 'Delete a relation type, or hide a built-in one',
+    description: 'Its relations go with it, which `force` has to ask for.',
+    ...administering,
+    params: KeyParams,
+    query: closedObject({
+      force: Type.Boolean({ default: false, description: 'Delete its relations as well' }),
+    }),
+    answers: {
+      200: {
+        description: 'The result of it',
+        schema: closedObject({
+          status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
+          key: Type.String(),
+          removed_instances: Type.Integer({ minimum: 0 }),
+        }),
+      },
+      ...asJob,
+    },
+    errors: ['precondition_failed', 'instances_present', 'metamodel_busy'],
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'delete_relation_type', key: params.key } as const;
+      const outcome = await changeMetamodel(ctx, change, { language, force: query.force });
+      return sendOutcome(reply, outcome, { resource: false });
+    },
+  });
+
+  routes.post('/api/v1/metamodel/relation-types/:key/restore', {
+    id: 'restoreRelationType',
+    summary: 'Show a hidden relation type again',
+    ...administering,
+    ...localised,
+    params: KeyParams,
+    answers: {
+      200: localisedAnswer('The relation type', relationType, { headers: ['ETag'] }),
+      ...asJob,
+    },
+    errors: ['precondition_failed', 'wrong_state', 'pair_taken', 'metamodel_busy'],
+    handler: async ({ ctx, params, request, reply }) => {
+      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+      const change = { operation: 'restore_relation_type', key: params.key } as const;
+      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }));
+    },
+  });
+
+  routes.get('/api/v1/metamodel/relation-types/:key/instance-count', {
+    id: 'countRelationTypeInstances',
+    summary: 'Count the relations of a type',
+    ...administering,
+    params: KeyParams,
+    answers: {
+      200: {
+        description: 'The count',
+        schema: closedObject({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }),
+      },
+    },
+    handler: ({ ctx, params }) => instanceCount(ctx, params.key),
+  });
+}

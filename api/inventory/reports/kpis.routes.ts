@@ -1,0 +1,84 @@
+import Type from 'typebox';
+import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { streamKpiFile } from '../../../reports/inventory/kpis/kpis.files.ts';
+import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
+import { KPI_TOPIC, listKpiSnapshots } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
+import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
+import { chartWorkspaceOf } from '../../../reports/kernel/report.rendering.ts';
+import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
+import { acceptedMedia } from '../../accept.ts';
+import { clientGone } from '../../gone.ts';
+import { sendJson } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { KpiSnapshotSchema } from '../../schemas/reports.ts';
+import type { App } from '../../types.ts';
+import { contentTypes, disposition, mediaTypes, sendPicture } from './report.file.ts';
+
+const formats = Object.keys(mediaTypes) as ReportFormat[];
+const media = formats.map((format) => mediaTypes[format]);
+
+/** The series of the key figures. */
+export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
+  const routes = routesOf(app, { tag: 'Reports' });
+
+  routes.get('/api/v1/reports/kpis', {
+    id: 'listKpiSnapshots',
+    summary: 'List the stored snapshots of the key figures, newest first',
+    description:
+      'With `every`, the last snapshot of each span of time; a span without one is a gap, in which all but `slot` is null. As CSV or workbook, by `Accept`: the whole period, the oldest first. As a picture: the whole period, with lines that are broken where no snapshot was stored.',
+    permission: 'reports.ea_dashboard',
+    permissionNote: 'inventory.view, since the figures are of all cards',
+    headers: ['Accept'],
+    errors: ['not_acceptable', 'too_many_requests'],
+    query: listQuery(['slot'], 'slot', {
+      from: Type.Optional(Type.String({ format: 'date-time' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Not included' })),
+      every: Type.Optional(
+        Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month'), Type.Literal('year')], {
+          description:
+            'Spans of time in UTC, from the one of the first snapshot to that of the last; `slot` is their beginning',
+        }),
+      ),
+    }),
+    answers: {
+      200: {
+        description: 'Snapshots',
+        schema: listAnswer(KpiSnapshotSchema),
+        otherMedia: media.slice(1),
+        headers: ['Vary'],
+      },
+    },
+    handler: async ({ ctx, query, request, reply }) => {
+      requirePermission(ctx.caller, 'inventory.view');
+      const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      reply.header('vary', 'Accept');
+      if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, query));
+      const { from, to } = query;
+      if (format !== 'svg') {
+        reply.header('content-type', contentTypes[format]).header('cache-control', 'no-store');
+        return reply
+          .header('content-disposition', disposition('kpis', format))
+          .send(await streamKpiFile(services, query, format));
+      }
+      const settings = request.topics.get(SETTINGS_TOPIC) ?? 0;
+      const { values } = await services.settings.at(settings, services.db);
+      const key = ['kpis', request.topics.get(KPI_TOPIC) ?? 0, settings, from, to].join(':');
+      const svg = await runner.derive(
+        key,
+        async (signal) => {
+          const chart = kpiChart(await readKpiSeries(ctx, from, to));
+          return await render(
+            { make: 'chart', chart, workspace: chartWorkspaceOf(values) },
+            { signal, user: ctx.caller.userId },
+          );
+        },
+        clientGone(reply),
+      );
+      return sendPicture(reply, 'kpis', svg);
+    },
+  });
+}

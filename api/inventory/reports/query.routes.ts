@@ -1,0 +1,65 @@
+import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { queryPicture, startQuery, streamQueryFile } from '../../../reports/analysis/query/query.files.ts';
+import { runQuery } from '../../../reports/analysis/query/query.run.ts';
+import { acceptedMedia } from '../../accept.ts';
+import { sendStream } from '../../exchange/exports/exports.send.ts';
+import { clientGone } from '../../gone.ts';
+import { sendJson } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import { prefersAsync } from '../../prefer.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import { QueryAnswerSchema, ReportQueryBody } from '../../schemas/reports.query.ts';
+import type { App } from '../../types.ts';
+import { contentTypes, mediaTypes, sendPicture } from './report.file.ts';
+
+const formats = Object.keys(mediaTypes) as ReportFormat[];
+const media = formats.map((format) => mediaTypes[format]);
+
+/** Queries that are put together by whoever asks. */
+export function registerQueryRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Reports' });
+
+  routes.post('/api/v1/reports/query', {
+    id: 'queryInventory',
+    summary: 'Group, count and sum cards by whatever they hold',
+    description:
+      'Fields are paths of the filter language, and `phase` for the lifecycle phase at a day. A card with several values of a dimension counts in each of their groups, and once in each: sums and averages take every card (or, for a field of a related card or of a relation, each of those) once per group. JSON comes in pages; CSV and workbooks, by `Accept`, hold every group; a picture shows the greatest, the others together. With `Prefer: respond-async` a job writes the file, however heavy the query is.',
+    permission: 'reports.ea_dashboard',
+    permissionNote:
+      'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
+    headers: ['Accept'],
+    body: ReportQueryBody,
+
+    errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
+    answers: {
+      200: {
+        description: 'The groups',
+        schema: QueryAnswerSchema,
+        otherMedia: media.filter((type) => type !== mediaTypes.json),
+        headers: ['Vary'],
+      },
+      202: {
+        description: 'The job that was started instead, as preferred',
+        schema: StartedJobSchema,
+      },
+    },
+    handler: async ({ ctx, body, request, reply }) => {
+      const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      const { page, page_size, ...query } = body;
+      if (prefersAsync(request)) {
+        const job = await startQuery(ctx, { query, format });
+        reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
+        return reply.send(job);
+      }
+      reply.header('vary', 'Accept').header('cache-control', 'no-store');
+      if (format === 'json') return sendJson(reply, await runQuery(ctx, query, { page, page_size }));
+      if (format === 'svg') {
+        const { svg, position } = await queryPicture(services, ctx, query, clientGone(reply));
+        return sendPicture(reply.header('x-position', position), 'query', svg);
+      }
+      const started = await streamQueryFile(services, ctx, query, format);
+      return sendStream(reply, { ...started, mediaType: contentTypes[format] });
+    },
+  });
+}

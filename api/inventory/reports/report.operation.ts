@@ -1,0 +1,247 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
+import { POSITION_PATTERN } from '../../../domain/kernel/events/events.types.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import { activeCards, reportCards } from '../../../reports/kernel/report.cards.ts';
+import { positionOf } from '../../../reports/kernel/report.compute.ts';
+import { startReport } from '../../../reports/kernel/report.job.ts';
+import { reachPosition } from '../../../reports/kernel/report.position.ts';
+import type { ReportQuestion } from '../../../reports/kernel/report.question.ts';
+import { dayOf, type RenderContext, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
+import type { AnswerName, ReportRunner } from '../../../reports/kernel/report.runner.ts';
+import { openReportStream } from '../../../reports/kernel/report.stream.ts';
+import type { Report } from '../../../reports/kernel/report.ts';
+import { acceptedMedia } from '../../accept.ts';
+import { sendJson } from '../../json.ts';
+import { routesOf } from '../../operation.ts';
+import { prefersAsync } from '../../prefer.ts';
+import { StartedJobSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
+import type { ResponseCache } from './report.response-cache.ts';
+
+const formats = Object.keys(mediaTypes) as ReportFormat[];
+
+/** What tells the formats' ETags apart. */
+const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xlsx', svg: '-svg' };
+
+/** Members of the query that every report takes. */
+const common = {
+  filter: Type.Optional(
+    Type.String({ maxLength: 4000, description: 'Which cards, in the filter language; absent: all' }),
+  ),
+  table: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Which table of the report CSV holds; absent: the main one',
+    }),
+  ),
+  min_position: Type.Optional(
+    Type.String({
+      pattern: POSITION_PATTERN,
+      description:
+        'A position of the change feed, such as `X-Position` of a write, that the answer has to include',
+    }),
+  ),
+  max_staleness: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400,
+      description: 'Seconds: an answer that was computed no longer ago will do, whatever has changed since',
+    }),
+  ),
+};
+
+/** Taken by reports on what has a history. */
+const past = {
+  as_of: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'A moment in the past (RFC 3339), back to the oldest event kept: the landscape as it was then, under the metamodel of today',
+    }),
+  ),
+};
+
+interface CommonQuery {
+  as_of?: string;
+  filter?: string;
+  table?: string;
+  min_position?: string;
+  max_staleness?: number;
+}
+
+/** Makes the route of a report from its declaration. */
+export function reportOperation(
+  app: App,
+  services: Services,
+  runner: ReportRunner,
+  kept: ResponseCache,
+  report: Report,
+): void {
+  const routes = routesOf(app, { tag: 'Reports' });
+
+  const offered = formats.filter((format) => format !== 'svg' || report.chart);
+  const media = offered.map((format) => mediaTypes[format]);
+  routes.get(`/api/v1/reports/${report.path ?? report.name}`, {
+    id: report.id,
+    summary: report.summary,
+    description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
+    permission: report.permission,
+    ...(report.scope ? { scope: report.scope } : {}),
+    ...(report.module ? { module: report.module } : {}),
+    ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
+    query: closedObject({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }),
+    headers: ['Accept', 'If-None-Match', 'Prefer'],
+    errors: [
+      'not_acceptable',
+      'position_ahead',
+      'query_too_heavy',
+      'too_many_requests',
+      ...(report.timeTravel ? (['as_of_expired'] as const) : []),
+      ...(report.errors ?? []),
+    ],
+    answers: {
+      200: {
+        description: report.summary,
+        schema: report.answer,
+        otherMedia: media.slice(1),
+        headers: ['Age', 'ETag', 'Vary', 'X-Position'],
+      },
+      202: {
+        description: 'The job that was started instead, as preferred',
+        schema: StartedJobSchema,
+        headers: ['Preference-Applied'],
+      },
+    },
+    early: (request, reply, done) => {
+      if (!kept.give(request, reply, report)) done();
+    },
+    handler: async ({ ctx: asked, query, request, reply }) => {
+      const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
+        Record<string, unknown>;
+      const format = offered[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      if (table !== undefined && format !== 'csv') {
+        throw invalidField('table', 'not_offered', 'is only offered for text/csv');
+      }
+      let ctx = asked;
+      let { topics } = request;
+      if (min_position !== undefined) {
+        await reachPosition(services.db, services.signals, Number(min_position));
+        topics = (await services.sessions.read(null)).topics;
+        ctx = { ...ctx, metamodel: await ctx.metamodels.at(topics.get('metamodel') ?? 0, services.db) };
+      }
+      report.check?.(ctx, params);
+      const streams = report.stream?.applies(params) === true;
+      const question: ReportQuestion = {
+        report,
+        params,
+        cards: await reportCards(ctx, filter),
+        filtered: Boolean(filter),
+        ...(as_of === undefined ? {} : { asOf: momentOf(as_of) }),
+        ...(streams && format === 'svg' ? { forPicture: true } : {}),
+      };
+      const name = runner.name(ctx, topics, question);
+      const today = dayOf(question.asOf);
+      // what a format's answer depends on besides the numbers
+      const part = format === 'svg' ? pictureVersion(topics, today) : table;
+      reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
+      if (isKnown(request, name, format, part)) {
+        return reply
+          .code(304)
+          .header('etag', etagOf(name, format, part))
+          .send();
+      }
+      if (prefersAsync(request)) {
+        const payload = { report: report.name, params, ...given({ filter, as_of, table }), format };
+        const job = await startReport(ctx, payload);
+        return reply
+          .code(202)
+          .header('location', job.links.self)
+          .header('preference-applied', 'respond-async')
+          .header('cache-control', 'no-store')
+          .send(job);
+      }
+      if (format !== 'svg' && streams) {
+        const input = { ctx, params, cards: question.cards, visible: activeCards(ctx) };
+        const { out, position } = await openReportStream(services.db, input, question, format, table);
+        reply.header('etag', etagOf(name, format, table)).header('content-type', contentTypes[format]);
+        if (format !== 'json') {
+          reply.header('content-disposition', disposition(report.name, format, table));
+          reply.header('x-position', position);
+        }
+        return reply.send(out);
+      }
+      const found = await runner.run(ctx, name, question, max_staleness);
+      const etag = etagOf(found.name, format, part);
+      reply.header('etag', etag);
+      if (report.uncached && isKnown(request, found.name, format, part)) return reply.code(304).send();
+      if (format === 'json' && !report.uncached && !(as_of || filter || min_position || max_staleness)) {
+        kept.note(request, report, name, etag);
+      }
+      if (found.age !== undefined) reply.header('age', String(found.age));
+      if (format === 'json') return sendJson(reply, found.body);
+      reply.header('x-position', positionOf(found.body));
+      let look: RenderContext | undefined;
+      if (format === 'svg') {
+        const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
+        look = renderContextOf(values, ctx.metamodel, today);
+      }
+      const rendered = {
+        report: report.name,
+        params,
+        body: found.body,
+        format,
+        table,
+        look,
+      };
+      return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
+    },
+  });
+}
+
+/** The members that have a value. */
+function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
+/** @throws EstateError 422 for what the format allows and no calendar holds, such as a leap second. */
+function momentOf(text: string): Date {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) throw invalidField('as_of', 'format', 'is no moment');
+  return moment;
+}
+
+const cachingNote =
+  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV, as a workbook or as a picture by `Accept`, with the position as `X-Position`.';
+
+const asyncNote =
+  'With `Prefer: respond-async` a job writes the same answer to a file; what it holds is decided by what the caller may see when it runs.';
+
+function cacheControl(maxStaleness: number | undefined): string {
+  return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';
+}
+
+/** A workbook carries the time of its making, so that only its content is the same. */
+function etagOf({ tag }: AnswerName, format: ReportFormat, part: string | undefined): string {
+  const etag = `"${tag}${suffix[format]}${part === undefined ? '' : `-${part}`}"`;
+  return format === 'xlsx' ? `W/${etag}` : etag;
+}
+
+/** Whether the client holds the answer already: that follows from the name, without computing anything. */
+function isKnown(
+  request: FastifyRequest,
+  name: AnswerName,
+  format: ReportFormat,
+  part: string | undefined,
+): boolean {
+  const header = request.headers['if-none-match'];
+  return header !== undefined && matchesEtag(etagOf(name, format, part), parseEtags(header));
+}

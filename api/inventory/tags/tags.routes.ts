@@ -1,0 +1,109 @@
+import { addTags, removeTag } from '../../../domain/inventory/tags/tags.cards.ts';
+import {
+  createTag,
+  createTagGroup,
+  deleteTag,
+  deleteTagGroup,
+  patchTag,
+  patchTagGroup,
+} from '../../../domain/inventory/tags/tags.commands.ts';
+import { listTagGroups, tagGroupFilters, tagGroupSorts } from '../../../domain/inventory/tags/tags.list.ts';
+import { routesOf } from '../../operation.ts';
+import { CardSchema } from '../../schemas/cards.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/tags.ts';
+import type { App } from '../../types.ts';
+
+const onCard = { permission: 'login', permissionNote: 'inventory.edit or card.edit' } as const;
+
+/** Tag groups, tags, and the tags of cards. */
+export function registerTagRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Tags', permission: 'tags.manage' });
+
+  routes.get('/api/v1/tag-groups', {
+    id: 'listTagGroups',
+    summary: 'List tag groups with their tags',
+    permission: 'login',
+    query: listQuery(tagGroupSorts, 'name', tagGroupFilters),
+    answers: { 200: { description: 'Tag groups', schema: listAnswer(schemas.TagGroupSchema) } },
+    handler: ({ ctx, query }) => listTagGroups(ctx, query),
+  });
+
+  routes.post('/api/v1/tag-groups', {
+    id: 'createTagGroup',
+    summary: 'Create a tag group',
+    body: schemas.TagGroupCreateBody,
+
+    answers: { 201: { description: 'The group', schema: schemas.TagGroupSchema, headers: ['ETag'] } },
+    errors: ['name_taken', 'metamodel_busy'],
+    handler: ({ ctx, body }) => createTagGroup(ctx, body),
+  });
+
+  routes.patch('/api/v1/tag-groups/:group_id', {
+    id: 'patchTagGroup',
+    summary: 'Change a tag group',
+    description:
+      'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several of a `single` group, or one on a card of another type than those of `restrict_to_types`.',
+    body: schemas.TagGroupPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The group', schema: schemas.TagGroupSchema } },
+    errors: ['name_taken', 'tag_in_use', 'metamodel_busy'],
+    handler: ({ ctx, params, body }) => patchTagGroup(ctx, params.group_id, body),
+  });
+
+  routes.delete('/api/v1/tag-groups/:group_id', {
+    id: 'deleteTagGroup',
+    summary: 'Delete a tag group with its tags',
+    description: 'The tags are removed from all cards.',
+    errors: ['metamodel_busy'],
+    handler: ({ ctx, params }) => deleteTagGroup(ctx, params.group_id),
+  });
+
+  routes.post('/api/v1/tag-groups/:group_id/tags', {
+    id: 'createTag',
+    summary: 'Add a tag to a group',
+    body: schemas.TagCreateBody,
+
+    answers: { 201: { description: 'The tag', schema: schemas.TagSchema, headers: ['ETag'] } },
+    errors: ['name_taken', 'metamodel_busy'],
+    handler: ({ ctx, params, body }) => createTag(ctx, params.group_id, body),
+  });
+
+  routes.patch('/api/v1/tag-groups/:group_id/tags/:tag_id', {
+    id: 'patchTag',
+    summary: 'Change a tag',
+    body: schemas.TagPatchBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The tag', schema: schemas.TagSchema } },
+    errors: ['name_taken', 'metamodel_busy'],
+    handler: ({ ctx, params, body }) => patchTag(ctx, params.group_id, params.tag_id, body),
+  });
+
+  routes.delete('/api/v1/tag-groups/:group_id/tags/:tag_id', {
+    id: 'deleteTag',
+    summary: 'Delete a tag',
+    description: 'It is removed from all cards.',
+    errors: ['metamodel_busy'],
+    handler: ({ ctx, params }) => deleteTag(ctx, params.group_id, params.tag_id),
+  });
+
+  routes.post('/api/v1/cards/:id/tags', {
+    id: 'addCardTags',
+    summary: 'Add tags to a card',
+    ...onCard,
+    body: schemas.CardTagsBody,
+    answers: { 201: { description: 'The card', schema: CardSchema, headers: ['ETag'] } },
+    errors: ['single_tag'],
+    handler: ({ ctx, params, body }) => addTags(ctx, params.id, body),
+  });
+
+  routes.delete('/api/v1/cards/:id/tags/:tag_id', {
+    id: 'removeCardTag',
+    summary: 'Remove a tag from a card',
+    ...onCard,
+    answers: { 204: { description: 'Removed' } },
+    handler: ({ ctx, params }) => removeTag(ctx, params.id, params.tag_id),
+  });
+}

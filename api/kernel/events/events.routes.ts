@@ -1,0 +1,146 @@
+import Type from 'typebox';
+import { listMyCardEvents } from '../../../domain/collaboration/views/events.mine.ts';
+import { readChanges } from '../../../domain/kernel/events/changes.ts';
+import { eventTypes } from '../../../domain/kernel/events/events.catalogue.ts';
+import { listAuditEvents } from '../../../domain/kernel/events/events.queries.ts';
+import { createTicket, TICKET_SECONDS } from '../../../domain/kernel/events/tickets.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { AuditEventSchema, ChangesSchema, FollowedEventSchema } from '../../schemas/events.ts';
+import type { App } from '../../types.ts';
+import { notifyJobStates } from './stream.jobs.ts';
+import { createStreams } from './stream.open.ts';
+
+const Names = (description: string) => Type.Optional(Type.String({ maxLength: 2000, description }));
+
+const names = (text: string | undefined) =>
+  text === undefined
+    ? undefined
+    : text
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean);
+
+/** Types of events and their first parts, those that are sent and not stored among them. */
+const knownEvents = new Set(
+  [...Object.keys(eventTypes), 'job.updated', 'stream.ready', 'stream.end'].flatMap((type) => [
+    type,
+    type.split('.')[0]!,
+  ]),
+);
+
+/** @throws EstateError `validation_failed` for a name that could never match. */
+function checkNames(field: string, given: string[] | undefined, isKnown: (name: string) => boolean): void {
+  const unknown = given?.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw invalidField(field, 'unknown_option', `there is no "${unknown}"`);
+}
+
+/** The audit log, the change feed and the live stream. */
+export function registerEventRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Events' });
+
+  const streams = createStreams(services);
+  const stopNotifying = notifyJobStates(services, streams);
+  app.addHook('preClose', async () => {
+    stopNotifying();
+    streams.close();
+  });
+
+  routes.get('/api/v1/events', {
+    id: 'listEvents',
+    summary: 'List the audit log, newest first',
+    permission: 'admin.events',
+    query: listQuery(['position'], 'position', {
+      card_id: Type.Optional(Uuid),
+      user_id: Type.Optional(Uuid),
+      event_type: Names('Comma-separated event types'),
+      since: Type.Optional(Type.String({ format: 'date-time' })),
+      until: Type.Optional(Type.String({ format: 'date-time' })),
+    }),
+    answers: { 200: { description: 'Events', schema: listAnswer(AuditEventSchema) } },
+    handler: ({ ctx, query }) => listAuditEvents(ctx, query),
+  });
+
+  routes.get('/api/v1/events/my-cards', {
+    id: 'listMyCardEvents',
+    summary: 'List what happened to the cards that I follow, newest first',
+    description: 'Those on which I hold a role, and those that I have starred.',
+    permission: 'login',
+    query: listQuery(['position'], 'position', {}),
+    answers: { 200: { description: 'Events', schema: listAnswer(FollowedEventSchema) } },
+    handler: ({ ctx, query }) => listMyCardEvents(ctx, query),
+  });
+
+  routes.get('/api/v1/changes', {
+    id: 'readChanges',
+    summary: 'Read the change feed after a position, in commit order',
+    description:
+      'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to continue from.',
+    permission: 'inventory.view',
+    query: closedObject({
+      after: Type.Optional(
+        Type.String({
+          maxLength: 20,
+          description: 'A position, or `now`; absent: from the oldest event kept',
+        }),
+      ),
+      limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
+      type: Names('Comma-separated card types'),
+      card_id: Type.Optional(Uuid),
+      event_type: Names('Comma-separated event types'),
+    }),
+    answers: { 200: { description: 'Changes', schema: ChangesSchema } },
+    errors: ['position_expired'],
+    handler: ({ ctx, query }) => readChanges(ctx, query),
+  });
+
+  routes.post('/api/v1/events/ticket', {
+    id: 'createStreamTicket',
+    summary: 'Get a single-use ticket that opens the stream without a header',
+    permission: 'inventory.view',
+    secretAnswer: true,
+    answers: {
+      201: {
+        description: 'The ticket',
+        schema: closedObject({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
+      },
+    },
+    handler: async ({ ctx, request }) => ({
+      ticket: await createTicket(ctx, request.credential!),
+      expires_in: TICKET_SECONDS,
+    }),
+  });
+
+  routes.get('/api/v1/events/stream', {
+    id: 'streamEvents',
+    summary: 'Follow changes live as server-sent events',
+    description:
+      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to anyone who holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
+    permission: 'inventory.view',
+    ticket: true,
+    query: closedObject({
+      ticket: Type.Optional(Type.String({ maxLength: 200, description: 'In place of the header' })),
+      events: Names('Comma-separated event types or their first parts, such as card,relation.created'),
+      types: Names('Comma-separated card types'),
+    }),
+    answers: {
+      200: { description: 'Server-sent events', schema: Type.String(), mediaType: 'text/event-stream' },
+    },
+    errors: ['position_expired', 'too_many_requests', 'unavailable'],
+    handler: async ({ query, request, reply }) => {
+      if (request.method === 'HEAD') return reply.type('text/event-stream').send();
+      const events = names(query.events);
+      const types = names(query.types);
+      checkNames('events', events, (name) => knownEvents.has(name));
+      checkNames('types', types, (name) => request.ctx.metamodel.cardTypes.has(name));
+      await streams.open(request, reply, request.credential!, {
+        ...(events ? { events } : {}),
+        ...(types ? { types } : {}),
+      });
+      return reply;
+    },
+  });
+}

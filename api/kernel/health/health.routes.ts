@@ -1,0 +1,69 @@
+import Type from 'typebox';
+import { createReadiness } from '../../../domain/kernel/health.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { appVersion } from '../../../domain/kernel/version.ts';
+import { routesOf } from '../../operation.ts';
+import type { App } from '../../types.ts';
+
+/** Version, liveness and readiness, apart from each other. */
+export function registerHealthRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Health' });
+
+  routes.get('/api/health', {
+    id: 'readHealth',
+    summary: 'Read the version',
+    permission: 'public',
+    alone: true,
+    answers: {
+      200: {
+        description: 'The service runs',
+        schema: closedObject({ status: Type.Literal('ok'), version: Type.String() }),
+      },
+    },
+    handler: async () => ({ status: 'ok', version: appVersion }),
+  });
+
+  routes.get('/api/health/live', {
+    id: 'readLiveness',
+    summary: 'Whether the process lives; a restart helps when it does not answer',
+    permission: 'public',
+    alone: true,
+    answers: {
+      200: {
+        description: 'It lives',
+        schema: closedObject({ status: Type.Literal('ok') }),
+      },
+    },
+    handler: async () => ({ status: 'ok' }),
+  });
+
+  const readiness = createReadiness(services);
+  const Ready = closedObject({
+    status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
+    checks: Type.Record(Type.String(), Type.String()),
+  });
+  routes.get('/api/health/ready', {
+    id: 'readReadiness',
+    summary: 'Whether requests can be served',
+    permission: 'public',
+    alone: true,
+    answers: {
+      200: {
+        description: 'Ready',
+        schema: Ready,
+      },
+      503: {
+        description: 'Not ready; each check says why',
+        schema: Ready,
+      },
+    },
+    handler: async ({ reply }) => {
+      const { ready, checks } = await readiness();
+      return reply
+        .code(ready ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send({ status: ready ? 'ready' : 'not_ready', checks });
+    },
+  });
+}

@@ -1,0 +1,56 @@
+import Type from 'typebox';
+import {
+  listSchedules,
+  patchSchedule,
+  readSchedule,
+} from '../../../domain/kernel/jobs/schedules.commands.ts';
+import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { JobScheduleItemSchema, JobScheduleSchema } from '../../schemas/jobs.ts';
+import type { App } from '../../types.ts';
+
+const Key = closedObject({ key: Type.String({ minLength: 1, maxLength: 100 }) });
+
+/** When jobs are started by themselves. */
+export function registerScheduleRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Jobs' });
+
+  routes.get('/api/v1/job-schedules', {
+    id: 'listJobSchedules',
+    summary: 'List schedules',
+    permission: 'admin.settings',
+    query: listQuery(['key', 'kind', 'last_slot'], 'key', {}),
+    answers: { 200: { description: 'Schedules', schema: listAnswer(JobScheduleItemSchema) } },
+    handler: ({ ctx, query }) => listSchedules(ctx, query),
+  });
+
+  routes.get('/api/v1/job-schedules/:key', {
+    id: 'readJobSchedule',
+    summary: 'Read one schedule',
+    permission: 'admin.settings',
+    params: Key,
+    answers: { 200: { description: 'The schedule', schema: JobScheduleSchema } },
+    handler: ({ ctx, params }) => readSchedule(ctx, params.key),
+  });
+
+  routes.patch('/api/v1/job-schedules/:key', {
+    id: 'patchJobSchedule',
+    summary: 'Change when a schedule fires, or switch it off',
+    description: 'Moments that passed before the change are not made up for.',
+    permission: 'admin.settings',
+    params: Key,
+    body: closedObject({
+      cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      enabled: Type.Optional(Type.Boolean()),
+    }),
+
+    answers: { 200: { description: 'The schedule', schema: JobScheduleSchema } },
+    headers: ['If-Match'],
+    handler: async ({ ctx, params, body }) => {
+      await patchSchedule(ctx, params.key, body);
+      return await readSchedule(ctx, params.key);
+    },
+  });
+}

@@ -1,0 +1,207 @@
+import fastifyMultipart from '@fastify/multipart';
+import Type from 'typebox';
+import { requireWriter, rights } from '../../../domain/modelling/bpm/bpm.access.ts';
+import { readModelFile, readModelText, readThumbnail } from '../../../domain/modelling/bpm/bpmn.read.ts';
+import {
+  exportModel,
+  exportPicture,
+  listDiagramVersions,
+  readDiagram,
+  versionSorts,
+} from '../../../domain/modelling/bpm/diagrams.queries.ts';
+import { deleteDiagram, saveDiagram } from '../../../domain/modelling/bpm/diagrams.save.ts';
+import { elementFilters, elementSorts, listElements } from '../../../domain/modelling/bpm/elements.list.ts';
+import { type LinkInput, linkElement } from '../../../domain/modelling/bpm/links.save.ts';
+import { sha256 } from '../../../platform/crypto.ts';
+import type { AnswerHeader } from '../../openapi/headers.ts';
+import { routesOf } from '../../operation.ts';
+import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
+import { registerValidation } from '../../plugins/validation.ts';
+import * as schemas from '../../schemas/bpm.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+import { receiveModel, sendDiagramFile } from './bpm.file.ts';
+
+const tag = 'Processes';
+const readingGroup = {
+  tag,
+  module: 'bpm',
+  permission: 'bpm.view',
+  permissionNote: 'inventory.view or card.view',
+} as const;
+const editing = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.edit or card.bpm_edit',
+} as const;
+const relatingGroup = {
+  ...editing,
+  permissionNote:
+    'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations when relations are written',
+} as const;
+const FORM_ROOM = 64 * 1024;
+const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
+const saved = { description: 'The result of the save', schema: schemas.SavedDiagramSchema };
+
+/** Diagrams of processes, and the elements in them. */
+export async function registerProcessDiagramRoutes(app: App): Promise<void> {
+  const reading = routesOf(app, readingGroup);
+  const relating = routesOf(app, relatingGroup);
+
+  reading.get('/api/v1/bpm/processes/:process_id/diagram', {
+    id: 'getProcessDiagram',
+    summary: 'Read the diagram of a process',
+    description: 'Null for a process that has none.',
+    query: schemas.VersionQuery,
+    answers: { 200: { description: 'The diagram', schema: schemas.DiagramSchema } },
+    handler: ({ ctx, params, query }) => readDiagram(ctx, params.process_id, query.version),
+  });
+
+  relating.put('/api/v1/bpm/processes/:process_id/diagram', {
+    id: 'saveProcessDiagram',
+    summary: 'Save the diagram of a process as its next version',
+    description:
+      'The model is stored unchanged. Elements keep their links by their ids. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
+    body: schemas.DiagramSaveBody,
+
+    bodyLimit: schemas.MODEL_BODY,
+    headers: ['If-Match'],
+    answers: { 200: saved },
+    errors: ['wrong_state', 'query_too_heavy'],
+    handler: async ({ ctx, params, body }) => {
+      await requireWriter(ctx, params.process_id, rights.edit);
+      const model = await readModelText(body.bpmn_xml, 'bpmn_xml');
+      const thumbnail = body.svg_thumbnail ? await readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
+      const input = { model, thumbnail, dryRun: body.dry_run };
+      return await saveDiagram(ctx, params.process_id, input);
+    },
+  });
+
+  relating.delete('/api/v1/bpm/processes/:process_id/diagram', {
+    id: 'deleteProcessDiagram',
+    summary: 'Delete the diagram of a process with all its versions, elements and links',
+    description: 'Flow versions stay. It can be undone as a batch.',
+    headers: ['If-Match'],
+    answers: {
+      200: { description: 'The result of the deletion', schema: schemas.DeletedDiagramSchema },
+    },
+    errors: ['wrong_state'],
+    handler: ({ ctx, params }) => deleteDiagram(ctx, params.process_id),
+  });
+
+  reading.get('/api/v1/bpm/processes/:process_id/diagram/versions', {
+    id: 'listProcessDiagramVersions',
+    summary: 'List the versions of a diagram',
+    query: listQuery(versionSorts, 'version', {}),
+    answers: {
+      200: { description: 'Versions, newest first', schema: listAnswer(schemas.VersionItemSchema) },
+    },
+    handler: ({ ctx, params, query }) => listDiagramVersions(ctx, params.process_id, query),
+  });
+
+  reading.get('/api/v1/bpm/processes/:process_id/diagram/export/bpmn', {
+    id: 'exportProcessModel',
+    summary: 'Download the model',
+    description: 'Byte for byte as it was sent, in the encoding that `charset` names.',
+    query: schemas.VersionQuery,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'BPMN 2.0',
+        schema: Type.String({ contentMediaType: 'application/xml' }),
+        mediaType: 'application/xml',
+        headers: fileHeaders,
+      },
+    },
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const file = await exportModel(ctx, params.process_id, query.version);
+      return sendDiagramFile(request, reply, file, { ending: 'bpmn', mediaType: 'application/xml' });
+    },
+  });
+
+  reading.get('/api/v1/bpm/processes/:process_id/diagram/export/svg', {
+    id: 'exportProcessPicture',
+    summary: 'Download the picture of a diagram',
+    description:
+      'The one that was sent with the model, or else one that is drawn from its diagram interchange. Always an attachment that cannot run scripts.',
+    query: schemas.VersionQuery,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'SVG',
+        schema: Type.String({ contentMediaType: 'image/svg+xml' }),
+        mediaType: 'image/svg+xml',
+        headers: fileHeaders,
+      },
+    },
+    handler: async ({ ctx, params, query, request, reply }) => {
+      const file = await exportPicture(ctx, params.process_id, query.version);
+      return sendDiagramFile(request, reply, file, { ending: 'svg', mediaType: 'image/svg+xml' });
+    },
+  });
+
+  await registerElementRoutes(app);
+}
+
+/** Elements of diagrams, and the import of files. */
+async function registerElementRoutes(app: App): Promise<void> {
+  const reading = routesOf(app, readingGroup);
+  const relating = routesOf(app, relatingGroup);
+
+  reading.get('/api/v1/bpm/processes/:process_id/elements', {
+    id: 'listProcessElements',
+    summary: 'List the elements of a diagram with the cards to which they are linked',
+    query: listQuery(elementSorts, 'sequence_order', elementFilters),
+    answers: {
+      200: {
+        description: 'Elements, in the order of the document',
+        schema: listAnswer(schemas.ElementItemSchema),
+      },
+    },
+    handler: ({ ctx, params, query }) => listElements(ctx, params.process_id, query),
+  });
+
+  relating.put('/api/v1/bpm/processes/:process_id/elements/:element_id', {
+    id: 'linkProcessElement',
+    summary: 'Link an element to an application, a data object and an IT component',
+    description:
+      'Replaces the links of the element; absent ones are removed. The first link to a card creates a relation of the process to it; removing the last one deletes that relation, unless somebody has changed it.',
+    body: schemas.LinkBody,
+
+    headers: ['If-Match'],
+    answers: { 200: { description: 'The element', schema: schemas.ElementSchema, headers: ['ETag'] } },
+    errors: ['wrong_state', 'cardinality_exceeded'],
+    handler: ({ ctx, params, body }) =>
+      linkElement(ctx, params.process_id, params.element_id, body as LinkInput),
+  });
+
+  // a scope with its own body parser, and with the service's checks instead of the framework's
+  await app.register(async (scope) => {
+    const uploads = scope as unknown as App;
+    const relating = routesOf(uploads, relatingGroup);
+    registerValidation(uploads);
+    uploads.removeAllContentTypeParsers();
+    await uploads.register(fastifyMultipart);
+
+    relating.post('/api/v1/bpm/processes/:process_id/diagram/import', {
+      id: 'importProcessDiagram',
+      summary: 'Save a BPMN file as the next version of a diagram',
+      description: 'Like a save; the file is stored byte for byte, in the encoding that it declares.',
+      query: schemas.DryRunQuery,
+      consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
+      bodyLimit: schemas.MODEL_BODY + FORM_ROOM,
+      ownIdempotency: true,
+      answers: { 200: saved },
+      errors: ['wrong_state', 'query_too_heavy'],
+      handler: async ({ ctx, params, query, request, reply }) => {
+        await requireWriter(ctx, params.process_id, rights.edit);
+        const content = await receiveModel(request);
+        if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
+        const model = await readModelFile(content, 'file');
+        const input = { model, thumbnail: null, dryRun: query.dry_run };
+        return await saveDiagram(ctx, params.process_id, input);
+      },
+    });
+  });
+}

@@ -1,0 +1,228 @@
+import { requireWriter, rights } from '../../../domain/modelling/bpm/bpm.access.ts';
+import { readModelText, readThumbnail } from '../../../domain/modelling/bpm/bpmn.read.ts';
+import { elementFilters, elementSorts } from '../../../domain/modelling/bpm/elements.list.ts';
+import {
+  approveFlow,
+  createDraft,
+  deleteDraft,
+  patchDraft,
+  planLink,
+  rejectFlow,
+  submitFlow,
+} from '../../../domain/modelling/bpm/flow.commands.ts';
+import { listDraftElements } from '../../../domain/modelling/bpm/flow.links.ts';
+import {
+  compareFlows,
+  flowSorts,
+  listFlows,
+  readFlow,
+  readFlowPermissions,
+  readPublished,
+} from '../../../domain/modelling/bpm/flow.list.ts';
+import type { LinkInput } from '../../../domain/modelling/bpm/links.save.ts';
+import { routesOf } from '../../operation.ts';
+import * as schemas from '../../schemas/bpm.flow.ts';
+import { LinkBody, MODEL_BODY } from '../../schemas/bpm.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import type { App } from '../../types.ts';
+
+const tag = 'Processes';
+const viewingGroup = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.view or card.view',
+} as const;
+const draftingGroup = {
+  tag,
+  module: 'bpm',
+  permission: 'login',
+  permissionNote: 'bpm.manage_drafts or card.bpm_manage_drafts',
+} as const;
+const flow = schemas.FlowSchema;
+const listed = listAnswer(schemas.FlowItemSchema);
+const written = { 200: { description: 'The version', schema: flow, headers: ['ETag' as const] } };
+const changing = {
+  headers: ['If-Match' as const],
+  answers: written,
+  errors: ['wrong_state' as const, 'query_too_heavy' as const],
+};
+const idsOf = (params: { process_id: string; version_id: string }) => ({
+  process: params.process_id,
+  version: params.version_id,
+});
+const pictureOf = async (text: string | null | undefined) =>
+  text === undefined ? undefined : text === null ? null : await readThumbnail(text, 'svg_thumbnail');
+
+/** Versions of the flow of a process: drafted, submitted, approved. */
+export function registerProcessFlowRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Processes' });
+  const viewing = routesOf(app, viewingGroup);
+  const drafting = routesOf(app, draftingGroup);
+
+  routes.get('/api/v1/bpm/processes/:process_id/flow/published', {
+    module: 'bpm',
+    permission: 'bpm.view',
+    permissionNote: 'inventory.view or card.view',
+    id: 'getPublishedProcessFlow',
+    summary: 'Read the published version of a flow',
+    description: 'Null for a process whose flow was never approved.',
+    answers: { 200: { description: 'The version', schema: schemas.PublishedSchema } },
+    handler: ({ ctx, params }) => readPublished(ctx, params.process_id),
+  });
+
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/drafts', {
+    id: 'listProcessFlowDrafts',
+    summary: 'List the drafts and pending versions of a flow',
+    description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
+    query: listQuery(flowSorts, 'revision', {}),
+    answers: { 200: { description: 'Versions, newest first', schema: listed } },
+    handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['draft', 'pending'], query),
+  });
+
+  drafting.post('/api/v1/bpm/processes/:process_id/flow/drafts', {
+    id: 'createProcessFlowDraft',
+    summary: 'Create a draft',
+    description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
+    body: schemas.FlowCreateBody,
+
+    bodyLimit: MODEL_BODY,
+    answers: { 201: { description: 'The draft', schema: flow, headers: ['ETag'] } },
+    errors: ['wrong_state', 'query_too_heavy'],
+    handler: async ({ ctx, params, body }) => {
+      await requireWriter(ctx, params.process_id, rights.drafts);
+      return await createDraft(ctx, params.process_id, {
+        model: await readModelText(body.bpmn_xml, 'bpmn_xml'),
+        thumbnail: (await pictureOf(body.svg_thumbnail)) ?? null,
+        based_on_id: body.based_on_id ?? null,
+      });
+    },
+  });
+
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/archived', {
+    id: 'listArchivedProcessFlows',
+    summary: 'List the archived versions of a flow',
+    query: listQuery(flowSorts, 'revision', {}),
+    answers: { 200: { description: 'Versions, newest first', schema: listed } },
+    handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['archived'], query),
+  });
+
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/permissions', {
+    id: 'getProcessFlowPermissions',
+    summary: 'Read what the caller may do with a flow',
+    answers: { 200: { description: 'What is allowed', schema: schemas.FlowPermissionsSchema } },
+    handler: ({ ctx, params }) => readFlowPermissions(ctx, params.process_id),
+  });
+
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/compare', {
+    id: 'compareProcessFlows',
+    summary: 'Compare two versions of a flow, element by element',
+    description: 'Elements are compared by their ids, with their planned links.',
+    query: schemas.CompareQuery,
+    answers: { 200: { description: 'The differences', schema: schemas.ComparisonSchema } },
+    handler: async ({ ctx, params, query }) => {
+      const ids = { base: query.base_id, other: query.other_id };
+      return await compareFlows(ctx, params.process_id, ids);
+    },
+  });
+
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
+    id: 'getProcessFlow',
+    summary: 'Read one version of a flow',
+    answers: { 200: { description: 'The version', schema: flow } },
+    handler: ({ ctx, params }) => readFlow(ctx, params.process_id, params.version_id),
+  });
+
+  drafting.patch('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
+    ...changing,
+    id: 'patchProcessFlow',
+    summary: 'Change a draft',
+    description: 'Planned links of elements that a new model does not contain are deleted.',
+    body: schemas.FlowPatchBody,
+
+    bodyLimit: MODEL_BODY,
+    handler: async ({ ctx, params, body }) => {
+      await requireWriter(ctx, params.process_id, rights.drafts);
+      const model = body.bpmn_xml === undefined ? undefined : await readModelText(body.bpmn_xml, 'bpmn_xml');
+      const patch = { model, thumbnail: await pictureOf(body.svg_thumbnail) };
+      return await patchDraft(ctx, idsOf(params), patch);
+    },
+  });
+
+  drafting.delete('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
+    ...changing,
+    answers: { 204: { description: 'Deleted' } },
+    id: 'deleteProcessFlow',
+    summary: 'Delete a draft',
+    handler: ({ ctx, params }) => deleteDraft(ctx, idsOf(params)),
+  });
+
+  registerFlowApprovalRoutes(app);
+}
+
+/** Approval of drafts, and their elements. */
+function registerFlowApprovalRoutes(app: App): void {
+  const drafting = routesOf(app, draftingGroup);
+  const approving = routesOf(app, {
+    tag,
+    module: 'bpm',
+    permission: 'login',
+    permissionNote: 'bpm.approve_flows or card.bpm_approve',
+  });
+  const viewing = routesOf(app, viewingGroup);
+
+  drafting.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/submit', {
+    ...changing,
+    id: 'submitProcessFlow',
+    summary: 'Submit a draft for approval',
+    description:
+      'Those whose stakeholder role on the process allows it, or else everybody who may approve flows, get a to-do and a notification.',
+    handler: ({ ctx, params }) => submitFlow(ctx, idsOf(params)),
+  });
+
+  approving.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/approve', {
+    ...changing,
+    id: 'approveProcessFlow',
+    summary: 'Approve a submitted version',
+    description:
+      'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Relations that these create or delete need relations.manage or card.manage_relations.',
+    errors: ['wrong_state', 'cardinality_exceeded'],
+    handler: ({ ctx, params }) => approveFlow(ctx, idsOf(params)),
+  });
+
+  approving.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/reject', {
+    ...changing,
+    id: 'rejectProcessFlow',
+    summary: 'Reject a submitted version, which becomes a draft again',
+    handler: ({ ctx, params }) => rejectFlow(ctx, idsOf(params)),
+  });
+
+  viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements', {
+    id: 'listProcessDraftElements',
+    summary: 'List the elements of a version with the cards to which they are to be linked',
+    query: listQuery(elementSorts, 'sequence_order', elementFilters),
+    answers: {
+      200: {
+        description: 'Elements, in the order of the document',
+        schema: listAnswer(schemas.DraftElementItemSchema),
+      },
+    },
+    handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
+  });
+
+  drafting.put(
+    '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements/:bpmn_element_id',
+    {
+      id: 'planProcessDraftLink',
+      summary: 'Plan what an element of a draft is linked to',
+      description: 'Replaces what was planned; it comes into force with the approval.',
+      params: schemas.DraftElementParams,
+      body: LinkBody,
+
+      answers: { 200: { description: 'The element', schema: schemas.DraftElementSchema } },
+      errors: ['wrong_state'],
+      handler: ({ ctx, params, body }) =>
+        planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput),
+    },
+  );
+}

@@ -1,0 +1,122 @@
+import Type from 'typebox';
+import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  createDiagram,
+  deleteDiagram,
+  linkCard,
+  patchDiagram,
+  unlinkCard,
+} from '../../../domain/modelling/diagrams/diagrams.commands.ts';
+import {
+  diagramFilters,
+  diagramSorts,
+  listDiagrams,
+  readDiagram,
+} from '../../../domain/modelling/diagrams/diagrams.list.ts';
+import type { DiagramInput } from '../../../domain/modelling/diagrams/diagrams.model.ts';
+import { setDiagramGroups } from '../../../domain/modelling/diagrams/groups.ts';
+import { routesOf } from '../../operation.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
+import * as schemas from '../../schemas/diagrams.ts';
+import type { App } from '../../types.ts';
+
+const BODY_LIMIT = 16 * 1024 * 1024;
+const linkNote = 'diagrams.manage or card.manage_diagram_links';
+const diagram = schemas.DiagramSchema;
+
+/** Diagrams, and the cards that are linked to them. */
+export function registerDiagramRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Diagrams' });
+
+  routes.get('/api/v1/diagrams', {
+    id: 'listDiagrams',
+    summary: 'List diagrams',
+    permission: 'diagrams.view',
+    query: listQuery(diagramSorts, 'updated_at', diagramFilters),
+    answers: {
+      200: { description: 'Diagrams, last changed first', schema: listAnswer(schemas.DiagramItemSchema) },
+    },
+    handler: ({ ctx, query }) => listDiagrams(ctx, query),
+  });
+
+  routes.post('/api/v1/diagrams', {
+    id: 'createDiagram',
+    summary: 'Create a diagram',
+    permission: 'diagrams.manage',
+    body: schemas.DiagramCreateBody,
+
+    bodyLimit: BODY_LIMIT,
+    errors: ['query_too_heavy'],
+    answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
+    handler: ({ ctx, body }) => createDiagram(ctx, body as DiagramInput),
+  });
+
+  routes.get('/api/v1/diagrams/:diagram_id', {
+    id: 'getDiagram',
+    summary: 'Read a diagram with its drawing',
+    description:
+      'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is as it was sent.',
+    permission: 'diagrams.view',
+    errors: ['query_too_heavy'],
+    answers: { 200: { description: 'The diagram', schema: diagram } },
+    handler: ({ ctx, params }) => readDiagram(ctx, params.diagram_id),
+  });
+
+  routes.patch('/api/v1/diagrams/:diagram_id', {
+    id: 'patchDiagram',
+    summary: 'Change a diagram',
+    description:
+      '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its owner may change `visibility` and `shared_with`; `shared_with` alone makes a private diagram shared, and an empty one makes it private again.',
+    permission: 'diagrams.manage',
+    body: schemas.DiagramPatchBody,
+
+    bodyLimit: BODY_LIMIT,
+    headers: ['If-Match'],
+    errors: ['query_too_heavy'],
+    answers: { 200: { description: 'The diagram', schema: diagram } },
+    handler: ({ ctx, params, body }) => patchDiagram(ctx, params.diagram_id, body as DiagramInput),
+  });
+
+  routes.delete('/api/v1/diagrams/:diagram_id', {
+    id: 'deleteDiagram',
+    summary: 'Delete a diagram',
+    permission: 'diagrams.manage',
+    headers: ['If-Match'],
+    handler: ({ ctx, params }) => deleteDiagram(ctx, params.diagram_id),
+  });
+
+  routes.post('/api/v1/diagrams/:diagram_id/cards', {
+    id: 'linkDiagramCard',
+    summary: 'Link a card to a diagram',
+    description: 'Has no effect if the card is linked already.',
+    permission: 'diagrams.view',
+    permissionNote: linkNote,
+    body: closedObject({ card_id: Uuid }),
+    errors: ['query_too_heavy'],
+    answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
+    handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
+  });
+
+  routes.delete('/api/v1/diagrams/:diagram_id/cards/:card_id', {
+    id: 'unlinkDiagramCard',
+    summary: 'Unlink a card from a diagram',
+    description: 'The drawing is not changed.',
+    permission: 'diagrams.view',
+    permissionNote: linkNote,
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Unlinked' } },
+    handler: ({ ctx, params }) => unlinkCard(ctx, params.diagram_id, params.card_id),
+  });
+
+  routes.put('/api/v1/diagrams/:diagram_id/groups', {
+    id: 'setDiagramGroups',
+    summary: 'Set all groups that a diagram is in',
+    permission: 'diagrams.manage',
+    body: closedObject({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
+
+    headers: ['If-Match'],
+    errors: ['query_too_heavy'],
+    answers: { 200: { description: 'The diagram', schema: diagram } },
+    handler: ({ ctx, params, body }) => setDiagramGroups(ctx, params.diagram_id, body.group_ids),
+  });
+}
