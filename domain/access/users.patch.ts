@@ -1,7 +1,8 @@
+import type { Knex } from 'knex';
 import type { SecretBox } from '../../platform/crypto.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
-import type { Ctx } from '../kernel/context.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
 import { checkIfMatch } from '../kernel/etag.ts';
 import {
   permissionsOfRole,
@@ -70,37 +71,66 @@ export async function patchUser(
       throw new EstateError('wrong_state', 'The user was erased.');
     }
     if (user.kind === 'service' && controls) throw onlyForPeople();
-    if (controls && own) {
-      requireSession(ctx.caller);
-      // another request may have changed the password since it was checked
-      if (user.password_hash !== hash)
-        throw invalidField('current_password', 'wrong', 'was changed just now');
-      await requireOwnProof(ctx, sql, secrets, hash, patch);
-    } else if (controls) await requireControlOf(ctx, sql, user);
-    if (values.is_active) await requireReopening(ctx, sql, { ...user, ...values });
-    if (typeof values.role === 'string') {
-      requireGrantable(ctx.caller, await permissionsOfRole(sql, values.role));
-    }
-    if (isAdministrator(user) && !isAdministrator({ ...user, ...values })) {
-      await requireAnotherAdministrator(sql, [id]);
-    }
+    if (controls && own) await requireOwnChange(ctx, sql, secrets, { user, hash, patch });
+    else if (controls) await requireControlOf(ctx, sql, user);
+    await requireAllowedState(ctx, sql, user, values);
     const local = (values.auth_provider ?? user.auth_provider) === 'local';
     if (passwordHash !== undefined && !local) {
       throw new EstateError('wrong_state', 'The account logs in by single sign-on and has no password.');
     }
-    if (Object.keys(values).length > 0) {
-      // what was mailed to the old address, or for a password that is no longer used, stops working
-      if ('email' in values || !local) await sql('one_time_tokens').where({ user_id: id }).delete();
-      await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
-        revokes: endsLogins.some((field) => field in values),
-      });
-      if ('is_active' in values || 'role' in values) await work.extensions.userRightsChanged(work, ctx, [id]);
-    }
+    if (Object.keys(values).length > 0) await saveChange(work, ctx, user, values, local);
     if (passwordHash !== undefined) await storePassword(work, user, passwordHash);
     // who changes the own role or state as well logs in again
     const goesOn = controls && own && !('role' in values || 'is_active' in values);
     return goesOn ? await continueLogin(ctx, sql, user.token_version) : undefined;
   });
+}
+
+/** Stores changed values, and ends what they end. @param local whether the account logs in by a password from now on. */
+async function saveChange(
+  work: Work,
+  ctx: Ctx,
+  user: UserRow,
+  values: Partial<UserRow>,
+  local: boolean,
+): Promise<void> {
+  // what was mailed to the old address, or for a password that is no longer used, stops working
+  if ('email' in values || !local) await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
+  await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
+    revokes: endsLogins.some((field) => field in values),
+  });
+  if ('is_active' in values || 'role' in values) {
+    await work.extensions.userRightsChanged(work, ctx, [user.id]);
+  }
+}
+
+/** Requires the proofs for a change of the own password, address or provider. */
+async function requireOwnChange(
+  ctx: Ctx,
+  sql: Knex.Transaction,
+  secrets: SecretBox,
+  { user, hash, patch }: { user: UserRow; hash: string | null; patch: UserPatch },
+): Promise<void> {
+  requireSession(ctx.caller);
+  // another request may have changed the password since it was checked
+  if (user.password_hash !== hash) throw invalidField('current_password', 'wrong', 'was changed just now');
+  await requireOwnProof(ctx, sql, secrets, hash, patch);
+}
+
+/** Requires the rights that a new role or state of an account leads to, and another administrator where one is lost. */
+async function requireAllowedState(
+  ctx: Ctx,
+  sql: Knex.Transaction,
+  user: UserRow,
+  values: Partial<UserRow>,
+): Promise<void> {
+  if (values.is_active) await requireReopening(ctx, sql, { ...user, ...values });
+  if (typeof values.role === 'string') {
+    requireGrantable(ctx.caller, await permissionsOfRole(sql, values.role));
+  }
+  if (isAdministrator(user) && !isAdministrator({ ...user, ...values })) {
+    await requireAnotherAdministrator(sql, [user.id]);
+  }
 }
 
 /** Fields whose change ends the logins of an account. */

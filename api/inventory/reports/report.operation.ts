@@ -1,8 +1,9 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
 import { POSITION_PATTERN } from '../../../domain/kernel/events/events.types.ts';
+import type { StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
 import { closedObject } from '../../../domain/kernel/shapes.ts';
@@ -159,13 +160,7 @@ export function reportOperation(
       }
       if (prefersAsync(request)) {
         const payload = { report: report.name, params, ...given({ filter, as_of, table }), format };
-        const job = await startReport(ctx, payload);
-        return reply
-          .code(202)
-          .header('location', job.links.self)
-          .header('preference-applied', 'respond-async')
-          .header('cache-control', 'no-store')
-          .send(job);
+        return sendStarted(reply, await startReport(ctx, payload));
       }
       if (format !== 'svg' && streams) {
         const input = { ctx, params, cards: question.cards, visible: activeCards(ctx) };
@@ -204,6 +199,15 @@ export function reportOperation(
     },
   });
 }
+
+/** Answers with the job that was started instead, as the client prefers. */
+const sendStarted = (reply: FastifyReply, job: StartedJob) =>
+  reply
+    .code(202)
+    .header('location', job.links.self)
+    .header('preference-applied', 'respond-async')
+    .header('cache-control', 'no-store')
+    .send(job);
 
 /** The members that have a value. */
 function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {

@@ -236,14 +236,11 @@ const withRelationId = ({ link, remote: [first] }: LinkState): AgreedLink =>
   first?.relationId === undefined ? link : { ...link, relationId: first.relationId };
 
 function planLink(planning: Planning, { complete }: LinkReading, state: LinkState): void {
-  const { link, base, local, remote } = state;
+  const { base, local, remote } = state;
   // a reading of a part shows what is there, but not what is not
   const there = remote.length > 0 || (!complete && base);
   if (local === there) {
-    if (base === there || state.waits !== null || state.rests) return;
-    const action = there ? 'relate' : 'unrelate';
-    const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
-    addRow(planning, { action, reason, link: withRelationId(state) });
+    if (base !== there && state.waits === null && !state.rests) noteAgreement(planning, state, there);
     return;
   }
   const side: Side = local === base ? 'local' : 'remote';
@@ -255,8 +252,8 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   const reason = `The relation was ${add ? 'added' : 'removed'} ${where}`;
   if (state.waits !== null) {
     // a remote takes relations away with a record, and refuses new ones to it: neither says what people want of them
-    const told = `${reason}, and waits: a side of record ${state.waits} at its end is gone`;
-    addRow(planning, { action: 'skip', reason: told, link: withRelationId(state) });
+    const deferred = `${reason}, and waits: a side of record ${state.waits} at its end is gone`;
+    addRow(planning, { action: 'skip', reason: deferred, link: withRelationId(state) });
     return;
   }
   if (state.rests) {
@@ -264,6 +261,23 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
     planning.resting += 1;
     return;
   }
+  addChange(planning, state, { side, add, reason });
+}
+
+/** Records that both sides have made, or removed, a relation. */
+function noteAgreement(planning: Planning, state: LinkState, there: boolean): void {
+  const action = there ? 'relate' : 'unrelate';
+  const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
+  addRow(planning, { action, reason, link: withRelationId(state) });
+}
+
+/** Plans that a side gets, or loses, a relation. */
+function addChange(
+  planning: Planning,
+  state: LinkState,
+  { side, add, reason }: { side: Side; add: boolean; reason: string },
+): void {
+  const { link, remote } = state;
   const { source, target } = state.cards;
   const cards =
     source === null || target === null ? null : { relationType: link.relationType, source, target };

@@ -9,7 +9,7 @@ import { testRights } from '../rights.ts';
 import { basicAuth, type ConnectorParts, openTransport } from '../transport.ts';
 import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';
 import { columnsOf } from './description.ts';
-import { createFetch } from './fetching.ts';
+import { createFetch, type Fetch } from './fetching.ts';
 import { createFiles, requireColumns } from './files.ts';
 import { type PagedSource, readList } from './lists.ts';
 import { idOf, keyIn, namesIn, recordOf } from './records.ts';
@@ -75,7 +75,6 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
     if (source) return source;
     throw new RemoteError('not_found', `source ${name}`, `The connection has no source ${name}`);
   };
-  const isPaged = (source: HttpSource): source is PagedSource => source.paging !== undefined;
 
   const read = ({ table, fields, filter, limit, cursor }: ReadRequest, from?: number): Promise<Page> => {
     const source = sourceOf(table);
@@ -130,32 +129,7 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
       const { since, overlapMs = OVERLAP_MS } = request;
       return read(request, since === null ? undefined : Date.parse(since) - overlapMs);
     },
-    async readByIds(table, ids, fields) {
-      const looks = new Map<string, RemoteLook>();
-      const source = sourceOf(table);
-      if (isPaged(source)) {
-        const missing = new Set(ids);
-        const pages = pagesOf((cursor) => readList(fetch, source, { fields, limit: PAGE, cursor }));
-        if (missing.size > 0)
-          for await (const { records } of pages) {
-            for (const record of records)
-              if (missing.delete(record.id)) looks.set(record.id, { kind: 'there', record });
-            if (missing.size === 0) break;
-          }
-      } else {
-        const snapshot = (await files.snapshot(source))!;
-        requireColumns(source, snapshot, fields);
-        const wanted = new Set(ids.map((id) => keyIn(table, id)));
-        for (const { key, row } of snapshot.rows) {
-          if (!wanted.has(key)) continue;
-          const record = recordOf(source, key, row, fields, snapshot.at);
-          looks.set(idOf(table, key), { kind: 'there', record });
-        }
-      }
-      // why a list lacks a row is unknown: only complete reads show that it is gone
-      for (const id of ids) if (!looks.has(id)) looks.set(id, { kind: 'unknown' });
-      return looks;
-    },
+    readByIds: async (table, ids, fields) => looksAt(fetch, files, sourceOf(table), ids, fields),
     async readRelations({ types }) {
       if (types.length === 0) return { relations: [], next: null, withheld: false };
       const what =
@@ -183,4 +157,40 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
     calls,
     close,
   };
+}
+
+const isPaged = (source: HttpSource): source is PagedSource => source.paging !== undefined;
+
+/** The rows with some ids, by reading the list until all are found. */
+async function looksAt(
+  fetch: Fetch,
+  files: ReturnType<typeof createFiles>,
+  source: HttpSource,
+  ids: string[],
+  fields: string[],
+): Promise<Map<string, RemoteLook>> {
+  const looks = new Map<string, RemoteLook>();
+  const table = source.name;
+  if (isPaged(source)) {
+    const missing = new Set(ids);
+    const pages = pagesOf((cursor) => readList(fetch, source, { fields, limit: PAGE, cursor }));
+    if (missing.size > 0)
+      for await (const { records } of pages) {
+        for (const record of records)
+          if (missing.delete(record.id)) looks.set(record.id, { kind: 'there', record });
+        if (missing.size === 0) break;
+      }
+  } else {
+    const snapshot = (await files.snapshot(source))!;
+    requireColumns(source, snapshot, fields);
+    const wanted = new Set(ids.map((id) => keyIn(table, id)));
+    for (const { key, row } of snapshot.rows) {
+      if (!wanted.has(key)) continue;
+      const record = recordOf(source, key, row, fields, snapshot.at);
+      looks.set(idOf(table, key), { kind: 'there', record });
+    }
+  }
+  // why a list lacks a row is unknown: only complete reads show that it is gone
+  for (const id of ids) if (!looks.has(id)) looks.set(id, { kind: 'unknown' });
+  return looks;
 }

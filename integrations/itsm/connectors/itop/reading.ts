@@ -46,13 +46,13 @@ export interface Reading {
   count(className: string): Promise<number>;
 }
 
-export function createReading(transport: ItopTransport, description: Description, history: History): Reading {
-  const conditionOf = (table: string, filter = ''): string => {
-    const problem = problemOf(filter);
-    if (problem) throw new RemoteError('refused', `class ${table}`, `The filter ${problem}`);
-    return filter;
-  };
+function conditionOf(table: string, filter = ''): string {
+  const problem = problemOf(filter);
+  if (problem) throw new RemoteError('refused', `class ${table}`, `The filter ${problem}`);
+  return filter;
+}
 
+export function createReading(transport: ItopTransport, description: Description, history: History): Reading {
   const readClass: Reading['readClass'] = async ({ class: className, fields, filter, limit, cursor }) => {
     const conditions = [conditionOf(className, filter)];
     const request = { class: className, conditions, fields, limit, doing: `Reading ${className}` };
