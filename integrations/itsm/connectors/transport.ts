@@ -113,6 +113,59 @@ interface TransportOptions {
 const MAX_BYTES = 64 * 1024 * 1024;
 const LONGEST_PAUSE_MS = 30_000;
 
+/** RateLimit headers by our own clock. @param aheadMs how far the remote's clock is ahead. */
+function rateOf({ headers }: OutboundAnswer, aheadMs: number): { rate?: RateHeaders } {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
+  );
+  if ([limit, remaining, reset].some(Number.isNaN)) return {};
+  return { rate: { limit: limit!, remaining: remaining!, resetAt: reset! * 1000 - aheadMs } };
+}
+
+interface Sending {
+  outbound: Outbound;
+  clock: Clock;
+  signal: AbortSignal | undefined;
+  base: string;
+  maxBytes: number;
+  timeoutMs: number;
+}
+
+/** Sends one request, with a deadline. */
+async function requestOnce(
+  { outbound, clock, signal, base, maxBytes, timeoutMs }: Sending,
+  call: Call,
+  authorization: string,
+  pageSize: number,
+): Promise<OutboundAnswer> {
+  const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
+  const form = call.form && new URLSearchParams(call.form(pageSize)).toString();
+  const body = call.body ? JSON.stringify(call.body) : form;
+  const deadline = clock.deadline(timeoutMs);
+  try {
+    return await outbound.request(`${base}${call.path}${query}`, {
+      method: call.method,
+      headers: {
+        ...(authorization === '' ? {} : { authorization }),
+        accept: 'application/json',
+        'user-agent': `Estate/${appVersion}`,
+        ...(call.body ? { 'content-type': 'application/json' } : {}),
+        ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...call.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
+      // after the deadline, for a clock that does not move
+      timeoutMs: timeoutMs * 2,
+      maxBytes,
+    });
+  } catch (error) {
+    throw deadline.signal.aborted ? deadline.signal.reason : error;
+  } finally {
+    deadline.clear();
+  }
+}
+
 /** Sends calls one by one at the rate of the limiter, and repeats them as long as that cannot execute a write twice. */
 export function openTransport(
   {
@@ -138,43 +191,14 @@ export function openTransport(
   // the query may hold values of records
   const whereOf = ({ path }: Call): string => `${base}${path.split('?')[0]}`;
 
-  const once = async (call: Call, authorization: string, pageSize: number): Promise<OutboundAnswer> => {
-    const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
-    const form = call.form && new URLSearchParams(call.form(pageSize)).toString();
-    const body = call.body ? JSON.stringify(call.body) : form;
-    const deadline = clock.deadline(config.timeoutMs);
+  const once = (call: Call, authorization: string, pageSize: number): Promise<OutboundAnswer> => {
     calls += 1;
-    try {
-      return await outbound.request(`${base}${call.path}${query}`, {
-        method: call.method,
-        headers: {
-          ...(authorization === '' ? {} : { authorization }),
-          accept: 'application/json',
-          'user-agent': `Estate/${appVersion}`,
-          ...(call.body ? { 'content-type': 'application/json' } : {}),
-          ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-          ...call.headers,
-        },
-        ...(body === undefined ? {} : { body }),
-        signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
-        // after the deadline, for a clock that does not move
-        timeoutMs: config.timeoutMs * 2,
-        maxBytes,
-      });
-    } catch (error) {
-      throw deadline.signal.aborted ? deadline.signal.reason : error;
-    } finally {
-      deadline.clear();
-    }
-  };
-
-  /** RateLimit headers by our own clock; the response tells how far the remote's is off. */
-  const rateOf = ({ headers }: OutboundAnswer): { rate?: RateHeaders } => {
-    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-      Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
+    return requestOnce(
+      { outbound, clock, signal, base, maxBytes, timeoutMs: config.timeoutMs },
+      call,
+      authorization,
+      pageSize,
     );
-    if ([limit, remaining, reset].some(Number.isNaN)) return {};
-    return { rate: { limit: limit!, remaining: remaining!, resetAt: reset! * 1000 - (ahead ?? 0) } };
   };
 
   /** Waits for the limiter. @throws RemoteError when that takes too long; `last` after a failed attempt. */
@@ -231,7 +255,7 @@ export function openTransport(
       // the remote names times by its own clock
       const now = clock.now() + (ahead ?? 0);
       const read = readResponse(response, { where, doing: call.doing, isRead, now, mask });
-      await limiter.learn(outcomeOf(read, rateOf(response)));
+      await limiter.learn(outcomeOf(read, rateOf(response, ahead ?? 0)));
       if (read.kind === 'done') {
         const { status, headers } = response;
         return { status, headers, result: read.result, total: totalOf(response), pageSize };

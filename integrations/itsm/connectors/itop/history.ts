@@ -61,6 +61,23 @@ export interface History {
   now(): number;
 }
 
+function wrongZone(timeZone: string): RemoteError {
+  const what = `The history has times in the future; the connection's time_zone ${timeZone} is not that of iTop`;
+  return new RemoteError('refused', 'class CMDBChangeOp', what);
+}
+
+/** All objects of a request, page by page. */
+async function* allOf(
+  transport: ItopTransport,
+  request: Parameters<typeof readRange>[1],
+): AsyncGenerator<readonly ItopObject[]> {
+  for (let place: Place | null = start; place; ) {
+    const page: Awaited<ReturnType<typeof readRange>> = await readRange(transport, request, place);
+    yield page.objects;
+    place = page.next;
+  }
+}
+
 /** Reads the service's history of changes: `CMDBChangeOp` and its subclasses. */
 export function createHistory(
   transport: ItopTransport,
@@ -70,18 +87,13 @@ export function createHistory(
   const from = (ms: number): string => `date >= ${quote(notBefore(ms, timeZone))}`;
   const timeOf = ({ fields }: ItopObject): number => fromLocal(String(fields.date ?? ''), timeZone);
 
-  const wrongZone = () => {
-    const what = `The history tells times to come; the connection's time_zone ${timeZone} is not that of iTop`;
-    return new RemoteError('refused', 'class CMDBChangeOp', what);
-  };
-
   /** The latest time of each object. */
   const timesOf = (entries: readonly ItopObject[], classField: string): ChangeTimes => {
     const times: ChangeTimes = new Map();
     for (const entry of entries) {
       const ms = timeOf(entry);
       if (Number.isNaN(ms)) continue;
-      if (ms > now() + AHEAD_MS) throw wrongZone();
+      if (ms > now() + AHEAD_MS) throw wrongZone(timeZone);
       const { fields } = entry;
       const id = remoteId(String(fields[classField] ?? ''), String(fields.objkey ?? ''));
       // the remote's clock is known to a second
@@ -137,7 +149,7 @@ export function createHistory(
    */
   const storedSince = async (since: string, overlapMs: number): Promise<string> => {
     const { isAhead, ageMs } = await lag();
-    if (isAhead) throw wrongZone();
+    if (isAhead) throw wrongZone(timeZone);
     return from(Date.parse(since) - overlapMs - ageMs);
   };
 
@@ -183,14 +195,8 @@ export function createHistory(
         doing: 'Reading what was deleted',
       };
       const times: ChangeTimes = new Map();
-      for (let place: Place | null = start; place; ) {
-        const { objects, next }: Awaited<ReturnType<typeof readRange>> = await readRange(
-          transport,
-          request,
-          place,
-        );
+      for await (const objects of allOf(transport, request)) {
         for (const [id, at] of timesOf(objects, 'fclass')) times.set(id, at);
-        place = next;
       }
       return times;
     },

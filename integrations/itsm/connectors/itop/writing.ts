@@ -27,6 +27,106 @@ interface Write {
   operation: Operation;
 }
 
+type SafeWrite = <T>(
+  write: Write,
+  find: () => Promise<T | null>,
+  read: (response: ItopResponse) => T,
+) => Promise<SafelyWritten<T>>;
+
+/** The values that an object has to hold, as the service takes them, and whether it does. */
+function wantedOf(columns: ReadonlySet<string>, values: RemoteValues) {
+  const fields = Object.keys(values);
+  const wanted = Object.fromEntries(fields.map((name) => [name, writtenOf(columns, name, values[name]!)]));
+  const holds = (record: RemoteRecord, name: string): boolean => {
+    const { value = '', display = '' } = record.fields[name] ?? {};
+    const expected = wanted[name]!;
+    if (typeof expected === 'object') return display === expected.name;
+    const stored = writtenOf(columns, name, value === '' ? null : (value as string));
+    return String(stored) === String(expected);
+  };
+  return { fields, wanted, holds };
+}
+
+/** Creates a link between two objects. */
+async function createLink(
+  transport: ItopTransport,
+  safeWrite: SafeWrite,
+  type: string,
+  from: string,
+  to: string,
+): Promise<string> {
+  const link = linkTypeOf(type);
+  if (!link) throw unknownType(type);
+  const where = `class ${link.class}`;
+  const [source, target] = [splitId(from), splitId(to)];
+  if (!source || !target)
+    throw new RemoteError('not_found', where, 'One end of the relation is no id of an object');
+  const ends = [
+    [link.from.attribute, source.key],
+    [link.to.attribute, target.key],
+  ] as const;
+  const operation = {
+    operation: 'core/create',
+    comment: COMMENT,
+    class: link.class,
+    fields: Object.fromEntries(ends),
+    output_fields: 'id',
+  };
+  const idOf = ({ objects: [object] }: ItopResponse) => object && remoteId(object.class, object.key);
+  const written = await safeWrite<string>(
+    { doing: 'Creating a relation', operation },
+    async () => {
+      const found = await transport.get({
+        class: link.class,
+        conditions: ends.map(([attribute, key]) => `${attribute} = ${key}`),
+        fields: 'id',
+        limit: 2,
+        doing: 'Looking up a relation',
+      });
+      if (found.found > 1)
+        throw new RemoteError('ambiguous', where, 'Several links lead from the one to the other');
+      return idOf(found) ?? null;
+    },
+    (response) => {
+      const id = idOf(response);
+      if (id === undefined) throw new RemoteError('answer_lost', link.class, 'The answer shows no relation');
+      return id;
+    },
+  );
+  return written.value;
+}
+
+/** Deletes an object. @returns whether it was there. */
+async function removeObject(
+  reading: Reading,
+  safeWrite: SafeWrite,
+  { table, id, doing }: { table: string; id: string; doing: string },
+): Promise<boolean> {
+  const key = splitId(id);
+  if (!key) return false;
+  const isGone = async () => (await reading.readByIds(table, [id], [])).get(id)?.kind === 'gone';
+  const operation = {
+    operation: 'core/delete',
+    comment: COMMENT,
+    class: key.className,
+    key: key.key,
+    simulate: false,
+  };
+  try {
+    const removed = await safeWrite<boolean>(
+      { doing, operation },
+      async () => (await isGone()) || null,
+      ({ message, found }) => !/Deleted: \d/.test(message) || found > 0,
+    );
+    return removed.value;
+  } catch (error) {
+    if (isRemoteError(error, 'not_found')) return false;
+    // one code stands for all internal errors: whether the object exists tells more than the message
+    if (isRemoteError(error, 'refused') && (await isGone().catch(() => false))) return false;
+    throw error;
+  }
+}
+
 export function createWriting(
   transport: ItopTransport,
   { reading, history, description }: { reading: Reading; history: History; description: Description },
@@ -35,11 +135,7 @@ export function createWriting(
   const usualSafeWrite = createSafeWrite(transport, config.settleMs);
 
   /** A safe write whose refusal is looked up too: it may come after the object was stored, such as when a trigger fails. */
-  const safeWrite = async <T>(
-    { doing, operation }: Write,
-    find: () => Promise<T | null>,
-    read: (response: ItopResponse) => T,
-  ): Promise<SafelyWritten<T>> => {
+  const safeWrite: SafeWrite = async ({ doing, operation }, find, read) => {
     const call = transport.callOf({ doing, isRead: false, operation: () => operation });
     try {
       return await usualSafeWrite(call, find, (result) => read(readObjects(result)));
@@ -81,20 +177,6 @@ export function createWriting(
     if (!another) return record;
     const what = `Several objects of ${table} were made under one comment`;
     throw new RemoteError('ambiguous', `class ${table}`, what);
-  };
-
-  /** The values that an object has to hold, as the service takes them, and whether it does. */
-  const wantedOf = (columns: ReadonlySet<string>, values: RemoteValues) => {
-    const fields = Object.keys(values);
-    const wanted = Object.fromEntries(fields.map((name) => [name, writtenOf(columns, name, values[name]!)]));
-    const holds = (record: RemoteRecord, name: string): boolean => {
-      const { value = '', display = '' } = record.fields[name] ?? {};
-      const expected = wanted[name]!;
-      if (typeof expected === 'object') return display === expected.name;
-      const stored = writtenOf(columns, name, value === '' ? null : (value as string));
-      return String(stored) === String(expected);
-    };
-    return { fields, wanted, holds };
   };
 
   const update: Writing['update'] = async (table, id, values, _version, seen) => {
@@ -149,32 +231,6 @@ export function createWriting(
     return { record: now, recovered: written.recovered, adopted: true };
   };
 
-  const remove = async (table: string, id: string, doing: string): Promise<boolean> => {
-    const key = splitId(id);
-    if (!key) return false;
-    const isGone = async () => (await reading.readByIds(table, [id], [])).get(id)?.kind === 'gone';
-    const operation = {
-      operation: 'core/delete',
-      comment: COMMENT,
-      class: key.className,
-      key: key.key,
-      simulate: false,
-    };
-    try {
-      const removed = await safeWrite<boolean>(
-        { doing, operation },
-        async () => (await isGone()) || null,
-        ({ message, found }) => !/Deleted: \d/.test(message) || found > 0,
-      );
-      return removed.value;
-    } catch (error) {
-      if (isRemoteError(error, 'not_found')) return false;
-      // one code stands for all internal errors: whether the object exists tells more than the message
-      if (isRemoteError(error, 'refused') && (await isGone().catch(() => false))) return false;
-      throw error;
-    }
-  };
-
   return {
     findCreated: (table, correlation) => findCreated(table, correlation),
 
@@ -201,51 +257,16 @@ export function createWriting(
 
     update,
 
-    delete: (table, id) => remove(table, id, `Deleting an object of ${table}`),
+    delete: (table, id) =>
+      removeObject(reading, safeWrite, { table, id, doing: `Deleting an object of ${table}` }),
 
-    async createRelation(type, from, to) {
-      const link = linkTypeOf(type);
-      if (!link) throw unknownType(type);
-      const where = `class ${link.class}`;
-      const [source, target] = [splitId(from), splitId(to)];
-      if (!source || !target)
-        throw new RemoteError('not_found', where, 'One end of the relation is no id of an object');
-      const ends = [
-        [link.from.attribute, source.key],
-        [link.to.attribute, target.key],
-      ] as const;
-      const operation = {
-        operation: 'core/create',
-        comment: COMMENT,
-        class: link.class,
-        fields: Object.fromEntries(ends),
-        output_fields: 'id',
-      };
-      const idOf = ({ objects: [object] }: ItopResponse) => object && remoteId(object.class, object.key);
-      const written = await safeWrite<string>(
-        { doing: 'Creating a relation', operation },
-        async () => {
-          const found = await transport.get({
-            class: link.class,
-            conditions: ends.map(([attribute, key]) => `${attribute} = ${key}`),
-            fields: 'id',
-            limit: 2,
-            doing: 'Looking up a relation',
-          });
-          if (found.found > 1)
-            throw new RemoteError('ambiguous', where, 'Several links lead from the one to the other');
-          return idOf(found) ?? null;
-        },
-        (response) => {
-          const id = idOf(response);
-          if (id === undefined)
-            throw new RemoteError('answer_lost', link.class, 'The answer shows no relation');
-          return id;
-        },
-      );
-      return written.value;
-    },
+    createRelation: (type, from, to) => createLink(transport, safeWrite, type, from, to),
 
-    deleteRelation: (id) => remove(splitId(id)?.className ?? '', id, 'Deleting a relation'),
+    deleteRelation: (id) =>
+      removeObject(reading, safeWrite, {
+        table: splitId(id)?.className ?? '',
+        id,
+        doing: 'Deleting a relation',
+      }),
   };
 }

@@ -39,6 +39,32 @@ export interface Reading {
   versionOf(table: string, key: number): Promise<{ changed: string; version: string | undefined } | null>;
 }
 
+const pageOf = (table: string, rows: Row[], fields: string[], next: Cursor | null): Page => ({
+  records: rows.flatMap((row) => recordOf(table, row, fields) ?? []),
+  next: next === null ? null : JSON.stringify(next),
+  withheld: false,
+});
+
+const orderIgnored = (table: string) =>
+  new RemoteError(
+    'paging_ignored',
+    `table ${table}`,
+    `Reading ${table} makes no progress: the remote ignores the requested order`,
+  );
+
+/** Whether the rows are in ascending order of their ids, after one. */
+function ascends(rows: Row[], from: number): boolean {
+  let last = from;
+  for (const { id } of rows) {
+    if (typeof id !== 'number' || id <= last) return false;
+    last = id;
+  }
+  return true;
+}
+
+const readOne = (api: Api, table: string, key: number, fields: string[]) =>
+  unless(api.one(table, key, fields, `Looking at an object of ${table}`), ['not_found'], null);
+
 export function createReading(api: Api, changes: ChangeLog): Reading {
   const list = async (
     { table, fields, filter, limit }: Pick<ReadRequest, 'table' | 'fields' | 'filter' | 'limit'>,
@@ -52,12 +78,6 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
     return unrepeated(await api.list(table, query, { limit, doing: `Reading ${table}` }));
   };
 
-  const pageOf = (table: string, rows: Row[], fields: string[], next: Cursor | null): Page => ({
-    records: rows.flatMap((row) => recordOf(table, row, fields) ?? []),
-    next: next === null ? null : JSON.stringify(next),
-    withheld: false,
-  });
-
   const byKey = (
     request: ReadRequest,
     { key }: Cursor,
@@ -68,22 +88,6 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
       ? list(request, { start: String(key + 1) })
       : list(request, { ...conditions, id__gt: String(key), ordering: 'id' });
 
-  const orderIgnored = (table: string) =>
-    new RemoteError(
-      'paging_ignored',
-      `table ${table}`,
-      `Reading ${table} does not get on: its order is not heeded`,
-    );
-
-  const ascends = (rows: Row[], from: number): boolean => {
-    let last = from;
-    for (const { id } of rows) {
-      if (typeof id !== 'number' || id <= last) return false;
-      last = id;
-    }
-    return true;
-  };
-
   const readTies = async (request: DeltaRequest, cursor: Cursor): Promise<Page> => {
     const { table, fields } = request;
     const { rows, more } = await byKey(request, cursor, { last_updated: timeOf(cursor.at!) });
@@ -93,11 +97,8 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
     return pageOf(table, rows, fields, next);
   };
 
-  const readOne = (table: string, key: number, fields: string[]) =>
-    unless(api.one(table, key, fields, `Looking at an object of ${table}`), ['not_found'], null);
-
   const lookAt: Reading['lookAt'] = async (table, key, fields) => {
-    const response = await readOne(table, key, fields);
+    const response = await readOne(api, table, key, fields);
     if (!response) return null;
     const { result, headers } = response;
     const record = recordOf(table, result, fields, headers.etag ?? seenVersion((result ?? {}) as Row));
@@ -109,7 +110,7 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
   return {
     lookAt,
     async versionOf(table, key) {
-      const response = await readOne(table, key, []);
+      const response = await readOne(api, table, key, []);
       if (!response) return null;
       const { last_updated } = (response.result ?? {}) as Row;
       return { changed: String(last_updated), version: response.headers.etag };
@@ -169,7 +170,7 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
         const found =
           wanted.length === 1
             ? [await lookAt(table, some[0]!, fields)]
-            : await lookAtMany(table, some, fields);
+            : await lookAtMany(api, table, some, fields);
         for (const record of found) if (record) looks.set(record.id, { kind: 'there', record });
       }
       const missing = wanted.filter((key) => !looks.has(keys.get(key)!));
@@ -196,26 +197,30 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
       return micros === undefined ? null : new Date(Math.floor(micros / 1000)).toISOString();
     },
   };
+}
 
-  async function lookAtMany(table: string, keys: number[], fields: string[]): Promise<RemoteRecord[]> {
-    const found: RemoteRecord[] = [];
-    for (let after = 0; ; ) {
-      const conditions = keys
-        .filter((key) => key > after)
-        .map((key): [string, string] => ['id', String(key)]);
-      const query = new URLSearchParams([
-        ...conditions,
-        ['ordering', 'id'],
-        ['fields', fieldsParameter(fields)],
-      ]);
-      const options = { limit: keys.length, doing: `Looking at objects of ${table}` };
-      const { rows, more } = unrepeated(await api.list(table, query, options));
-      const strange = rows.some(({ id }) => !keys.includes(id as number));
-      if (strange || !ascends(rows, after)) throw orderIgnored(table);
-      found.push(...rows.flatMap((row) => recordOf(table, row, fields, seenVersion(row)) ?? []));
-      after = (rows.at(-1)?.id as number | undefined) ?? after;
-      if (!more || rows.length === 0 || !keys.some((key) => key > after)) return found;
-    }
+/** Several objects at once, in as many requests as the remote takes. */
+async function lookAtMany(
+  api: Api,
+  table: string,
+  keys: number[],
+  fields: string[],
+): Promise<RemoteRecord[]> {
+  const found: RemoteRecord[] = [];
+  for (let after = 0; ; ) {
+    const conditions = keys.filter((key) => key > after).map((key): [string, string] => ['id', String(key)]);
+    const query = new URLSearchParams([
+      ...conditions,
+      ['ordering', 'id'],
+      ['fields', fieldsParameter(fields)],
+    ]);
+    const options = { limit: keys.length, doing: `Looking at objects of ${table}` };
+    const { rows, more } = unrepeated(await api.list(table, query, options));
+    const strange = rows.some(({ id }) => !keys.includes(id as number));
+    if (strange || !ascends(rows, after)) throw orderIgnored(table);
+    found.push(...rows.flatMap((row) => recordOf(table, row, fields, seenVersion(row)) ?? []));
+    after = (rows.at(-1)?.id as number | undefined) ?? after;
+    if (!more || rows.length === 0 || !keys.some((key) => key > after)) return found;
   }
 }
 

@@ -12,6 +12,33 @@ import { listOf, recordOf, timeSeen, valueAt } from './records.ts';
 
 export type Writing = Pick<Connector, 'create' | 'findCreated' | 'update' | 'delete'>;
 
+/** Values in the form in which NetBox takes them. */
+function bodyFrom(
+  table: string,
+  columns: ReadonlyMap<string, RemoteColumn>,
+  values: RemoteValues,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(values)) {
+    const [first = '', inner, more] = path.split('.');
+    if (inner === undefined) body[first] = written(columns.get(path), value);
+    else if (first === 'custom_fields' && more === undefined) {
+      const custom = (body.custom_fields ?? {}) as Record<string, unknown>;
+      const text = written(columns.get(path), value);
+      body.custom_fields = { ...custom, [inner]: text === '' ? null : text };
+    } else throw refused(table, `${path} is of another object, and is not written here`);
+  }
+  return body;
+}
+
+const recordFrom =
+  (table: string, fields: string[]) =>
+  (result: unknown, headers: Record<string, string>): RemoteRecord => {
+    const record = recordOf(table, result, fields, headers.etag);
+    if (record) return record;
+    throw new RemoteError('answer_lost', `table ${table}`, 'The answer to the write shows no object');
+  };
+
 export function createWriting(
   transport: Transport,
   { api, reading, description }: { api: Api; reading: Reading; description: Description },
@@ -45,29 +72,8 @@ export function createWriting(
   };
   const answerWith = (fields: string[]) => () => ({ fields: fieldsParameter(fields) });
 
-  /** Values in the form in which NetBox takes them. */
-  const bodyOf = async (table: string, values: RemoteValues): Promise<Record<string, unknown>> => {
-    const columns = await description.columns(table);
-    const body: Record<string, unknown> = {};
-    for (const [path, value] of Object.entries(values)) {
-      const [first = '', inner, more] = path.split('.');
-      if (inner === undefined) body[first] = written(columns.get(path), value);
-      else if (first === 'custom_fields' && more === undefined) {
-        const custom = (body.custom_fields ?? {}) as Record<string, unknown>;
-        const held = written(columns.get(path), value);
-        body.custom_fields = { ...custom, [inner]: held === '' ? null : held };
-      } else throw refused(table, `${path} is of another object, and is not written here`);
-    }
-    return body;
-  };
-
-  const recordFrom =
-    (table: string, fields: string[]) =>
-    (result: unknown, headers: Record<string, string>): RemoteRecord => {
-      const record = recordOf(table, result, fields, headers.etag);
-      if (record) return record;
-      throw new RemoteError('answer_lost', `table ${table}`, 'The answer to the write shows no object');
-    };
+  const bodyOf = async (table: string, values: RemoteValues) =>
+    bodyFrom(table, await description.columns(table), values);
 
   const findCreated = async (
     table: string,

@@ -53,12 +53,41 @@ export interface Reading {
   count(query: Query): Promise<{ total: number | undefined; rows: unknown[] }>;
 }
 
+type List = (
+  query: Query,
+  fields: string[],
+  more: { limit: number; offset?: number; counted: boolean; display?: boolean | undefined },
+) => Promise<Response>;
+
+/** The rows with some ids; a missing one is gone only where every match is visible. */
+async function looksAt(
+  list: List,
+  table: string,
+  ids: string[],
+  fields: string[],
+): Promise<Map<string, RemoteLook>> {
+  const looks = new Map<string, RemoteLook>();
+  const look = async (some: string[]): Promise<void> => {
+    const query: Query = { table, conditions: [where('sys_id', 'IN', some.join(','))] };
+    const { total, result, pageSize } = await list(query, [CHANGES, ...fields], {
+      limit: some.length,
+      counted: true,
+    });
+    for (const record of recordsOf(table, result, fields)) looks.set(record.id, { kind: 'there', record });
+    const missing = some.filter((id) => !looks.has(id));
+    if (missing.length === 0) return;
+    const found = some.length - missing.length;
+    // every match is visible: a missing record does not exist
+    const isCertain = total !== undefined && total <= found && pageSize >= some.length;
+    if (!isCertain && some.length > 1) for (const id of missing.slice(0, SINGLE_LOOKS)) await look([id]);
+    for (const id of missing) if (!looks.has(id)) looks.set(id, { kind: isCertain ? 'gone' : 'unknown' });
+  };
+  for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) await look(some);
+  return looks;
+}
+
 export function createReading(transport: Transport): Reading {
-  const list = (
-    { table, conditions, order = [], filter }: Query,
-    fields: string[],
-    more: { limit: number; offset?: number; counted: boolean; display?: boolean | undefined },
-  ): Promise<Response> =>
+  const list: List = ({ table, conditions, order = [], filter }, fields, more) =>
     transport.send({
       method: 'GET',
       path: pathOf(table),
@@ -99,7 +128,7 @@ export function createReading(transport: Transport): Reading {
     const shown = records.length;
     const last = records.at(-1);
     if (last && !isBeyond(cursorAt(last), cursor)) {
-      const what = `Reading ${table} does not get on: its order is not heeded, or sys_updated_on is hidden`;
+      const what = `Reading ${table} makes no progress: the remote ignores the requested order, or sys_updated_on is hidden`;
       throw new RemoteError('paging_ignored', `table ${table}`, what);
     }
     const after = (more: Partial<Cursor>): string =>
@@ -146,27 +175,7 @@ export function createReading(transport: Transport): Reading {
       return page(request, query, cursor, true, ({ id, updatedAt }) => ({ id, at: toRemoteTime(updatedAt) }));
     },
 
-    async readByIds(table, ids, fields) {
-      const looks = new Map<string, RemoteLook>();
-      const look = async (some: string[]): Promise<void> => {
-        const query: Query = { table, conditions: [where('sys_id', 'IN', some.join(','))] };
-        const { total, result, pageSize } = await list(query, [CHANGES, ...fields], {
-          limit: some.length,
-          counted: true,
-        });
-        for (const record of recordsOf(table, result, fields))
-          looks.set(record.id, { kind: 'there', record });
-        const missing = some.filter((id) => !looks.has(id));
-        if (missing.length === 0) return;
-        const found = some.length - missing.length;
-        // every match is visible: a missing record does not exist
-        const isCertain = total !== undefined && total <= found && pageSize >= some.length;
-        if (!isCertain && some.length > 1) for (const id of missing.slice(0, SINGLE_LOOKS)) await look([id]);
-        for (const id of missing) if (!looks.has(id)) looks.set(id, { kind: isCertain ? 'gone' : 'unknown' });
-      };
-      for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) await look(some);
-      return looks;
-    },
+    readByIds: (table, ids, fields) => looksAt(list, table, ids, fields),
 
     async newestChange(table, filter) {
       const { result } = await transport.send({
