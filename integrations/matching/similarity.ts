@@ -66,7 +66,8 @@ export function numberOf(value: MatchValue): number {
 export function numberSimilarity(a: number, b: number): number {
   if (a === b) return 1;
   const [small, large] = Math.abs(a) < Math.abs(b) ? [a, b] : [b, a];
-  return Math.max(0, (2 * small) / large - 1);
+  // the quotient first: twice a huge number is infinite
+  return Math.max(0, 2 * (small / large) - 1);
 }
 
 /** What two lists of different texts have in common, of what both hold on average (Dice's coefficient). */

@@ -34,6 +34,7 @@ export function suite(skip: string[] = []): ViteUserConfig {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     env: { NODE_COMPILE_CACHE: compileCache },
+    setupFiles: 'test/support/seed.ts',
     experimental,
   } as const;
   const exclude = [...notInSuite, ...skip];

@@ -72,6 +72,7 @@ test.each([
   [-5, 5, 0],
   [4, 10, 0],
   [0, 0, 1],
+  [-8.98846567431158e307, -8.988465674311582e307, 1],
 ])('the numbers %s and %s are alike by %d', (a, b, similarity) => {
   expect(numberSimilarity(numberOf(a), numberOf(b))).toBeCloseTo(similarity, 5);
 });
