@@ -1,6 +1,7 @@
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import type { Fragment } from '../kernel/lists/lists.types.ts';
+import { lockActiveUsers } from './users.store.ts';
 
 /** Somebody with whom a thing of one's own is shared. */
 export interface UserShare {
@@ -28,15 +29,7 @@ export async function checkedPeople(
   fieldOf: (n: number) => string,
 ): Promise<string[]> {
   const ids = userIds.map((id) => id.toLowerCase());
-  const active = new Set(
-    await work
-      .sql('users')
-      .whereIn('id', ids)
-      .where({ is_active: true })
-      .orderBy('id')
-      .forKeyShare()
-      .pluck('id'),
-  );
+  const active = await lockActiveUsers(work.sql, ids);
   const errors: FieldError[] = [];
   for (const [n, id] of ids.entries()) {
     const field = fieldOf(n);

@@ -44,6 +44,20 @@ export async function lockUsers(sql: Sql, ids: string[]): Promise<Map<string, Us
   return new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
 }
 
+/** Those of the users who are active. None of them is deleted before the transaction ends, so that rows can name them. */
+export async function lockActiveUsers(
+  sql: Knex.Transaction,
+  ids: readonly string[],
+): Promise<Map<string, { id: string; display_name: string }>> {
+  const users: { id: string; display_name: string }[] = await sql('users')
+    .whereIn('id', ids)
+    .where({ is_active: true })
+    .orderBy('id')
+    .forKeyShare()
+    .select('id', 'display_name');
+  return new Map(users.map((user) => [user.id, user]));
+}
+
 /** The type and data of an event of a user's row. */
 export interface UserEvent {
   event_type: EventType;

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { queryValue, type Sql } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
+import { lockActiveUsers } from '../access/users.store.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
 
 /** An object that a command has written, as its JSON text. */
@@ -13,7 +14,7 @@ export interface WrittenItem {
 export const newId = (sql: Sql): Promise<string> => queryValue(sql, 'select uuidv7()');
 
 /**
- * A user whom a row will name; the account is not deleted before the transaction has ended.
+ * A user whom a row will name.
  * @throws EstateError `validation_failed` naming the field for an unknown or deactivated user.
  */
 export async function requireActiveUser(
@@ -21,7 +22,7 @@ export async function requireActiveUser(
   id: string,
   field: string,
 ): Promise<{ id: string; display_name: string }> {
-  const user = await sql('users').where({ id, is_active: true }).forKeyShare().first('id', 'display_name');
+  const [user] = (await lockActiveUsers(sql, [id])).values();
   if (!user) throw invalidField(field, 'unknown_user', 'is not an active user');
   return user;
 }

@@ -1,8 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MASK } from '../../kernel/settings/settings.secrets.ts';
@@ -19,7 +17,6 @@ const connectionList: ListSpec = {
   name: 'itsm-connections',
   from: 'itsm_connections c left join users u on u.id = c.owner_id',
   id: 'c.id',
-  idType: 'uuid',
   sorts: {
     name: { sql: 'lower(c.name)', type: 'text', filled: true },
     created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
@@ -78,11 +75,5 @@ export async function readConnection(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** The same for whoever has been found to be allowed to write it. @throws EstateError `not_found`. */
 export async function connectionText(sql: Sql, id: string): Promise<JsonText> {
-  const item = projection(connectionList.members, undefined);
-  const { rows } = await sql.raw(
-    `select ${item.sql}::text as item from ${connectionList.from} where c.id = ?`,
-    [...item.bindings, id],
-  );
-  if (!rows[0]) throw notFound('connection', id);
-  return rows[0].item;
+  return await readItem(sql, connectionList, 'connection', id);
 }

@@ -1,8 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -25,7 +23,6 @@ const mappingList: ListSpec = {
   from: `itsm_mappings m join itsm_connections c on c.id = m.connection_id
     left join job_schedules s on s.key = m.schedule_key`,
   id: 'm.id',
-  idType: 'uuid',
   sorts: {
     card_type_key: { sql: 'm.card_type_key', type: 'text', filled: true },
     remote_table: { sql: 'm.remote_table', type: 'text', filled: true },
@@ -111,11 +108,6 @@ export async function readMapping(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** The same for whoever has been found to be allowed to write it. @throws EstateError `not_found`. */
 export async function mappingText(sql: Sql, metamodel: Metamodel, id: string): Promise<JsonText> {
-  const item = projection(mappingList.members, undefined);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${mappingList.from} where m.id = ?`, [
-    ...item.bindings,
-    id,
-  ]);
-  if (!rows[0]) throw notFound('mapping', id);
-  return JSON.stringify(withBrokenReason(metamodel, [JSON.parse(rows[0].item)])[0]);
+  const text = await readItem(sql, mappingList, 'mapping', id);
+  return JSON.stringify(withBrokenReason(metamodel, [JSON.parse(text)])[0]);
 }

@@ -12,7 +12,6 @@ function questionList(hidden: string[]): ListSpec {
     name: 'itsm-questions',
     from: 'itsm_questions q left join cards c on c.id = q.card_id',
     id: 'q.id',
-    idType: 'uuid',
     sorts: { asked_at: { sql: 'q.asked_at', type: 'timestamptz', filled: true, immutable: true } },
     defaultSort: 'asked_at',
     defaultDir: 'asc',

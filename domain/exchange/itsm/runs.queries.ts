@@ -1,8 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import { survivingCard } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
@@ -12,7 +11,6 @@ const runListSpec: ListSpec = {
   name: 'itsm-runs',
   from: 'itsm_runs r',
   id: 'r.id',
-  idType: 'uuid',
   sorts: { created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true } },
   defaultSort: 'created_at',
   defaultDir: 'desc',
@@ -73,13 +71,7 @@ export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
 
 /** The same for whoever has been found to be allowed to start or steer it. @throws EstateError `not_found`. */
 export async function runText(sql: Sql, id: string): Promise<JsonText> {
-  const item = projection(runListSpec.members, undefined);
-  const { rows } = await sql.raw(`select ${item.sql}::text as item from ${runListSpec.from} where r.id = ?`, [
-    ...item.bindings,
-    id,
-  ]);
-  if (!rows[0]) throw notFound('run', id);
-  return rows[0].item;
+  return await readItem(sql, runListSpec, 'run', id);
 }
 
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'

@@ -1,5 +1,6 @@
 import { queryRows, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError, notFound } from '../../../platform/errors.ts';
+import { lockActiveUsers } from '../../access/users.store.ts';
 import {
   closeSystemTodos,
   openNewSystemTodos,
@@ -237,8 +238,7 @@ export async function checkTitleAndOwner(
   const id = values.owner_id.toLowerCase();
   values.owner_id = id;
   if (id === before?.owner_id) return;
-  // the account is not deleted before the risk names it
-  if (await sql('users').where({ id, is_active: true }).forKeyShare().first('id')) return;
+  if ((await lockActiveUsers(sql, [id])).has(id)) return;
   errors.push({ field: 'owner_id', code: 'unknown_user', message: 'is not an active user' });
 }
 

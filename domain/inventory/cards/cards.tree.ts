@@ -188,16 +188,21 @@ export async function levelsAfter(
     tree.set(card.id, card);
     following.add(card.id);
   }
+  const before = new Map(tree);
   for (const [id, parent] of moved) {
     const card = tree.get(id);
     if (card) tree.set(id, { ...card, parent_id: parent });
   }
 
   const placeOf = placesIn(tree, macros);
-  const heights = await heightsOf(
-    sql,
-    [...moved].flatMap(([id, parent]) => (parent === null ? [] : [id])),
-  );
+  const formerPlaceOf = placesIn(before, macros);
+  const depthOf = (place: Place | undefined) => place?.depth ?? 0;
+  // what moves up, or stays on its level, takes nothing below the deepest level
+  const sinking = [...moved.keys()].filter((id) => {
+    const [former, card] = [before.get(id), tree.get(id)];
+    return former && card && depthOf(placeOf(card)) > depthOf(formerPlaceOf(former));
+  });
+  const heights = await heightsOf(sql, sinking);
   const levels = new Map<string, string>();
   for (const id of following) {
     const card = tree.get(id);

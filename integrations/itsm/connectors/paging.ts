@@ -13,11 +13,11 @@ export const byName = (a: { name: string }, b: { name: string }): number => (a.n
 /** The record of a look that found it. */
 export const foundBy = (look: RemoteLook | undefined) => (look?.kind === 'there' ? look.record : undefined);
 
-/** All pages of a paged read. */
-export async function* pagesOf<P extends { next: string | null }>(
-  read: (cursor: string | null) => Promise<P>,
+/** All pages of a paged read. @param read the page at a cursor, null for the first. */
+export async function* pagesOf<P extends { next: C | null }, C = string>(
+  read: (cursor: C | null) => Promise<P>,
 ): AsyncGenerator<P> {
-  let cursor: string | null = null;
+  let cursor: C | null = null;
   do {
     const page: P = await read(cursor);
     yield page;

@@ -1,13 +1,11 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { nextSlot } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { runList } from '../../../domain/kernel/lists/lists.run.ts';
-import { projection } from '../../../domain/kernel/lists/lists.sql.ts';
+import { readItem, runList } from '../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
 import type { Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 
 /** What having schedules needs. */
 export const EXTRACTIONS = 'inventory.export';
@@ -126,8 +124,7 @@ function tellNextRuns<S extends { next_run_at?: { cron: string; time_zone: strin
 /** One schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
 export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, EXTRACTIONS);
-  const where = [{ sql: 'e.id = ?', bindings: [id] }, ...visibleSchedules(ctx)];
-  const text = await oneOf(sql, scheduleList, where, () => notFound('extraction schedule', id));
+  const text = await readItem(sql, scheduleList, 'extraction schedule', id, visibleSchedules(ctx));
   return JSON.stringify(tellNextRuns([JSON.parse(text)])[0]);
 }
 
@@ -141,21 +138,10 @@ export async function listRuns(ctx: Ctx, id: string, params: ListParams): Promis
 /** One run as JSON. @throws EstateError `forbidden`, `not_found`. */
 export async function readRun(ctx: Ctx, id: string, runId: string, sql: Sql = ctx.db): Promise<JsonText> {
   await requireVisible(ctx, id, sql);
-  const where = [{ sql: 'r.schedule_id = ? and r.id = ?', bindings: [id, runId] }];
-  return await oneOf(sql, runHistory, where, () => notFound('run', runId));
+  return await readItem(sql, runHistory, 'run', runId, [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }]);
 }
 
 /** @throws EstateError `forbidden`, `not_found`. */
 export async function requireVisible(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<void> {
   await readSchedule(ctx, id, sql);
-}
-
-async function oneOf(sql: Sql, spec: ListSpec, where: Condition[], missing: () => Error): Promise<JsonText> {
-  const item = projection(spec.members, undefined);
-  const { rows } = await sql.raw(
-    `select ${item.sql}::text as item from ${spec.from} where ${where.map((one) => `(${one.sql})`).join(' and ')}`,
-    [...item.bindings, ...where.flatMap(({ bindings }) => bindings)],
-  );
-  if (!rows[0]) throw missing();
-  return rows[0].item;
 }

@@ -1,4 +1,5 @@
 import { RemoteError } from '../../remote.errors.ts';
+import { pagesOf } from '../paging.ts';
 import type { ItopConfig } from './config.ts';
 import { inList, quote } from './oql.ts';
 import { type Place, readRange, start } from './ranges.ts';
@@ -64,18 +65,6 @@ export interface History {
 function wrongZone(timeZone: string): RemoteError {
   const what = `The history has times in the future; the connection's time_zone ${timeZone} is not that of iTop`;
   return new RemoteError('refused', 'class CMDBChangeOp', what);
-}
-
-/** All objects of a request, page by page. */
-async function* allOf(
-  transport: ItopTransport,
-  request: Parameters<typeof readRange>[1],
-): AsyncGenerator<readonly ItopObject[]> {
-  for (let place: Place | null = start; place; ) {
-    const page: Awaited<ReturnType<typeof readRange>> = await readRange(transport, request, place);
-    yield page.objects;
-    place = page.next;
-  }
 }
 
 /** Reads the service's history of changes: `CMDBChangeOp` and its subclasses. */
@@ -195,7 +184,8 @@ export function createHistory(
         doing: 'Reading what was deleted',
       };
       const times: ChangeTimes = new Map();
-      for await (const objects of allOf(transport, request)) {
+      const pages = pagesOf((place: Place | null) => readRange(transport, request, place ?? start));
+      for await (const { objects } of pages) {
         for (const [id, at] of timesOf(objects, 'fclass')) times.set(id, at);
       }
       return times;

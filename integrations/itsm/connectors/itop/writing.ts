@@ -127,18 +127,13 @@ async function removeObject(
   }
 }
 
-export function createWriting(
-  transport: ItopTransport,
-  { reading, history, description }: { reading: Reading; history: History; description: Description },
-  config: ItopConfig,
-): Writing {
-  const usualSafeWrite = createSafeWrite(transport, config.settleMs);
-
-  /** A safe write whose refusal is looked up too: it may come after the object was stored, such as when a trigger fails. */
-  const safeWrite: SafeWrite = async ({ doing, operation }, find, read) => {
+/** A safe write whose refusal is looked up too: it may come after the object was stored, such as when a trigger fails. */
+function safeWriteBy(transport: ItopTransport, settleMs: number): SafeWrite {
+  const safeWrite = createSafeWrite(transport, settleMs);
+  return async ({ doing, operation }, find, read) => {
     const call = transport.callOf({ doing, isRead: false, operation: () => operation });
     try {
-      return await usualSafeWrite(call, find, (result) => read(readObjects(result)));
+      return await safeWrite(call, find, (result) => read(readObjects(result)));
     } catch (error) {
       if (!isRemoteError(error, 'refused')) throw error;
       const value = await find().catch(() => null);
@@ -146,6 +141,14 @@ export function createWriting(
       return { value, recovered: true };
     }
   };
+}
+
+export function createWriting(
+  transport: ItopTransport,
+  { reading, history, description }: { reading: Reading; history: History; description: Description },
+  config: ItopConfig,
+): Writing {
+  const safeWrite = safeWriteBy(transport, config.settleMs);
 
   const columnsFor = async (table: string, fields: string[]) => {
     const columns = await description.columnsOf(table);
