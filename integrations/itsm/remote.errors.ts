@@ -7,30 +7,30 @@ export const advice = {
   unreachable:
     'Check the address, the network and the certificates; the run can be repeated as soon as the remote answers.',
   timed_out:
-    'The remote is slow: smaller pages are tried by themselves. Narrow the filter of the mapping, or run at quieter hours.',
+    'The remote is slow, also with the smaller pages that the run has tried. Narrow the filter of the mapping, or run at a quieter time.',
   credentials_refused: 'Renew the password or the OAuth client of the connection, and test it.',
   forbidden: 'Give the account of the connection the rights that its test names for this table.',
   limited:
-    'The remote lets no more requests through for now. Run later, or have its rate rule for the account raised.',
-  outage: 'The remote fails by itself. Nothing need be done here: the run goes on once it answers again.',
+    'The remote accepts no more requests for now. Run later, or have the rate limit of the account raised.',
+  outage:
+    'The remote has an error of its own. Nothing has to be done here: the run continues once the remote answers again.',
   unreadable_answer:
-    'Something else than the remote answered, such as a login or maintenance page. Check the address, and proxies on the way.',
+    'Something other than the remote answered, such as a login or maintenance page. Check the address, and the proxies in between.',
   incomplete_answer:
-    'The remote gave up in the middle of its answer. Smaller pages are tried by themselves; narrow the filter if it goes on.',
+    'The remote stopped in the middle of its answer, also with the smaller pages that the run has tried. If it happens again, narrow the filter.',
   not_found:
-    'The table or record is not there, or hidden from the account. Check the mapping against the tables of the remote.',
-  refused:
-    'The remote does not take the request. Check the mapped fields against the dictionary of the remote.',
+    'The table or record does not exist, or is hidden from the account. Check the mapping against the tables of the remote.',
+  refused: 'The remote rejects the request. Check the mapped fields against the dictionary of the remote.',
   changed_meanwhile:
-    'Somebody has changed the record since it was looked at; what they wrote stands, or was put back at once. The next run takes their change in.',
-  ambiguous: 'The remote holds several records of the same identity. Remove the duplicates there.',
+    'Somebody changed the record after it was read; their change is still there, or was restored at once. The next run takes it over.',
+  ambiguous: 'The remote has several records with the same identity. Remove the duplicates there.',
   bad_rows:
-    'Correct the list over there, or what the connection says of it: each row needs a key, and each line the columns of the header.',
+    'Correct the list at its source, or its description in the connection: each row needs a key, and each line the columns of the header.',
   answer_lost:
-    'It is not known whether the write was done. It is looked up before it is tried again; repeat the run.',
+    'It is unknown whether the write was executed. Repeat the run: it looks the write up before it tries again.',
   paging_ignored:
-    'The remote does not heed the order of pages. Check that its table has the columns that pages are read by.',
-  stopped: 'The run was stopped; it goes on where it stood when it is started again.',
+    'The remote ignores the requested order. Check that its table has the columns by which pages are sorted.',
+  stopped: 'The run was stopped; when it is started again, it continues from where it stopped.',
 } as const;
 
 /** A call to a remote failed: what was tried, where, and what a person can do about it. */

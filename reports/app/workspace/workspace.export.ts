@@ -169,9 +169,9 @@ const SETTINGS_QUERY = `select row_to_json(x)::text from (
     where t.key = any(?::text[]) order by t.key collate "C") x`;
 
 /**
- * Writes a workspace into `out` as a zip, part by part, in the memory of some pieces of a part: rows as lines of JSON, what
- * stored files hold as it is, and at the end the manifest, which alone tells of this run. People stand under ids that are made of
- * their addresses, and only those are named whom something in the archive names.
+ * Writes a workspace into `out` as a zip, part by part, with only a few pieces of a part in memory: rows as lines of JSON,
+ * stored files unchanged, and at the end the manifest, the only part that depends on this run. People have ids derived from
+ * their addresses, and the archive contains only people to whom something in it refers.
  * @throws the signal's reason when aborted.
  */
 async function writeArchive(
@@ -224,7 +224,7 @@ async function writeArchive(
     async function* exchanged() {
       for await (const chunk of lines) {
         rows += chunk.rows;
-        // an address may be made of the id that it had before it was erased: people are told as they are
+        // the address of an erased account may contain its former id: rows of people are written unchanged
         const text =
           kind === PEOPLE || contentTable.get(kind)?.namesNobody
             ? chunk.bytes.toString('utf8')

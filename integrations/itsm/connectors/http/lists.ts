@@ -24,7 +24,7 @@ export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsk
   const { rows, at } = fetched;
   const next = nextOf(paging, fetched);
   if (next !== null && (next === cursor || (paging.by === 'key' && rows.some(({ key }) => key === cursor)))) {
-    const what = `Reading ${source.name} does not get on: a page leads to itself`;
+    const what = `Reading ${source.name} makes no progress: a page leads to itself`;
     throw new RemoteError('paging_ignored', `source ${source.name}`, what);
   }
   const isWanted = fits(filter);

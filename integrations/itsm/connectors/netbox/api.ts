@@ -98,7 +98,8 @@ export function createApi(transport: Transport): Api {
         rows.push(...page.rows);
         const last = page.rows.at(-1)?.id;
         if (!page.more || typeof last !== 'number') return rows;
-        if (last <= after) throw new RemoteError('paging_ignored', table, `${options.doing} does not get on`);
+        if (last <= after)
+          throw new RemoteError('paging_ignored', table, `${options.doing} makes no progress`);
         after = last;
       }
     },
