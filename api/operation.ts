@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import { closedObject, Uuid } from '../domain/kernel/shapes.ts';
+import { object, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
 import { sendJson, sendResource } from './json.ts';
 import {
@@ -42,7 +42,7 @@ function withComponents(app: App, schema: unknown): unknown {
 /** The parameters of a path as UUIDs; undefined where it has none. */
 function pathParams(url: string): TSchema | undefined {
   const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => [name!, Uuid]);
-  return names.length > 0 ? closedObject(Object.fromEntries(names)) : undefined;
+  return names.length > 0 ? object(Object.fromEntries(names)) : undefined;
 }
 
 /** Sends what a handler has returned, with the status that the operation declares. */

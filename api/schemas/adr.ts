@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AdrEntries } from '../../domain/governance/adr/adr.content.ts';
 import { adrStatuses, MAX_ENTRIES, MAX_TEXT, MAX_TITLE } from '../../domain/governance/adr/adr.model.ts';
-import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { bodiesOf } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
@@ -36,7 +36,7 @@ const listed = {
   status: Status,
   decision: Decision,
   ...signedMembers,
-  linked_cards: Type.Array(closedObject({ id: Uuid, name: Type.String(), type: Type.String() }), {
+  linked_cards: Type.Array(object({ id: Uuid, name: Type.String(), type: Type.String() }), {
     description: 'Those that the caller sees',
   }),
 };
@@ -62,7 +62,7 @@ const bodies = bodiesOf(
   },
 );
 export const AdrCreateBody = bodies.create;
-export const AdrPatchBody = closedObject({
+export const AdrPatchBody = object({
   ...bodies.patch.properties,
   status: Type.Optional(
     Nullable(
@@ -70,4 +70,4 @@ export const AdrPatchBody = closedObject({
     ),
   ),
 });
-export const AdrCardBody = closedObject({ card_id: Uuid });
+export const AdrCardBody = object({ card_id: Uuid });

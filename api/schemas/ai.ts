@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject, component, DateOnly, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, DateOnly, Nullable, OpenObject, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { insightMembers } from '../../reports/analysis/portfolio-insights/insights.words.ts';
 import { QueryAnswerSchema, ReportQueryBody } from './reports.query.ts';
 
@@ -39,7 +39,7 @@ export const AiUsageSchema = component('AiUsage', {
   }),
 });
 
-export const QuestionBody = closedObject({
+export const QuestionBody = object({
   question: Type.String({
     minLength: 1,
     maxLength: 1_000,
@@ -55,13 +55,13 @@ export const QuestionBody = closedObject({
 });
 
 export const QuestionAnswerSchema = component('QuestionAnswer', {
-  query: closedObject(ReportQueryBody.properties, {
+  query: object(ReportQueryBody.properties, {
     description: 'What was run: a body of POST /reports/query',
   }),
   read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
   reading: Type.Array(Type.String(), { description: 'What each part of the question was taken for' }),
   model: Nullable(
-    closedObject(
+    object(
       { provider: Type.String(), model: Type.String(), prompt: Type.String() },
       { description: 'What read it, where the rules did not' },
     ),
@@ -73,7 +73,7 @@ const Grouping = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
 const PassedOver = 'Taken and passed over: figures are those of the inventory';
 
-export const InsightsBody = closedObject({
+export const InsightsBody = object({
   total_apps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: PassedOver })),
   group_by: Grouping(
     'An attribute of applications with few values, `subtype`, `approval_status`, or the type of related cards',
@@ -91,7 +91,7 @@ export const InsightsBody = closedObject({
   ),
 });
 
-const Insight = closedObject({
+const Insight = object({
   ...insightMembers,
   reworded: Type.Boolean({ description: 'Whether a language model chose the words' }),
 });

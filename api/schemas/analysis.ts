@@ -6,14 +6,7 @@ import {
 } from '../../domain/analysis/modernizations/modernizations.model.ts';
 import { modernizationTypes } from '../../domain/analysis/modernizations/modernizations.types.ts';
 import { AnalysisRun } from '../../domain/analysis/runs/runs.model.ts';
-import {
-  Choice,
-  closedObject,
-  component,
-  itemComponent,
-  Nullable,
-  Uuid,
-} from '../../domain/kernel/shapes.ts';
+import { Choice, component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const AnalysisStatusOut = component('AnalysisStatus', {
   ai_configured: Type.Boolean({ description: 'Whether a provider of language models is set up' }),
@@ -32,7 +25,7 @@ export const StartedRunSchema = component('StartedRun', {
   run_id: Uuid,
   job_id: Uuid,
   status: Type.Literal('running'),
-  links: closedObject({ self: Type.String(), job: Type.String() }),
+  links: object({ self: Type.String(), job: Type.String() }),
 });
 
 const { run_id: _run, is_current: _current, score_without_costs: _score, ...columns } = Modernization.columns;
@@ -47,11 +40,11 @@ export const ModernizationSchema = itemComponent('Modernization', {
   decided_at: Nullable(decided_at),
 });
 
-export const ModernizationsBody = closedObject({
+export const ModernizationsBody = object({
   target_type: Type.Optional(columns.target_type),
   modernization_type: Type.Optional(
     Choice(['general', ...modernizationTypes], '`general`: all types; otherwise only this one'),
   ),
 });
 
-export const ModernizationStatusBody = closedObject({ status: columns.status });
+export const ModernizationStatusBody = object({ status: columns.status });

@@ -8,12 +8,12 @@ import {
   optionIds,
   QuestionSchema,
 } from '../../domain/analysis/architect/architect.types.ts';
-import { Choice, closed, closedObject, component, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, closed, component, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { GraphAnswer } from '../../reports/analysis/dependencies/dependencies.report.ts';
 
 const Text = Type.String();
 
-export const ArchitectBody = closedObject(sessionMembers);
+export const ArchitectBody = object(sessionMembers);
 export const architectExample = {
   requirement: 'One way to take orders in all regions',
   objectiveIds: ['0198c0de-1111-7000-8000-000000000001'],
@@ -21,28 +21,28 @@ export const architectExample = {
 };
 
 export const ObjectiveItemSchema = Type.Partial(
-  closedObject({ id: Uuid, name: Text, description: Nullable(Text), subtype: Nullable(Text) }),
+  object({ id: Uuid, name: Text, description: Nullable(Text), subtype: Nullable(Text) }),
   { $id: 'ArchitectObjectiveItem', ...closed },
 );
 export const CapabilityItemSchema = Type.Partial(
-  closedObject({ id: Uuid, name: Text, description: Nullable(Text) }),
+  object({ id: Uuid, name: Text, description: Nullable(Text) }),
   { $id: 'ArchitectCapabilityItem', ...closed },
 );
 
-const answer = (name: string, item: TSchema) => closedObject({ [name]: Type.Array(item) });
+const answer = (name: string, item: TSchema) => object({ [name]: Type.Array(item) });
 export const QuestionsAnswer = answer('questions', QuestionSchema);
 export const OptionsAnswer = answer('options', OptionSchema);
 export const GapsAnswer = answer('gaps', GapSchema);
 export const DependenciesAnswer = answer('dependencies', DependencySchema);
 
-export const ArchitectureAnswer = closedObject({
-  architecture: closedObject({
+export const ArchitectureAnswer = object({
+  architecture: object({
     option: Choice(optionIds),
-    capabilities: Type.Array(closedObject({ id: Text, name: Text, is_new: Type.Boolean() })),
+    capabilities: Type.Array(object({ id: Text, name: Text, is_new: Type.Boolean() })),
     ...architectureMembers,
   }),
   wording: Type.Optional(
-    closedObject(
+    object(
       {
         title: Text,
         summary: Text,

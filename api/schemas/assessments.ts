@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { SessionData } from '../../domain/analysis/architect/architect.input.ts';
 import { Assessment } from '../../domain/analysis/assessments/assessments.model.ts';
-import { closed, closedObject, component, Nullable } from '../../domain/kernel/shapes.ts';
+import { closed, component, Nullable, object } from '../../domain/kernel/shapes.ts';
 
 const { title, requirement, session_data } = Assessment.columns;
 
-export const AssessmentCreateBody = closedObject({ title, requirement, sessionData: SessionData });
-export const AssessmentPatchBody = closedObject({
+export const AssessmentCreateBody = object({ title, requirement, sessionData: SessionData });
+export const AssessmentPatchBody = object({
   title: Type.Optional(title),
   requirement: Type.Optional(requirement),
   sessionData: Type.Optional(SessionData),

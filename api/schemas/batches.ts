@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   Position,
   Timestamp,
   Uuid,
@@ -43,17 +43,17 @@ export const MutationBatchEventSchema = itemComponent('MutationBatchEvent', {
   created_at: Timestamp,
 });
 
-export const MutationBatchOpenBody = closedObject({
+export const MutationBatchOpenBody = object({
   tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
   dry_run: Type.Boolean({ default: false, description: 'Try what joins the batch, without writing' }),
 });
 
-export const MutationBatchCommitBody = closedObject({
+export const MutationBatchCommitBody = object({
   summary: Type.Optional(Nullable(OpenObject)),
   confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
 });
 
-export const MutationBatchRollbackBody = closedObject({
+export const MutationBatchRollbackBody = object({
   dry_run: Type.Boolean({ default: true, description: 'Only tell what would be done' }),
   force: Type.Boolean({
     default: false,
@@ -61,7 +61,7 @@ export const MutationBatchRollbackBody = closedObject({
   }),
 });
 
-const Conflict = closedObject(
+const Conflict = object(
   {
     entity: Type.String(),
     id: Type.String(),
@@ -76,7 +76,7 @@ const Conflict = closedObject(
 export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
   batch: MutationBatchSchema,
   operations: Type.Array(
-    closedObject({
+    object({
       event_id: Uuid,
       op: Type.String({ examples: ['restore_card_fields'] }),
       id: Type.String(),
@@ -86,13 +86,13 @@ export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
     { description: 'What is undone, newest first; the first thousand' },
   ),
   unsupported_events: Type.Array(
-    closedObject({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }),
+    object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }),
     { description: 'What cannot be undone, for which the whole is refused' },
   ),
   conflicts: Type.Array(Conflict, { description: 'The first thousand; empty without `admin.events`' }),
   conflict_count: Type.Integer({ minimum: 0 }),
   left: Type.Array(
-    closedObject({
+    object({
       event_id: Uuid,
       event_type: Type.String(),
       id: Type.String(),
@@ -103,7 +103,7 @@ export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
     }),
     { description: 'What stays as it is in spite of `force`' },
   ),
-  counts: closedObject({ undone: Type.Integer(), left: Type.Integer() }),
+  counts: object({ undone: Type.Integer(), left: Type.Integer() }),
   event_count: Type.Integer({ minimum: 0 }),
   dry_run: Type.Boolean(),
 });

@@ -3,17 +3,17 @@ import { bookmarkInput } from '../../domain/collaboration/views/bookmarks.input.
 import { Bookmark, Favorite } from '../../domain/collaboration/views/views.model.ts';
 import {
   closed,
-  closedObject,
   component,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   Timestamp,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
 
-export const BookmarkCreateBody = closedObject({ ...bookmarkInput, name: Bookmark.columns.name });
-export const BookmarkPatchBody = closedObject(bookmarkInput);
+export const BookmarkCreateBody = object({ ...bookmarkInput, name: Bookmark.columns.name });
+export const BookmarkPatchBody = object(bookmarkInput);
 
 export const BookmarkSchema = component('Bookmark', {
   ...Bookmark.columns,
@@ -21,7 +21,7 @@ export const BookmarkSchema = component('Bookmark', {
   is_owner: Type.Boolean(),
   can_edit: Type.Boolean(),
   shared_with: Type.Array(
-    closedObject({ user_id: Uuid, can_edit: Type.Boolean(), display_name: Nullable(Type.String()) }),
+    object({ user_id: Uuid, can_edit: Type.Boolean(), display_name: Nullable(Type.String()) }),
   ),
   odata_url: Nullable(Type.String()),
 });
@@ -39,7 +39,7 @@ export const BookmarkFeedSchema = component('BookmarkFeed', {
   '@odata.context': Type.String(),
   '@odata.count': Type.Integer({ minimum: 0 }),
   value: Type.Array(
-    closedObject({
+    object({
       id: Uuid,
       type: Type.String(),
       subtype: Nullable(Type.String()),

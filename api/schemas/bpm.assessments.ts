@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { closed, closedObject, component, itemComponent, Nullable } from '../../domain/kernel/shapes.ts';
+import { closed, component, itemComponent, Nullable, object } from '../../domain/kernel/shapes.ts';
 import { ProcessAssessment } from '../../domain/modelling/bpm/bpm.model.ts';
 import { answersOf, bodiesOf } from './common.ts';
 
-export const TemplateParams = closedObject({ template_key: Type.String({ minLength: 1, maxLength: 100 }) });
+export const TemplateParams = object({ template_key: Type.String({ minLength: 1, maxLength: 100 }) });
 
 const Score = Type.Integer({
   minimum: -1_000_000,

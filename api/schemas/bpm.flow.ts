@@ -1,20 +1,20 @@
 import Type from 'typebox';
-import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, Nullable, OpenObject, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { CustomFields, FlowVersion } from '../../domain/modelling/bpm/bpm.model.ts';
 import { BpmnXml, DifferenceCounts, differenceMembers, linkedCards, modelElement, Thumbnail } from './bpm.ts';
 import { answersOf } from './common.ts';
 
-export const DraftElementParams = closedObject({
+export const DraftElementParams = object({
   process_id: Uuid,
   version_id: Uuid,
   bpmn_element_id: Type.String({ minLength: 1, maxLength: 255, description: 'As in the model' }),
 });
-export const CompareQuery = closedObject({
+export const CompareQuery = object({
   base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),
   other_id: Type.String({ ...Uuid, description: 'The version that is compared' }),
 });
 
-export const FlowCreateBody = closedObject({
+export const FlowCreateBody = object({
   bpmn_xml: BpmnXml,
   svg_thumbnail: Thumbnail,
   based_on_id: Type.Optional(
@@ -23,7 +23,7 @@ export const FlowCreateBody = closedObject({
     ),
   ),
 });
-export const FlowPatchBody = closedObject({ bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail });
+export const FlowPatchBody = object({ bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail });
 
 const {
   content_id: _content,
@@ -42,7 +42,7 @@ const flow = {
   draft_element_links: Nullable(
     Type.Record(
       Type.String(),
-      closedObject({
+      object({
         application_id: Nullable(Uuid),
         data_object_id: Nullable(Uuid),
         it_component_id: Nullable(Uuid),
@@ -75,7 +75,7 @@ const draftElement = {
 const draftAnswers = answersOf('ProcessDraftElement', draftElement);
 export const DraftElementSchema = draftAnswers.whole;
 export const DraftElementItemSchema = draftAnswers.item;
-const compared = closedObject({ id: Uuid, revision: columns.revision, status: columns.status });
+const compared = object({ id: Uuid, revision: columns.revision, status: columns.status });
 export const ComparisonSchema = component('ProcessFlowComparison', {
   base: compared,
   other: compared,

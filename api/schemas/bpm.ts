@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   partialObject,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -29,7 +29,7 @@ export const Thumbnail = Type.Optional(
   ),
 );
 
-export const DiagramSaveBody = closedObject({
+export const DiagramSaveBody = object({
   bpmn_xml: BpmnXml,
   svg_thumbnail: Thumbnail,
   dry_run: Type.Boolean({
@@ -37,13 +37,13 @@ export const DiagramSaveBody = closedObject({
     description: 'Returns what a save would do, and writes nothing',
   }),
 });
-export const DryRunQuery = closedObject({
+export const DryRunQuery = object({
   dry_run: Type.Boolean({
     default: false,
     description: 'Returns what the import would do, and writes nothing',
   }),
 });
-export const VersionQuery = closedObject({
+export const VersionQuery = object({
   version: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -52,7 +52,7 @@ export const VersionQuery = closedObject({
     }),
   ),
 });
-export const FileForm = closedObject({
+export const FileForm = object({
   file: Type.String({ format: 'binary', description: 'A BPMN 2.0 file, at most 2 MiB' }),
 });
 
@@ -60,7 +60,7 @@ const Warnings = Type.Array(Type.String(), {
   description: 'What the parser did not understand; the model is stored unchanged',
 });
 const { id, process_id, version, created_by, created_at } = ProcessDiagram.columns;
-const diagram = closedObject({
+const diagram = object({
   id,
   process_id,
   bpmn_xml: Type.String(),
@@ -87,15 +87,15 @@ const named = {
 };
 /** Elements by which two models differ. */
 export const differenceMembers = {
-  added: Type.Array(closedObject(named), {
+  added: Type.Array(object(named), {
     maxItems: MAX_LISTED,
     description: `The first ${MAX_LISTED} in document order, like those of the other kinds of differences; the counts include all`,
   }),
-  removed: Type.Array(closedObject(named), { maxItems: MAX_LISTED }),
+  removed: Type.Array(object(named), { maxItems: MAX_LISTED }),
   changed: Type.Array(
-    closedObject({
+    object({
       ...named,
-      changes: Type.Record(Type.String(), closedObject({ old: Type.Unknown(), new: Type.Unknown() }), {
+      changes: Type.Record(Type.String(), object({ old: Type.Unknown(), new: Type.Unknown() }), {
         description: 'By member of the element, including its next elements and, for flows, its links',
       }),
     }),
@@ -103,7 +103,7 @@ export const differenceMembers = {
   ),
 };
 /** How many elements differ. */
-export const DifferenceCounts = closedObject({
+export const DifferenceCounts = object({
   added: Count,
   removed: Count,
   changed: Count,

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { Calculation, CalculationRun } from '../../domain/kernel/formulas/calculations.model.ts';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
+  object,
   partialObject,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -46,7 +46,7 @@ const { name, target_type_key, target_field_key, formula, description, execution
   Calculation.columns;
 const required = { name, target_type_key, target_field_key, formula };
 const optional = Type.Partial(Type.Object({ description, execution_order })).properties;
-export const CalculationCreateBody = closedObject({ ...required, ...optional });
+export const CalculationCreateBody = object({ ...required, ...optional });
 export const CalculationPatchBody = partialObject({ ...required, ...optional });
-export const CalculationTrialBody = closedObject({ card_id: Uuid });
-export const FormulaCheckBody = closedObject({ formula, target_type_key });
+export const CalculationTrialBody = object({ card_id: Uuid });
+export const FormulaCheckBody = object({ formula, target_type_key });

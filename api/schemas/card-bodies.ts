@@ -1,6 +1,6 @@
 import Type, { type TSchemaOptions } from 'typebox';
 import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import { closedObject, component, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardSchema } from './cards.ts';
 
 /** A text that `null` clears; one schema rather than a union, so that a fault is reported once. */
@@ -57,13 +57,13 @@ export const cardValues = {
   ),
 };
 
-export const CardCreateBody = closedObject({
+export const CardCreateBody = object({
   type: Type.String({ minLength: 1, maxLength: 100 }),
   name: Name,
   ...cardValues,
 });
 
-export const CardPatchBody = closedObject({ name: Type.Optional(Name), ...cardValues });
+export const CardPatchBody = object({ name: Type.Optional(Name), ...cardValues });
 
 const RelatedIds = Type.Optional(
   Type.Array(Uuid, { maxItems: 200, description: 'Cards related to this one that go with it' }),
@@ -92,10 +92,10 @@ export const CardArchiveBody = Type.Unsafe<
     }
   | null
   | undefined
->({ ...closedObject(removal), type: ['object', 'null'] });
+>({ ...object(removal), type: ['object', 'null'] });
 
 export const CardRestoreBody = Type.Unsafe<{ also_restore_card_ids?: string[] } | null | undefined>({
-  ...closedObject({
+  ...object({
     also_restore_card_ids: Type.Optional(
       Type.Array(Uuid, { maxItems: 200, description: 'Cards that were archived by the same act' }),
     ),
@@ -124,6 +124,6 @@ export const CardRestoreAnswer = component('CardRestoreAnswer', {
   restored_passenger_ids: Ids('Cards restored with it'),
 });
 
-export const approvalQuery = closedObject({
+export const approvalQuery = object({
   action: Type.Union([Type.Literal('approve'), Type.Literal('reject'), Type.Literal('reset')]),
 });

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, component, Nullable, OpenObject, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardPatchBody, ClearableText, cardValues, Name, removal } from './card-bodies.ts';
 
 const MAX_CARDS = 10_000;
@@ -16,20 +16,15 @@ const DryRun = Type.Boolean({ default: false, description: 'Answers the same and
 const Count = Type.Integer({ minimum: 0 });
 const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "The caller's own number, given back with the result" });
-const oneOf = <T extends string>(...values: T[]) => {
-  const literals = values.map((value) => Type.Literal(value));
-  return literals.length === 1 ? literals[0]! : Type.Union(literals);
-};
-
-export const CardBulkPatchBody = closedObject({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
+export const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
 
 export const CardBulkPatchAnswer = component('CardBulkPatchAnswer', {
   dry_run: Type.Boolean(),
   results: Type.Array(
-    closedObject({
+    object({
       row_index: Type.Integer({ description: 'The place of the id in the request, from 0' }),
       card_id: Uuid,
-      status: oneOf('updated', 'would_update', 'unchanged', 'not_found'),
+      status: Choice(['updated', 'would_update', 'unchanged', 'not_found']),
       id: Nullable(Uuid),
       before: Type.Record(Type.String(), Type.Unknown(), { description: 'What has changed, as it was' }),
       after: OpenObject,
@@ -42,9 +37,9 @@ export const CardBulkPatchAnswer = component('CardBulkPatchAnswer', {
 const { status: _, approval_status: __, ...creatable } = cardValues;
 const PathStep = Type.String({ minLength: 1, maxLength: 500 });
 
-export const CardBulkCreateBody = closedObject({
+export const CardBulkCreateBody = object({
   cards: Type.Array(
-    closedObject({
+    object({
       row_index: RowIndex,
       type: Type.String({ minLength: 1, maxLength: 100 }),
       name: Name,
@@ -74,9 +69,9 @@ export const CardBulkCreateBody = closedObject({
 
 export const CardBulkCreateAnswer = component('CardBulkCreateAnswer', {
   results: Type.Array(
-    closedObject({
+    object({
       row_index: RowIndex,
-      status: oneOf('created', 'failed'),
+      status: Choice(['created', 'failed']),
       id: Nullable(Uuid),
       error: Nullable(Type.String()),
       code: Nullable(Type.String()),
@@ -89,12 +84,14 @@ export const CardBulkCreateAnswer = component('CardBulkCreateAnswer', {
 
 const { related_card_ids: ___, ...bulkRemoval } = removal;
 
-export const CardBulkRemovalBody = closedObject({ card_ids: Ids('Cards'), ...bulkRemoval, dry_run: DryRun });
+export const CardBulkRemovalBody = object({ card_ids: Ids('Cards'), ...bulkRemoval, dry_run: DryRun });
 
-export const CardBulkRestoreBody = closedObject({ card_ids: Ids('Archived cards'), dry_run: DryRun });
+export const CardBulkRestoreBody = object({ card_ids: Ids('Archived cards'), dry_run: DryRun });
 
 const Skipped = (...reasons: string[]) =>
-  Type.Array(closedObject({ card_id: Uuid, reason: oneOf(...reasons) }));
+  Type.Array(
+    object({ card_id: Uuid, reason: reasons.length === 1 ? Type.Literal(reasons[0]!) : Choice(reasons) }),
+  );
 const affected = {
   cascaded_card_ids: IdList('Cards below these, and related ones, that went too'),
   moved_card_ids: IdList('Cards that got another parent'),
@@ -123,9 +120,9 @@ export const CardBulkRestoreAnswer = component('CardBulkRestoreAnswer', {
   dry_run: Type.Boolean(),
 });
 
-export const CardRefsBody = closedObject({
+export const CardRefsBody = object({
   refs: Type.Array(
-    closedObject({
+    object({
       row: Type.Integer({
         description: "The caller's own place of the reference, given back with the result",
       }),
@@ -143,13 +140,13 @@ export const CardRefsBody = closedObject({
 
 export const CardRefsAnswer = component('CardRefsAnswer', {
   results: Type.Array(
-    closedObject({
+    object({
       row: Type.Integer(),
       column: Type.String(),
-      status: oneOf('resolved', 'ambiguous', 'missing'),
+      status: Choice(['resolved', 'ambiguous', 'missing']),
       id: Nullable(Uuid),
       candidates: Nullable(
-        Type.Array(closedObject({ id: Uuid, path: Type.String() }), {
+        Type.Array(object({ id: Uuid, path: Type.String() }), {
           description: 'The first five that an ambiguous reference may mean, each with its whole path',
         }),
       ),

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CardMerge } from '../../domain/inventory/cards/cards.model.ts';
-import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardSchema } from './cards.ts';
 import { listAnswer } from './common.ts';
 
@@ -8,7 +8,7 @@ const MAX_MERGED = 50;
 const Count = Type.Integer({ minimum: 0 });
 const DryRun = Type.Boolean({ default: false, description: 'Answers the same and writes nothing' });
 
-export const CardMergeBody = closedObject({
+export const CardMergeBody = object({
   survivor_id: Uuid,
   merged_ids: Type.Array(Uuid, {
     minItems: 1,
@@ -18,7 +18,7 @@ export const CardMergeBody = closedObject({
   fields: Type.Optional(
     Type.Record(
       Type.String({ minLength: 1, maxLength: 200 }),
-      Type.Union([Uuid, closedObject({ value: Type.Unknown() })]),
+      Type.Union([Uuid, object({ value: Type.Unknown() })]),
       {
         description:
           'By field (`name`, `subtype`, `alias`, `description`, `external_id`, `parent_id`, `lifecycle`, `attributes.<key>`): the id of the card whose value stays, or `{"value": …}`. Without a choice the survivor keeps what it has and takes what it lacks from the first of the others that has it; its name and parent are its own.',
@@ -38,20 +38,20 @@ export const CardMergeAnswer = component('CardMergeAnswer', {
   moved: Type.Record(Type.String(), Count, {
     description: 'How many things the survivor was given, by kind: `child`, `relation`, `tag`, `comment` …',
   }),
-  folded_relations: Type.Array(closedObject({ ...Relation, kept_id: Uuid }), {
+  folded_relations: Type.Array(object({ ...Relation, kept_id: Uuid }), {
     description:
       'Relations to a card to which the survivor has one of the type already, which takes over what it lacked',
   }),
-  dropped_relations: Type.Array(closedObject(Relation), {
+  dropped_relations: Type.Array(object(Relation), {
     description: 'Relations between the merged cards themselves',
   }),
-  dropped_tags: Type.Array(closedObject({ id: Uuid, name: Type.String(), group_name: Type.String() }), {
+  dropped_tags: Type.Array(object({ id: Uuid, name: Type.String(), group_name: Type.String() }), {
     description: 'Tags of groups of which a card has one at most, where the survivor has another',
   }),
 });
 
 export const UndoMergeBody = Type.Unsafe<{ dry_run?: boolean; force?: boolean } | null | undefined>({
-  ...closedObject({
+  ...object({
     dry_run: Type.Optional(DryRun),
     force: Type.Optional(
       Type.Boolean({
@@ -69,7 +69,7 @@ export const UndoMergeAnswer = component('UndoMergeAnswer', {
   survivor: CardSchema,
   restored_card_ids: Type.Array(Uuid),
   conflicts: Type.Array(
-    closedObject({
+    object({
       entity: Type.String(),
       id: Uuid,
       field: Nullable(Type.String()),

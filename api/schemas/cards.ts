@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { Card } from '../../domain/inventory/cards/cards.model.ts';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   Timestamp,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -14,14 +14,14 @@ import { listAnswer } from './common.ts';
 const { archive_batch_id: _internal, ...columns } = Card.columns;
 const ApprovalStatus = columns.approval_status;
 
-const TagRef = closedObject({
+const TagRef = object({
   id: Uuid,
   name: Type.String(),
   color: Nullable(Type.String()),
   group_name: Nullable(Type.String()),
 });
 
-const StakeholderRef = closedObject({
+const StakeholderRef = object({
   id: Uuid,
   user_id: Uuid,
   user_display_name: Nullable(Type.String()),
@@ -41,7 +41,7 @@ export const CardSchema = component('Card', cardMembers);
 const CardItemSchema = itemComponent('CardItem', cardMembers);
 
 const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
-const CardRef = closedObject(cardRef);
+const CardRef = object(cardRef);
 const subtypedRef = { ...cardRef, subtype: Nullable(Type.String()) };
 const Count = Type.Integer({ minimum: 0 });
 
@@ -78,7 +78,7 @@ export const CardPermissionsSchema = component('CardPermissions', {
 });
 
 export const CardCountsSchema = component('CardCounts', {
-  by_type: Type.Array(closedObject({ type: Type.String(), count: Count })),
+  by_type: Type.Array(object({ type: Type.String(), count: Count })),
   total: Count,
 });
 
@@ -89,13 +89,13 @@ export const ArchiveImpactSchema = component('ArchiveImpact', {
   descendant_count: Count,
   approved_descendant_count: Count,
   related_count: Count,
-  grandparent: Nullable(closedObject(subtypedRef)),
+  grandparent: Nullable(object(subtypedRef)),
   children: Type.Array(
-    closedObject({ ...subtypedRef, descendants_count: Count, approval_status: ApprovalStatus }),
+    object({ ...subtypedRef, descendants_count: Count, approval_status: ApprovalStatus }),
     { description: 'By name, at most 200; `child_count` counts all' },
   ),
   related_cards: Type.Array(
-    closedObject({
+    object({
       ...subtypedRef,
       relation_id: Uuid,
       relation_type_key: Type.String(),
@@ -108,13 +108,13 @@ export const ArchiveImpactSchema = component('ArchiveImpact', {
 
 export const RestoreImpactSchema = component('RestoreImpact', {
   passengers: Type.Array(
-    closedObject({ ...subtypedRef, role: Type.Union([Type.Literal('child'), Type.Literal('related')]) }),
+    object({ ...subtypedRef, role: Type.Union([Type.Literal('child'), Type.Literal('related')]) }),
   ),
 });
 
 export const RelationSummarySchema = component('RelationSummary', {
   by_type: Type.Array(
-    closedObject({
+    object({
       relation_type_key: Type.String(),
       label: Type.String(),
       direction: Direction,
@@ -122,7 +122,7 @@ export const RelationSummarySchema = component('RelationSummary', {
       count: Count,
     }),
   ),
-  hierarchy: closedObject({
+  hierarchy: object({
     children_count: Count,
     parent_id: Nullable(Uuid),
     parent_name: Nullable(Type.String()),
@@ -130,14 +130,14 @@ export const RelationSummarySchema = component('RelationSummary', {
   }),
 });
 
-const RoleRef = closedObject({
+const RoleRef = object({
   key: Type.String(),
   label: Type.String(),
   color: Type.String(),
   translations: OpenObject,
 });
 
-export const CardListSchema = closedObject({
+export const CardListSchema = object({
   ...listAnswer(CardItemSchema).properties,
   more_matches: Type.Optional(
     Type.Boolean({

@@ -5,7 +5,7 @@ import {
   ResourceType,
   resourceKinds,
 } from '../../domain/governance/catalogues/catalogues.model.ts';
-import { Choice, closedObject, itemComponent, Nullable } from '../../domain/kernel/shapes.ts';
+import { Choice, itemComponent, Nullable, object } from '../../domain/kernel/shapes.ts';
 import { bodiesOf } from './common.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
@@ -32,7 +32,7 @@ const principle = {
 const catalogueBodies = <R extends TProperties, O extends TProperties>(required: R, optional: O) => {
   const { create, patch } = bodiesOf(required, optional);
   const { key: _, kind: __, ...members } = patch.properties as TProperties;
-  return { create, patch: closedObject(members, { minProperties: 1 }) };
+  return { create, patch: object(members, { minProperties: 1 }) };
 };
 export const principleBodies = catalogueBodies({ title: line(300) }, principle);
 

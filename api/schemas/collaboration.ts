@@ -7,14 +7,7 @@ import {
   Todo,
 } from '../../domain/collaboration/collaboration.model.ts';
 import { recurrenceUnits } from '../../domain/collaboration/todos/todos.rules.ts';
-import {
-  closed,
-  closedObject,
-  component,
-  itemComponent,
-  Nullable,
-  Uuid,
-} from '../../domain/kernel/shapes.ts';
+import { closed, component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 const stakeholder = {
   ...Stakeholder.columns,
@@ -32,13 +25,13 @@ export const RoleKeySchema = itemComponent('StakeholderRoleKey', {
 });
 
 const RoleKey = Type.String({ minLength: 1, maxLength: 100 });
-export const StakeholderBody = closedObject({ user_id: Uuid, role: RoleKey });
-export const StakeholderPatchBody = closedObject({
+export const StakeholderBody = object({ user_id: Uuid, role: RoleKey });
+export const StakeholderPatchBody = object({
   user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent, but must be unchanged' })),
   role: RoleKey,
 });
 
-export const ObservingSchema = closedObject({
+export const ObservingSchema = object({
   is_observer: Type.Boolean(),
   observer_role_available: Type.Boolean(),
 });
@@ -58,7 +51,7 @@ const Content = Type.String({
   maxLength: 10_000,
   description: 'Plain text. `@[Name](user:<id>)` mentions a user, who is notified.',
 });
-export const CommentBody = closedObject({
+export const CommentBody = object({
   content: Content,
   parent_id: Type.Optional(
     Type.Unsafe<string | null>({
@@ -68,7 +61,7 @@ export const CommentBody = closedObject({
     }),
   ),
 });
-export const CommentPatchBody = closedObject({ content: Type.Optional(Content) });
+export const CommentPatchBody = object({ content: Type.Optional(Content) });
 
 const {
   topic: _topic,
@@ -117,8 +110,8 @@ const todoInput = {
     }),
   ),
 };
-export const TodoBody = closedObject({ description: Description, ...todoInput });
-export const TodoPatchBody = closedObject({
+export const TodoBody = object({ description: Description, ...todoInput });
+export const TodoPatchBody = object({
   description: Type.Optional(Description),
   status: Type.Optional(Type.Union([Type.Literal('open'), Type.Literal('done')])),
   ...todoInput,
@@ -126,7 +119,7 @@ export const TodoPatchBody = closedObject({
 export const DocumentSchema = component('Document', Document.columns);
 export const DocumentItemSchema = Type.Partial(DocumentSchema, { $id: 'DocumentItem', ...closed });
 
-export const DocumentBody = closedObject({
+export const DocumentBody = object({
   name: Document.columns.name,
   url: Type.Optional(
     Type.Unsafe<string | null>({
@@ -152,7 +145,7 @@ const file = {
 export const FileAttachmentSchema = component('FileAttachment', file);
 export const FileAttachmentItemSchema = itemComponent('FileAttachmentItem', file);
 /** The fields of the upload form. */
-export const FileForm = closedObject({
+export const FileForm = object({
   file: Type.String({ format: 'binary' }),
   category: Type.Optional(Type.String({ maxLength: 100, description: 'An enabled file category' })),
 });

@@ -1,12 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
-import {
-  closedObject,
-  component,
-  itemComponent,
-  Nullable,
-  partialObject,
-} from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, partialObject } from '../../domain/kernel/shapes.ts';
 
 /** An id as it is stored: UUIDs are taken in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
@@ -22,7 +16,7 @@ export function answersOf<P extends TProperties>(name: string, members: P) {
 /** The bodies that create and change a resource: with the members that a creation requires, and others. */
 export function bodiesOf<R extends TProperties, O extends TProperties>(required: R, optional: O) {
   return {
-    create: closedObject({ ...required, ...Type.Partial(Type.Object(optional)).properties }),
+    create: object({ ...required, ...Type.Partial(Type.Object(optional)).properties }),
     patch: partialObject({ ...required, ...optional }),
   };
 }
@@ -34,7 +28,7 @@ export function listQuery<T extends Record<string, TSchema>>(
   more: T,
 ) {
   const names = Array.isArray(sorts) ? (sorts as readonly string[]) : Object.keys(sorts);
-  return closedObject({
+  return object({
     page: Type.Integer({
       minimum: 1,
       maximum: 1_000_000_000,
@@ -69,7 +63,7 @@ export function listQuery<T extends Record<string, TSchema>>(
 
 /** The answer of a list: a page with `total`, or a cursor's page with `next_cursor`. */
 export function listAnswer(item: TSchema) {
-  return closedObject({
+  return object({
     items: Type.Array(item),
     total: Type.Optional(Type.Integer({ minimum: 0 })),
     page: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -87,7 +81,7 @@ export const Problem = Type.Object(
     code: Type.String(),
     request_id: Type.String(),
     errors: Type.Optional(
-      Type.Array(closedObject({ field: Type.String(), code: Type.String(), message: Type.String() })),
+      Type.Array(object({ field: Type.String(), code: Type.String(), message: Type.String() })),
     ),
   },
   { $id: 'Problem', additionalProperties: true, description: 'Problem details, RFC 9457' },

@@ -9,10 +9,10 @@ import {
 import { findingFilters } from '../../domain/governance/compliance/findings.list.ts';
 import {
   Choice,
-  closedObject,
   component,
   itemComponent,
   Nullable,
+  object,
   Timestamp,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -63,21 +63,21 @@ const bodies = bodiesOf(
 export const FindingCreateBody = bodies.create;
 export const FindingPatchBody = bodies.patch;
 
-export const DecisionBody = closedObject({ decision: Decided, review_note: Note });
+export const DecisionBody = object({ decision: Decided, review_note: Note });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' });
-export const BulkDecisionBody = closedObject({ ids: Ids, decision: Decided, review_note: Note });
-export const BulkDeleteBody = closedObject({ ids: Ids });
+export const BulkDecisionBody = object({ ids: Ids, decision: Decided, review_note: Note });
+export const BulkDeleteBody = object({ ids: Ids });
 export const BulkResultSchema = component('ComplianceBulkResult', {
   updated: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
   skipped: Type.Array(
-    closedObject({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }),
+    object({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }),
   ),
 });
-export const VerdictBody = closedObject({ verdict: Choice(['confirm', 'deny']) });
+export const VerdictBody = object({ verdict: Choice(['confirm', 'deny']) });
 
 /** May be left out. */
 export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | undefined>({
-  ...closedObject({
+  ...object({
     regulations: Type.Optional(
       Nullable(
         Type.Array(Regulation, {
@@ -98,7 +98,7 @@ const scan = {
   completed_at: Nullable(Timestamp),
   error: Nullable(Type.String()),
   progress: Nullable(
-    closedObject({
+    object({
       fraction: Type.Number({ minimum: 0, maximum: 1 }),
       message: Nullable(Type.String({ description: 'The current regulation' })),
       counts: Type.Record(Type.String(), Type.Number()),

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { closedObject, component, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 /** The bytes of a file. */
 export const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });
 
-export const RecordForm = closedObject({
+export const RecordForm = object({
   file: Type.Array(Type.String({ format: 'binary' }), {
     minItems: 1,
     description: 'One part for each file',
@@ -14,7 +14,7 @@ export const RecordForm = closedObject({
 export const ImportedAdrsSchema = component('ImportedAdrs', {
   created: Type.Integer({ minimum: 0 }),
   items: Type.Array(
-    closedObject({
+    object({
       file: Type.String(),
       id: Uuid,
       reference_number: Type.String(),

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import {
   Choice,
-  closedObject,
   component,
   itemComponent,
   Key,
   Nullable,
+  object,
   Timestamp,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -20,7 +20,7 @@ const Visibility = Choice(
   '`private`: only its owner sees it; `shared`: those in `shared_with` as well; for others it does not exist',
 );
 const SharedWith = Type.Array(
-  closedObject({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }),
+  object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }),
   { maxItems: 100, description: 'Those who see it besides its owner; replaces the existing ones' },
 );
 const Data = Type.Object(
@@ -75,10 +75,9 @@ const common = {
   card_ids: Ids('Linked cards that you see'),
   group_ids: Ids('Groups that it is in'),
   visibility: Choice(visibilities),
-  shared_with: Type.Array(
-    closedObject({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }),
-    { description: 'With whom it is shared; only its owner sees others than themselves' },
-  ),
+  shared_with: Type.Array(object({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }), {
+    description: 'With whom it is shared; only its owner sees others than themselves',
+  }),
   can_edit: Type.Boolean({ description: 'Whether you may change it' }),
   created_by,
   created_by_name: Nullable(Type.String()),
@@ -122,7 +121,7 @@ export const DiagramGroupItemSchema = groupAnswers.item;
 
 const View = Type.Union([Type.Literal('dependencies'), Type.Literal('landscape')]);
 
-export const GenerateBody = closedObject({
+export const GenerateBody = object({
   view: View,
   card_id: Type.Optional(Type.String({ ...Uuid, description: 'Of dependencies: the card in the middle' })),
   depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'How many relations away' }),
@@ -138,7 +137,7 @@ export const GenerateBody = closedObject({
   filter: Type.Optional(Type.String({ maxLength: 4000, description: 'Which cards, in the filter language' })),
   max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   save: Type.Optional(
-    closedObject(
+    object(
       {
         name: Type.Optional(Name),
         description: Type.Optional(Description),

@@ -4,14 +4,7 @@ import {
   DuplicatePair,
   searchModes,
 } from '../../domain/analysis/duplicates/duplicates.model.ts';
-import {
-  closedObject,
-  component,
-  itemComponent,
-  Nullable,
-  Timestamp,
-  Uuid,
-} from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardMergeBody } from './card-merge.ts';
 
 const literals = (values: readonly string[], options = {}) =>
@@ -24,7 +17,7 @@ const Count = Type.Integer({ minimum: 0 });
 export const SearchBody = Type.Unsafe<
   { card_types?: string[]; mode?: (typeof searchModes)[number] } | null | undefined
 >({
-  ...closedObject({
+  ...object({
     card_types: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         minItems: 1,
@@ -43,7 +36,7 @@ export const SearchBody = Type.Unsafe<
   type: ['object', 'null'],
 });
 
-export const DecisionBody = closedObject({ status: DuplicateCluster.columns.status });
+export const DecisionBody = object({ status: DuplicateCluster.columns.status });
 
 const { id, card_type, card_ids, status, cohesion, run_id, decided_by, decided_at } =
   DuplicateCluster.columns;
@@ -95,7 +88,7 @@ export const ExplainedPairSchema = component('ExplainedPair', {
 export const ClusterDetailSchema = component('DuplicateClusterDetail', {
   ...clusterMembers,
   cards: Type.Array(
-    closedObject({
+    object({
       id: Uuid,
       name: Type.String(),
       external_id: Nullable(Type.String()),
@@ -113,7 +106,7 @@ export const ClusterDetailSchema = component('DuplicateClusterDetail', {
     },
   ),
   pairs: Type.Array(ExplainedPairSchema),
-  effect: closedObject(
+  effect: object(
     {
       survivor_id: Uuid,
       merged_ids: Type.Array(Uuid),
@@ -129,7 +122,7 @@ export const ClusterDetailSchema = component('DuplicateClusterDetail', {
 
 const { survivor_id, merged_ids, fields, dry_run } = CardMergeBody.properties;
 
-export const ClusterMergeBody = closedObject({
+export const ClusterMergeBody = object({
   survivor_id: Type.Optional({ ...survivor_id, description: 'By default the recommended one' }),
   merged_ids: Type.Optional({ ...merged_ids, description: 'By default all others of the cluster' }),
   fields,

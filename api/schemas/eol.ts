@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { EolCycle, EolProduct } from '../../domain/governance/eol/eol.model.ts';
 import {
-  closedObject,
   component,
   DateOnly,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
@@ -76,12 +76,12 @@ export const MassEolResultSchema = itemComponent('MassEolResult', {
   candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, the likeliest first' }),
 });
 
-export const EolProductParams = closedObject({
+export const EolProductParams = object({
   product: Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9._+-]*$' }),
 });
 
 const { search: _, ...matchQuery } = listQuery(['score', 'name'], 'score', {}).properties;
-export const EolMatchQuery = closedObject({
+export const EolMatchQuery = object({
   search: Type.String({
     minLength: 2,
     maxLength: 200,
@@ -103,7 +103,7 @@ export const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
 const MAX_LINKS = 10_000;
 
 export const MassLinkBody = Type.Array(
-  closedObject({
+  object({
     card_id: Uuid,
     eol_product: Type.String({ minLength: 1, maxLength: 100 }),
     eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
@@ -116,7 +116,7 @@ export const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
   linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
   unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
   errors: Type.Array(
-    closedObject({
+    object({
       row_index: Type.Integer({ minimum: 0, description: 'The place in the request, from 0' }),
       card_id: Uuid,
       code: Type.String({ examples: ['unknown_cycle'] }),
@@ -128,7 +128,7 @@ export const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
 const MAX_PRODUCTS = 5_000;
 
 /** The answer of the public API's `/products/full`, as it is saved to a file. */
-export const FactsBody = closedObject({
+export const FactsBody = object({
   schema_version: Type.Optional(Type.String({ maxLength: 50 })),
   generated_at: Type.Optional(Type.String({ maxLength: 50 })),
   total: Type.Optional(Type.Integer()),

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   Position,
   Timestamp,
   Uuid,
@@ -42,14 +42,14 @@ export const FollowedEventSchema = itemComponent('FollowedEvent', {
 
 export const ChangesSchema = component('Changes', {
   items: Type.Array(
-    closedObject({
+    object({
       position: Position,
       event_type: Type.String(),
       card_id: Nullable(Uuid),
       peer_card_id: Nullable(Uuid),
       relation_id: Nullable(Uuid),
       at: Timestamp,
-      actor: Nullable(closedObject({ id: Uuid, display_name: Type.String() })),
+      actor: Nullable(object({ id: Uuid, display_name: Type.String() })),
       data: OpenObject,
     }),
   ),

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import { Card, Lifecycle } from '../../domain/inventory/cards/cards.model.ts';
-import { closedObject, Nullable, OpenObject, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Nullable, OpenObject, object, Position, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Text = Nullable(Type.String());
 
 /** A card as the JSON export shows it. */
-export const ExportedCard = closedObject({
+export const ExportedCard = object({
   id: Uuid,
   type: Type.String(),
   subtype: Text,
@@ -17,13 +17,13 @@ export const ExportedCard = closedObject({
   status: Card.columns.status,
   data_quality: Type.Number(),
   updated_at: Timestamp,
-  tags: Type.Array(closedObject({ name: Type.String(), color: Text, group_name: Type.String() })),
+  tags: Type.Array(object({ name: Type.String(), color: Text, group_name: Type.String() })),
   owner: Text,
   owner_email: Text,
   provider_names: Type.Array(Type.String()),
   relations: Type.Optional(
     Type.Array(
-      closedObject({
+      object({
         id: Uuid,
         type: Type.String(),
         direction: Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]),
@@ -37,7 +37,7 @@ export const ExportedCard = closedObject({
   ),
   stakeholders: Type.Optional(
     Type.Array(
-      closedObject({ user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() }),
+      object({ user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() }),
     ),
   ),
 });
@@ -45,7 +45,7 @@ export const ExportedCard = closedObject({
 const { properties } = ExportRequest;
 
 /** What an export's file holds, for those who load it. */
-export const ManifestSchema = closedObject({
+export const ManifestSchema = object({
   format: properties.format,
   kind: properties.kind,
   types: properties.types,
@@ -58,13 +58,13 @@ export const ManifestSchema = closedObject({
   position: Position,
   taken_at: Timestamp,
   tables: Type.Array(
-    closedObject({
+    object({
       name: Type.String(),
       rows: Type.Integer(),
-      columns: Type.Array(closedObject({ name: Type.String(), type: Type.String() })),
+      columns: Type.Array(object({ name: Type.String(), type: Type.String() })),
     }),
   ),
-  file: closedObject({
+  file: object({
     name: Type.String(),
     size: Type.Integer({ description: 'Bytes' }),
     sha256: Type.String(),

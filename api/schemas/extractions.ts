@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
+  object,
   Position,
   Timestamp,
   Uuid,
@@ -14,7 +14,7 @@ import { Destination } from '../../reports/exchange/schedules/extraction-schedul
 const RunStatus = Type.Union(
   ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => Type.Literal(status)),
 );
-const RunError = Nullable(closedObject({ code: Type.String(), message: Type.String() }));
+const RunError = Nullable(object({ code: Type.String(), message: Type.String() }));
 
 export const ExtractionScheduleSchema = itemComponent('ExtractionSchedule', {
   id: Uuid,
@@ -29,7 +29,7 @@ export const ExtractionScheduleSchema = itemComponent('ExtractionSchedule', {
   keep_runs: Type.Integer(),
   keep_days: Nullable(Type.Integer()),
   last_run: Nullable(
-    closedObject(
+    object(
       {
         id: Uuid,
         status: RunStatus,
@@ -69,12 +69,12 @@ export const ExtractionRunSchema = itemComponent('ExtractionRun', {
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
   removed_at: Nullable(Type.String({ format: 'date-time', description: 'When its files were removed' })),
-  links: closedObject({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }),
+  links: object({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }),
 });
 
 export const StartedExtractionRunSchema = component('StartedExtractionRun', {
   run_id: Uuid,
   job_id: Uuid,
   status: Type.Literal('queued'),
-  links: closedObject({ self: Type.String() }),
+  links: object({ self: Type.String() }),
 });

@@ -1,5 +1,5 @@
 import { importOptions } from '../../domain/exchange/imports/imports.job.ts';
-import { closedObject } from '../../domain/kernel/shapes.ts';
+import { object } from '../../domain/kernel/shapes.ts';
 
 /** How an uploaded file is imported. */
-export const ImportQuery = closedObject(importOptions);
+export const ImportQuery = object(importOptions);

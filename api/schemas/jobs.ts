@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
   OpenObject,
+  object,
   Timestamp,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -14,7 +14,7 @@ export const StartedJobSchema = component(
   {
     job_id: Uuid,
     status: Type.Literal('queued'),
-    links: closedObject({
+    links: object({
       self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
     }),
   },
@@ -49,12 +49,12 @@ const jobMembers = {
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
   result: Nullable(OpenObject),
-  error: Nullable(closedObject({ code: Type.String(), message: Type.String() })),
+  error: Nullable(object({ code: Type.String(), message: Type.String() })),
   attempt: Type.Integer({
     minimum: 1,
     description: 'Grows when it is run again, also after a worker died',
   }),
-  links: closedObject({
+  links: object({
     self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
     result: Nullable(Type.String({ description: 'Where its file is, while there is one' })),
   }),

@@ -12,7 +12,7 @@ import {
   Translations,
 } from '../../domain/inventory/metamodel/metamodel.input.ts';
 import { cardinalities } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import { Choice, Color, closedObject, Nullable, OpenObject } from '../../domain/kernel/shapes.ts';
+import { Choice, Color, Nullable, OpenObject, object } from '../../domain/kernel/shapes.ts';
 
 const Description = Nullable(Type.String({ maxLength: 10_000 }));
 const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
@@ -28,7 +28,7 @@ const cardTypeMembers = {
   fields_schema: Type.Optional(Type.Array(Section, { maxItems: 100 })),
   stakeholder_roles: Type.Optional(
     Type.Array(
-      closedObject({
+      object({
         key: RoleKey,
         label: Label,
         color: Type.Optional(Color),
@@ -43,8 +43,8 @@ const cardTypeMembers = {
   translations: Type.Optional(Translations),
 };
 
-export const CardTypeCreateBody = closedObject({ ...cardTypeMembers, key: Key, label: Label });
-export const CardTypePatchBody = closedObject(cardTypeMembers, { minProperties: 1 });
+export const CardTypeCreateBody = object({ ...cardTypeMembers, key: Key, label: Label });
+export const CardTypePatchBody = object(cardTypeMembers, { minProperties: 1 });
 
 const relationTypeMembers = {
   label: Type.Optional(Label),
@@ -63,16 +63,16 @@ const relationTypeMembers = {
   translations: Type.Optional(Translations),
 };
 
-export const RelationTypeCreateBody = closedObject({
+export const RelationTypeCreateBody = object({
   ...relationTypeMembers,
   key: Key,
   label: Label,
   source_type_key: Key,
   target_type_key: Key,
 });
-export const RelationTypePatchBody = closedObject(relationTypeMembers, { minProperties: 1 });
+export const RelationTypePatchBody = object(relationTypeMembers, { minProperties: 1 });
 
-export const RoleCreateBody = closedObject({
+export const RoleCreateBody = object({
   key: RoleKey,
   label: Label,
   description: Type.Optional(Description),
@@ -80,7 +80,7 @@ export const RoleCreateBody = closedObject({
   permissions: Type.Optional(Permissions),
   translations: Type.Optional(Translations),
 });
-export const RolePatchBody = closedObject(
+export const RolePatchBody = object(
   {
     label: Type.Optional(Label),
     description: Type.Optional(Description),
@@ -100,25 +100,25 @@ export const ImpactSchema = Type.Object(
     dry_run: Type.Literal(true),
     cards: Type.Integer({ minimum: 0, description: 'Looked at anew, for values or data quality' }),
     relations: Type.Integer({ minimum: 0, description: 'Changed' }),
-    removed_fields: Type.Array(closedObject({ field_key: Type.String(), affected: Affected })),
+    removed_fields: Type.Array(object({ field_key: Type.String(), affected: Affected })),
     removed_options: Type.Array(
-      closedObject({ field_key: Type.String(), option_key: Type.String(), affected: Affected }),
+      object({ field_key: Type.String(), option_key: Type.String(), affected: Affected }),
     ),
-    removed_subtypes: Type.Array(closedObject({ subtype_key: Type.String(), affected: Affected })),
+    removed_subtypes: Type.Array(object({ subtype_key: Type.String(), affected: Affected })),
     changed_fields: Type.Array(
-      closedObject({
+      object({
         field_key: Type.String(),
         from: FieldTypeName,
         to: FieldTypeName,
         affected: Affected,
         converted: Affected,
         misfits: Affected,
-        examples: Type.Array(closedObject({ id: Type.String(), value: Type.Optional(Type.Unknown()) })),
+        examples: Type.Array(object({ id: Type.String(), value: Type.Optional(Type.Unknown()) })),
       }),
     ),
-    required_fields: Type.Array(closedObject({ field_key: Type.String(), missing: Affected })),
+    required_fields: Type.Array(object({ field_key: Type.String(), missing: Affected })),
     mandatory_sides: Type.Array(
-      closedObject({
+      object({
         side: Type.Union([Type.Literal('source'), Type.Literal('target')]),
         missing: Affected,
       }),

@@ -4,7 +4,7 @@ import {
   RelationTypeDefinition,
   StakeholderRoleDefinition,
 } from '../../domain/kernel/metamodel/metamodel.model.ts';
-import { closedObject, itemComponent, OpenObject } from '../../domain/kernel/shapes.ts';
+import { itemComponent, OpenObject, object } from '../../domain/kernel/shapes.ts';
 
 /** Every member is there unless the request selected some with `fields`. */
 const shown = <P extends TProperties>($id: string, members: P) => itemComponent($id, members);
@@ -13,7 +13,7 @@ const { created_at: _created, updated_at: _updated, ...cardType } = CardTypeDefi
 export const CardTypeSchema = shown('CardType', {
   ...cardType,
   stakeholder_roles: Type.Array(
-    closedObject({
+    object({
       key: Type.String(),
       label: Type.String(),
       color: Type.String(),

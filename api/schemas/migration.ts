@@ -13,7 +13,7 @@ import {
   Migration,
   migrationStatuses,
 } from '../../domain/exchange/migration/migration.model.ts';
-import { Choice, closedObject, component, Nullable } from '../../domain/kernel/shapes.ts';
+import { Choice, component, Nullable, object } from '../../domain/kernel/shapes.ts';
 import { listAnswer, listQuery } from './common.ts';
 
 const Text = Nullable(Type.String());
@@ -38,18 +38,15 @@ const MigrationRecordSchema = component(
   'MigrationRecord',
   optional({
     ...recordColumns,
-    left_out: Type.Array(
-      closedObject({ field: Type.String(), code: Type.String(), message: Type.String() }),
-      {
-        description:
-          'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a record of its own, of the kind `metamodel_field`',
-      },
-    ),
+    left_out: Type.Array(object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
+      description:
+        'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a record of its own, of the kind `metamodel_field`',
+    }),
   }),
 );
 
 const page = listAnswer(MigrationRecordSchema);
-export const MigrationPreviewPage = closedObject({
+export const MigrationPreviewPage = object({
   ...page.properties,
   offset: Type.Optional(Count),
   limit: Type.Optional(Count),
@@ -59,12 +56,12 @@ export const PreviewQuery = listQuery(recordSorts, 'line', { ...recordFilters, .
 
 export const FieldMappingsSchema = component('MigrationFieldMappings', {
   blocks: Type.Array(
-    closedObject({
+    object({
       native_type: Type.String(),
       target_card_type: Type.String({ description: 'Empty without a card type' }),
       target_type_label: Type.String(),
       source_fields: Type.Array(
-        closedObject({
+        object({
           source_field_key: Type.String(),
           label: Text,
           native_data_type: Text,
@@ -77,16 +74,16 @@ export const FieldMappingsSchema = component('MigrationFieldMappings', {
         }),
       ),
       available_targets: Type.Array(
-        closedObject({ key: Type.String(), label: Type.String(), type: Type.String(), section: Text }),
+        object({ key: Type.String(), label: Type.String(), type: Type.String(), section: Text }),
       ),
     }),
   ),
-  auto_mapped_columns: Type.Array(closedObject({ source_column: Type.String(), card_target: Type.String() })),
+  auto_mapped_columns: Type.Array(object({ source_column: Type.String(), card_target: Type.String() })),
 });
 
-export const FieldMappingsBody = closedObject({ field_mappings: FieldMappings });
+export const FieldMappingsBody = object({ field_mappings: FieldMappings });
 
-export const MigrationForm = closedObject({
+export const MigrationForm = object({
   source_key: Type.String({ maxLength: 100, description: 'A key of `GET /migration/sources`' }),
   name: Migration.columns.name,
   file: Type.String({ format: 'binary' }),

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { recurrenceUnits } from '../../domain/collaboration/todos/todos.rules.ts';
 import { MitigationTask, Occurrence, Text, Title } from '../../domain/governance/risks/risks.model.ts';
 import { NEWEST_OCCURRENCES } from '../../domain/governance/risks/tasks.list.ts';
-import { Choice, closedObject, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { answersOf, bodiesOf } from './common.ts';
 
 const { recurrence_day: _internal, ...occurrenceColumns } = Occurrence.columns;
@@ -48,12 +48,12 @@ const bodies = bodiesOf(
   },
 );
 export const TaskCreateBody = bodies.create;
-export const TaskPatchBody = closedObject({
+export const TaskPatchBody = object({
   ...bodies.patch.properties,
   is_active: Type.Optional(Type.Boolean()),
 });
 /** May be left out. */
 export const EndBody = Type.Unsafe<{ notes?: string | null } | null | undefined>({
-  ...closedObject({ notes: Type.Optional(Nullable(Text)) }),
+  ...object({ notes: Type.Optional(Nullable(Text)) }),
   type: ['object', 'null'],
 });

@@ -4,7 +4,7 @@ import {
   notificationTypeKeys,
   notificationTypes,
 } from '../../domain/collaboration/notifications/notifications.types.ts';
-import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 const { id, user_id, type, title, message, link, is_read, card_id, actor_id, created_at } =
   Notification.columns;
@@ -17,7 +17,7 @@ const members = {
   message,
   link,
   is_read,
-  data: closedObject(
+  data: object(
     { count: Type.Integer({ minimum: 1 }), batch_id: Nullable(Uuid) },
     { description: 'The number of cards or events, and their batch' },
   ),
@@ -32,7 +32,7 @@ export const NotificationSchema = component('Notification', members);
 export const NotificationItemSchema = itemComponent('NotificationItem', members);
 
 const switches = (description: string) =>
-  closedObject(
+  object(
     Object.fromEntries(
       notificationTypeKeys.map((type) => [
         type,
@@ -50,10 +50,8 @@ export const NotificationPreferencesSchema = component('NotificationPreferences'
 const changed = () =>
   Type.Optional(
     Nullable(
-      closedObject(
-        Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())])),
-      ),
+      object(Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())]))),
     ),
   );
 
-export const NotificationPreferencesBody = closedObject({ in_app: changed(), email: changed() });
+export const NotificationPreferencesBody = object({ in_app: changed(), email: changed() });

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { portalFilters, portalSorts } from '../../domain/exchange/portals/portals.list.ts';
 import { WebPortal } from '../../domain/exchange/portals/portals.model.ts';
 import { PublicCard } from '../../domain/exchange/portals/portals.types.ts';
-import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { listQuery } from './common.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -14,14 +14,14 @@ const members = {
   display_fields: Type.Optional(Nullable(display_fields)),
   card_config: Type.Optional(Nullable(card_config)),
 };
-export const PortalCreateBody = closedObject({
+export const PortalCreateBody = object({
   name,
   slug,
   card_type,
   ...members,
   is_published: Type.Boolean({ default: false, description: 'Whether the public sees it' }),
 });
-export const PortalPatchBody = closedObject({
+export const PortalPatchBody = object({
   name: Type.Optional(name),
   slug: Type.Optional(slug),
   card_type: Type.Optional(card_type),
@@ -35,7 +35,7 @@ export const PortalItemSchema = itemComponent('WebPortalItem', WebPortal.columns
 
 export const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
 
-export const SlugParams = closedObject({
+export const SlugParams = object({
   slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }),
 });
 
@@ -49,7 +49,7 @@ export const PublicCardsSchema = component('PublicWebPortalCards', {
   ...page,
 });
 export const PortalOptionsSchema = component('WebPortalRelationOptions', {
-  items: Type.Array(closedObject({ id: Uuid, name: Type.String() })),
+  items: Type.Array(object({ id: Uuid, name: Type.String() })),
   ...page,
 });
 
@@ -66,7 +66,7 @@ const paged = {
 const Search = (what: string) =>
   Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} all contain` }));
 
-export const PortalOptionsQuery = closedObject({
+export const PortalOptionsQuery = object({
   type_key: Type.String({
     minLength: 1,
     maxLength: 100,
@@ -78,7 +78,7 @@ export const PortalOptionsQuery = closedObject({
 const JsonText = (description: string, example: object) =>
   Type.Optional(Type.String({ maxLength: 10_000, description, examples: [JSON.stringify(example)] }));
 
-export const PublicCardsQuery = closedObject({
+export const PublicCardsQuery = object({
   search: Search('the name and, where it is shown, the description must'),
   subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Only where subtypes are shown' })),
   tag_ids: Type.Optional(
@@ -116,7 +116,7 @@ export const PublicCardsQuery = closedObject({
   ),
 });
 
-export const PortalPageQuery = closedObject({
+export const PortalPageQuery = object({
   search: Search('the name and, where it is shown, the description must'),
   filter: Type.Optional(
     Type.Array(Type.String({ maxLength: 600 }), {

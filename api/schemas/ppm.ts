@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { Choice, closedObject, component, DateOnly, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { Choice, component, DateOnly, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import {
   budgetLines,
   costLines,
@@ -46,14 +46,14 @@ function bodies<C extends TProperties>(
   ]);
   const partial = (names: readonly (keyof C)[]) => Type.Partial(Type.Object(pick(names))).properties;
   return {
-    create: closedObject({ ...pick(required), ...Object.fromEntries(defaulted), ...partial(optional) }),
-    patch: closedObject(partial([...required, ...Object.keys(defaults), ...optional])),
+    create: object({ ...pick(required), ...Object.fromEntries(defaulted), ...partial(optional) }),
+    patch: object(partial([...required, ...Object.keys(defaults), ...optional])),
   };
 }
 
 export const statusReport = {
   ...answers('PpmStatusReport', statusReports, {
-    reporter: Nullable(closedObject({ id: Uuid, display_name: Type.String() })),
+    reporter: Nullable(object({ id: Uuid, display_name: Type.String() })),
   }),
   ...bodies(StatusReport.columns, {
     required: ['report_date'],
@@ -102,7 +102,7 @@ export const task = {
 };
 
 export const taskComment = answers('PpmTaskComment', taskComments, { user_display_name: Type.String() });
-export const TaskCommentBody = closedObject({ content: TaskComment.columns.content });
+export const TaskCommentBody = object({ content: TaskComment.columns.content });
 
 export const wbs = {
   ...answers('PpmWbs', wbsItems, {
@@ -125,7 +125,7 @@ export const dependency = answers('PpmDependency', dependencies, {
   succ_kind: PlanKind,
   succ_id: Uuid,
 });
-export const DependencyBody = closedObject({
+export const DependencyBody = object({
   pred_kind: PlanKind,
   pred_id: Type.String({ ...Uuid, description: 'What must be finished first' }),
   succ_kind: PlanKind,
@@ -152,10 +152,10 @@ export const CriticalPathSchema = component('PpmCriticalPath', {
   start_date: DateOnly,
   end_date: Day,
   duration: Type.Integer({ minimum: 0, description: 'Days from the start to the end' }),
-  critical_path: Type.Array(closedObject({ kind: PlanKind, id: Uuid, title: Type.String() }), {
+  critical_path: Type.Array(object({ kind: PlanKind, id: Uuid, title: Type.String() }), {
     description: 'Tasks, and WBS items without parts, that have no slack, by earliest start',
   }),
-  items: Type.Array(closedObject(scheduled), {
+  items: Type.Array(object(scheduled), {
     description: 'All parts of the plan, by earliest start',
   }),
 });

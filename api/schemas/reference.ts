@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { ReferenceCatalogue } from '../../domain/inventory/reference/reference.extension.ts';
-import { closedObject, component, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, Nullable, object, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
 const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['de'] });
-export const CatalogueQuery = closedObject({
+export const CatalogueQuery = object({
   locale: Type.Optional(Type.String({ ...Locale, description: 'English where it is not translated' })),
 });
 
@@ -38,7 +38,7 @@ export const CatalogueNodeSchema = component('CatalogueNode', {
   ),
 });
 
-export const CatalogueImportBody = closedObject({
+export const CatalogueImportBody = object({
   catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 2000, description: 'Repeated ones count once' }),
   locale: Type.Optional(Nullable(Locale)),
 });
@@ -51,12 +51,12 @@ export const ImportedNodesSchema = component('ImportedCatalogueNodes', {
 const { kind, catalogue_version, source } = ReferenceCatalogue.columns;
 const Texts = (maxLength: number) =>
   Type.Record(Locale, Type.String({ maxLength }), { maxProperties: 20, description: 'By language' });
-export const CatalogueBody = closedObject({
+export const CatalogueBody = object({
   catalogue_version,
   source: Type.Optional(source),
   nodes: Type.Optional(
     Type.Array(
-      closedObject({
+      object({
         id: Id,
         parent_id: Type.Optional(Nullable(Id)),
         names: Texts(500),

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { Relation } from '../../domain/inventory/relations/relations.model.ts';
-import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { listAnswer } from './common.ts';
 
-const CardRef = closedObject({ id: Uuid, type: Type.String(), name: Type.String() });
+const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
 
 const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = Relation.columns;
 const members = { ...columns, source: CardRef, target: CardRef };
@@ -28,7 +28,7 @@ const Description = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 }),
 );
 
-export const RelationCreateBody = closedObject({
+export const RelationCreateBody = object({
   type: TypeKey,
   source_id: Uuid,
   target_id: Uuid,
@@ -36,12 +36,12 @@ export const RelationCreateBody = closedObject({
   description: Description,
 });
 
-export const RelationPatchBody = closedObject({ attributes: Attributes, description: Description });
+export const RelationPatchBody = object({ attributes: Attributes, description: Description });
 
 const optionalText = (maxLength: number) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength }));
 
-const Reference = closedObject(
+const Reference = object(
   {
     id: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
     type: optionalText(100),
@@ -59,9 +59,9 @@ const Reference = closedObject(
   { description: 'A card by `id`, by `type` and `external_id`, or by `type`, `name` and `parent_path`' },
 );
 
-export const RelationBulkBody = closedObject({
+export const RelationBulkBody = object({
   operations: Type.Array(
-    closedObject({
+    object({
       row_index: Type.Integer({ description: "The caller's own number, given back with the result" }),
       action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
       type: TypeKey,
@@ -79,7 +79,7 @@ const Count = Type.Integer({ minimum: 0 });
 
 export const RelationBulkSchema = component('RelationBulkAnswer', {
   results: Type.Array(
-    closedObject({
+    object({
       row_index: Type.Integer(),
       status: Type.Union(['upserted', 'deleted', 'noop', 'failed'].map((status) => Type.Literal(status))),
       relation_id: Nullable(Uuid),

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { reportQueryMembers } from '../../domain/inventory/reports/report-query.job.ts';
-import { closedObject, component, Nullable, Position } from '../../domain/kernel/shapes.ts';
+import { component, Nullable, object, Position } from '../../domain/kernel/shapes.ts';
 
 /** The body of a query: what is asked, and which page of the groups is wanted. */
-export const ReportQueryBody = closedObject({
+export const ReportQueryBody = object({
   ...reportQueryMembers,
   page: Type.Integer({ default: 1, minimum: 1, maximum: 1_000_000 }),
   page_size: Type.Integer({
@@ -18,7 +18,7 @@ const Cell = Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 export const QueryAnswerSchema = component('QueryAnswer', {
   columns: Type.Array(
-    closedObject({
+    object({
       name: Type.String(),
       type: Type.Union(
         ['text', 'key', 'number', 'boolean', 'date', 'datetime'].map((type) => Type.Literal(type)),

@@ -1,9 +1,9 @@
-import { closedObject, itemComponent, Nullable, Position, Timestamp } from '../../domain/kernel/shapes.ts';
+import { itemComponent, Nullable, object, Position, Timestamp } from '../../domain/kernel/shapes.ts';
 import { figureSchemas } from '../../reports/inventory/kpis/kpis.figures.ts';
 
 export const KpiSnapshotSchema = itemComponent('KpiSnapshot', {
   slot: Timestamp,
   position: Nullable(Position),
-  metrics: Nullable(closedObject(figureSchemas)),
+  metrics: Nullable(object(figureSchemas)),
   taken_at: Nullable(Timestamp),
 });

@@ -14,10 +14,10 @@ import {
 } from '../../domain/governance/risks/risks.model.ts';
 import {
   Choice,
-  closedObject,
   component,
   DateOnly,
   Nullable,
+  object,
   partialObject,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
@@ -30,7 +30,7 @@ const { category: Category } = Risk.columns;
 const CardIds = (minItems: number) =>
   Type.Array(Uuid, { minItems, maxItems: MAX_CARDS, description: 'Repeated ones count once' });
 
-const cardLink = closedObject({
+const cardLink = object({
   card_id: Uuid,
   card_name: Type.String(),
   card_type: Type.String(),
@@ -71,7 +71,7 @@ export const RiskPatchBody = partialObject({
     }),
   ),
 });
-export const CardLinkBody = closedObject({
+export const CardLinkBody = object({
   card_ids: CardIds(1),
   role: Type.Union(
     cardRoles.map((role) => Type.Literal(role)),
@@ -94,7 +94,7 @@ export const PromotionBody = Type.Unsafe<Record<string, unknown> | null | undefi
 
 const Count = Type.Integer({ minimum: 0 });
 const counts = (values: readonly string[]) =>
-  closedObject(Object.fromEntries(values.map((value) => [value, Count])));
+  object(Object.fromEntries(values.map((value) => [value, Count])));
 const Matrix = (of: string) =>
   Type.Array(Type.Array(Count), {
     description: `Four rows of four: by ${of} probability (${probabilities.join(', ')}) and, in each row, impact (${impacts.join(', ')})`,
@@ -114,7 +114,7 @@ const Key = (values: readonly string[], byDefault: string) =>
   Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
 const OptionalKey = (values: readonly string[]) =>
   Type.Optional(Nullable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` })));
-const ImportItem = closedObject({
+const ImportItem = object({
   row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Named in the answer' }),
   title: Title,
   description: Type.String({ maxLength: 10_000, default: '' }),
@@ -141,13 +141,13 @@ const ImportItem = closedObject({
     ),
   ),
 });
-export const RiskImportBody = closedObject({
+export const RiskImportBody = object({
   items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
   dry_run: Type.Boolean({ default: false, description: 'Tells what would be done, and writes nothing' }),
 });
 export const RiskImportSchema = component('RiskImport', {
   results: Type.Array(
-    closedObject({
+    object({
       row_index: Type.Integer(),
       status: Choice(['created', 'skipped', 'failed']),
       id: Nullable(

@@ -1,12 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import { Secret, settingTable } from '../../domain/kernel/settings/settings.table.ts';
-import { closedObject, component, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, Nullable, OpenObject, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 const flag = (description: string) => Type.Boolean({ description });
 
 /** The body of a PATCH: all members optional, and null for the default. */
 export function patchOf(members: Record<string, TSchema>) {
-  return closedObject(
+  return object(
     Object.fromEntries(
       Object.entries(members).map(([name, schema]) => [name, Type.Optional(Nullable(schema))]),
     ),
@@ -30,7 +30,7 @@ export function groupAnswer(definition: Group & { name: string }) {
   return component(definition.name, { ...groupMembers(definition), ...more });
 }
 
-export const McpStatus = closedObject({
+export const McpStatus = object({
   enabled: Type.Boolean(),
   sso_configured: flag('Whether people log in through a provider'),
 });
@@ -63,10 +63,8 @@ export const BootstrapSchema = component('Bootstrap', {
   archive_retention_days: Type.Integer(),
   bpm_row_order: Type.Array(Type.String()),
   show_principles_tab: Type.Boolean(),
-  compliance_regulations: Type.Array(closedObject(labelled)),
-  resource_types: Type.Array(
-    closedObject({ ...labelled, kind: Type.String(), icon: Nullable(Type.String()) }),
-  ),
+  compliance_regulations: Type.Array(object(labelled)),
+  resource_types: Type.Array(object({ ...labelled, kind: Type.String(), icon: Nullable(Type.String()) })),
   login_tagline: Type.String(),
   login_tagline_hidden: Type.Boolean(),
   login_help_text: Type.String(),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject, component, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, Nullable, object, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
@@ -50,18 +50,18 @@ export const IntegrityMember = Nullable(
   }),
 );
 
-export const SignatureRequestBody = closedObject({
+export const SignatureRequestBody = object({
   user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
   message: Type.Optional(Nullable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' }))),
 });
-export const ReplacementBody = closedObject({
+export const ReplacementBody = object({
   user_id: Type.String({ ...Uuid, description: 'Who was asked and has not signed' }),
   new_user_id: Type.String({ ...Uuid, description: 'Who is asked instead' }),
   message: Type.Optional(
     Nullable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
   ),
 });
-export const RejectBody = closedObject({
+export const RejectBody = object({
   comment: Type.String({ minLength: 1, maxLength: 2000, description: 'Why' }),
 });
 
@@ -73,10 +73,10 @@ const RevisionSchema = component('RevisionRef', {
 export const ComparisonSchema = component('RevisionComparison', {
   from: RevisionSchema,
   to: RevisionSchema,
-  changes: Type.Array(closedObject({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }), {
+  changes: Type.Array(object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }), {
     description: 'Field by field; members of objects by their path, such as `sections.1.1.content`',
   }),
 });
-export const ComparisonQuery = closedObject({
+export const ComparisonQuery = object({
   with: Type.Optional(Type.String({ ...Uuid, description: 'Another revision; default: the one before' })),
 });

@@ -10,7 +10,7 @@ import {
   sections,
   VersionHistory,
 } from '../../domain/governance/soaw/soaw.model.ts';
-import { closedObject, component, itemComponent, Nullable, Uuid } from '../../domain/kernel/shapes.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { bodiesOf } from './common.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from './signatures.ts';
 
@@ -18,8 +18,8 @@ const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));
 const content = {
   name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
   initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
-  document_info: closedObject(info),
-  version_history: Type.Array(closedObject(entry)),
+  document_info: object(info),
+  version_history: Type.Array(object(entry)),
   sections: sections(SectionSchema),
 };
 const soaw = {
@@ -43,11 +43,11 @@ const bodies = bodiesOf(
     sections: Nullable(Sections),
   },
 );
-export const SoawCreateBody = closedObject({
+export const SoawCreateBody = object({
   ...bodies.create.properties,
   status: Type.Optional(Type.String({ description: '`draft`; others are refused with `use_operation`' })),
 });
-export const SoawPatchBody = closedObject({
+export const SoawPatchBody = object({
   ...bodies.patch.properties,
   status: Type.Optional(
     Nullable(

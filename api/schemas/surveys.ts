@@ -8,13 +8,13 @@ import {
   SurveyRoles,
 } from '../../domain/governance/surveys/surveys.model.ts';
 import {
-  closedObject,
+  Choice,
   component,
   itemComponent,
   Key,
   Nullable,
   OpenObject,
-  oneOf,
+  object,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
 import { answersOf, bodiesOf } from './common.ts';
@@ -41,13 +41,13 @@ const field = {
   type: Type.String(),
   section: Type.String(),
   action: SurveyActionName,
-  options: Type.Optional(Type.Array(closedObject({ key: Type.String(), label: Type.String() }))),
+  options: Type.Optional(Type.Array(object({ key: Type.String(), label: Type.String() }))),
   translations: Type.Optional(OpenObject),
 };
 
 const survey = {
   ...Survey.columns,
-  fields: Type.Array(closedObject(field)),
+  fields: Type.Array(object(field)),
   creator_name: Nullable(Type.String()),
   total_responses: Count,
   completed_responses: Count,
@@ -61,7 +61,7 @@ export const SentSurveySchema = component('SentSurvey', {
   targets_created: Type.Integer({ minimum: 1, description: 'Questions put: one per card and user' }),
 });
 
-export const PreviewQuery = closedObject({
+export const PreviewQuery = object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
   page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Cards on a page' }),
 });
@@ -71,12 +71,12 @@ export const SurveyPreviewSchema = component('SurveyPreview', {
   page: Type.Integer({ minimum: 1 }),
   page_size: Type.Integer({ minimum: 1 }),
   targets: Type.Array(
-    closedObject({
+    object({
       card_id: Uuid,
       card_name: Type.String(),
       card_type: Type.String(),
       users: Type.Array(
-        closedObject({
+        object({
           user_id: Uuid,
           display_name: Type.String(),
           email: Type.String(),
@@ -87,7 +87,7 @@ export const SurveyPreviewSchema = component('SurveyPreview', {
   ),
 });
 
-const Answer = closedObject({
+const Answer = object({
   current_value: Type.Unknown(),
   new_value: Type.Unknown(),
   confirmed: Type.Boolean(),
@@ -104,7 +104,7 @@ export const SurveyResponseSchema = itemComponent('SurveyResponse', {
   responses: Answers,
 });
 
-export const SurveyApplyBody = closedObject({
+export const SurveyApplyBody = object({
   response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' }),
   dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
 });
@@ -112,10 +112,10 @@ export const SurveyAppliedSchema = component('SurveyApplied', {
   dry_run: Type.Boolean(),
   applied: Count,
   errors: Type.Array(
-    closedObject({
+    object({
       response_id: Uuid,
       card_id: Nullable(Uuid),
-      code: oneOf(
+      code: Choice([
         'not_found',
         'not_completed',
         'already_applied',
@@ -123,7 +123,7 @@ export const SurveyAppliedSchema = component('SurveyApplied', {
         'card_archived',
         'changed_since',
         'value_does_not_fit',
-      ),
+      ]),
       message: Type.String(),
       fields: Type.Array(Type.String(), { description: 'Keys of the fields in the way' }),
     }),
@@ -137,7 +137,7 @@ export const MySurveySchema = itemComponent('MySurvey', {
   survey_status: Survey.columns.status,
   target_type_key: Type.String(),
   pending_count: Count,
-  items: Type.Array(closedObject({ response_id: Uuid, card_id: Uuid, card_name: Type.String() }), {
+  items: Type.Array(object({ response_id: Uuid, card_id: Uuid, card_name: Type.String() }), {
     description: 'The first 500 by name',
   }),
 });
@@ -145,8 +145,8 @@ export const MySurveySchema = itemComponent('MySurvey', {
 export const SurveyFormSchema = component('SurveyForm', {
   response_id: Uuid,
   response_status: SurveyResponse.columns.status,
-  survey: closedObject({ id: Uuid, name: Type.String(), message: Type.String() }),
-  card: closedObject({
+  survey: object({ id: Uuid, name: Type.String(), message: Type.String() }),
+  card: object({
     id: Uuid,
     name: Type.String(),
     type: Type.String(),
@@ -154,14 +154,14 @@ export const SurveyFormSchema = component('SurveyForm', {
     type_translations: OpenObject,
     subtype_translations: OpenObject,
   }),
-  fields: Type.Array(closedObject({ ...field, current_value: Type.Unknown() })),
+  fields: Type.Array(object({ ...field, current_value: Type.Unknown() })),
   existing_responses: Answers,
 });
 
-export const SurveySubmitBody = closedObject({
+export const SurveySubmitBody = object({
   responses: Type.Record(
     Key,
-    closedObject({
+    object({
       new_value: Type.Optional(Type.Unknown({ description: 'Null clears' })),
       confirmed: Type.Optional(Type.Boolean({ description: 'The present value is right; no new one' })),
       current_value: Type.Optional(

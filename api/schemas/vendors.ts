@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Cost } from '../../domain/analysis/suppliers/concentration.rules.ts';
 import { Supplier, SupplierName } from '../../domain/analysis/suppliers/suppliers.model.ts';
-import { closedObject, itemComponent, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { itemComponent, Nullable, object, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const AnalysedAt = Nullable(Timestamp);
@@ -48,7 +48,7 @@ export const VendorHierarchySchema = itemComponent('VendorHierarchy', {
   group_name,
   aliases: Type.Array(Type.String(), { description: 'The other names, the highest confidence first' }),
   alias_reasons: Type.Array(
-    closedObject({
+    object({
       name: Type.String(),
       confidence: SupplierName.columns.confidence,
       reason: Type.String(),

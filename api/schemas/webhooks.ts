@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { Webhook, WebhookDelivery } from '../../domain/collaboration/webhooks/webhooks.model.ts';
 import {
-  closedObject,
   component,
   itemComponent,
   Nullable,
+  object,
   Position,
   Timestamp,
 } from '../../domain/kernel/shapes.ts';
@@ -66,9 +66,9 @@ export const WebhookDeliverySchema = itemComponent('WebhookDelivery', {
   next_attempt_at: Nullable(Timestamp),
 });
 
-export const WebhookCreateBody = closedObject({ name, url, ...filters });
+export const WebhookCreateBody = object({ name, url, ...filters });
 
-export const WebhookPatchBody = closedObject({
+export const WebhookPatchBody = object({
   name: Type.Optional(name),
   url: Type.Optional(url),
   ...filters,

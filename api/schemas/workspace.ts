@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { transferStatuses } from '../../domain/app/workspace/transfer.types.ts';
-import { closedObject, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { Nullable, object, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 
-export const TransferParams = closedObject({ transfer_id: Uuid });
+export const TransferParams = object({ transfer_id: Uuid });
 
-export const TransferForm = closedObject({
+export const TransferForm = object({
   file: Type.String({ contentMediaType: 'application/zip', description: 'The archive' }),
 });
 
-const Counts = closedObject({
+const Counts = object({
   create: Type.Integer({ minimum: 0, description: 'New here' }),
   update: Type.Integer({ minimum: 0, description: 'Here, with other values' }),
   unchanged: Type.Integer({ minimum: 0, description: 'Here as it is' }),
@@ -16,7 +16,7 @@ const Counts = closedObject({
 });
 const ByKind = Type.Record(Type.String(), Counts, { description: 'By the table of the rows' });
 const Left = Type.Array(
-  closedObject({
+  object({
     kind: Type.String(),
     key: Type.String(),
     // transfers that were read by an earlier version tell neither
@@ -44,7 +44,7 @@ export const WorkspaceTransferSchema = Type.Object(
           kinds: ByKind,
           totals: Counts,
           conflicts: Left,
-          source: closedObject({
+          source: object({
             service_version: Type.String(),
             schema_version: Type.String(),
             position: Type.String(),

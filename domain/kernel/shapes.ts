@@ -11,22 +11,19 @@ import Type, {
 export const closed = { additionalProperties: false } as const;
 /** An object that has no members but these. */
 export const object = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
-  Type.Object(members, { ...options, ...closed });
+  Type.Object(members, { ...closed, ...options });
 /** An array of such objects. */
 export const arrayOf = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
   Type.Array(object(members), options);
-/** An object that has no other members than these. */
-export const closedObject = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
-  Type.Object(members, { ...closed, ...options });
 /** A closed object each of whose members can be missing. */
 export const partialObject = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
   Type.Partial(Type.Object(members), { ...closed, ...options });
 /** A closed object that is a component of the API's description. */
 export const component = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
-  Type.Object(members, { $id, ...closed, ...options });
+  object(members, { $id, ...options });
 /** A component for items of lists, which `fields` can cut. */
 export const itemComponent = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
-  Type.Partial(Type.Object(members), { $id, ...closed, ...options });
+  partialObject(members, { $id, ...options });
 
 /** Optional text is null, never missing, in answers. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -48,17 +45,15 @@ export const Position = Type.String({
 export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 /** The key of a type, a field, a role. */
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
-export const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 
-/** One of the given values; its static type is their union. */
+/** One of the given values; its static type is their union. @param options with them, or the description alone. */
 export function Choice<const V extends readonly string[]>(
   values: V,
-  description?: string,
+  options: string | TSchemaOptions = {},
 ): TUnsafe<V[number]> {
-  const options = description === undefined ? {} : { description };
   return Type.Union(
     values.map((value) => Type.Literal(value)),
-    options,
+    typeof options === 'string' ? { description: options } : options,
   ) as unknown as TUnsafe<V[number]>;
 }
 

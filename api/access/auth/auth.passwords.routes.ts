@@ -5,19 +5,19 @@ import {
   setInvitedPassword,
   validateMailedToken,
 } from '../../../domain/access/access.passwords.reset.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { Password } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' });
-const tokenQuery = closedObject({ token: MailedToken });
-const newPassword = closedObject({ token: MailedToken, password: Password });
+const tokenQuery = object({ token: MailedToken });
+const newPassword = object({ token: MailedToken, password: Password });
 const validAnswer = {
   200: {
     description: 'Whose token it is',
-    schema: closedObject({ valid: Type.Literal(true), email: Type.String(), display_name: Type.String() }),
+    schema: object({ valid: Type.Literal(true), email: Type.String(), display_name: Type.String() }),
   },
 };
 
@@ -56,7 +56,7 @@ export function registerPasswordRoutes(app: App): void {
     summary: 'Ask for a mail with which a forgotten password is replaced',
     description: 'The answer, and its time, are the same whether or not there is such an account.',
     permission: 'public',
-    body: closedObject({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
+    body: object({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
     answers: doneAnswer,
     errors: ['sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {

@@ -6,7 +6,7 @@ import { register } from '../../../domain/access/access.register.ts';
 import { logout } from '../../../domain/access/access.tokens.ts';
 import { readMe } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { Email, MeSchema, Password, TokenAnswer } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
@@ -16,7 +16,7 @@ import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 const registrationAnswer = (state: string, description: string) => ({
   200: {
     description,
-    schema: Type.Union([TokenAnswer, closedObject({ status: Type.Literal(state) })]),
+    schema: Type.Union([TokenAnswer, object({ status: Type.Literal(state) })]),
     example: { status: state },
   },
 });
@@ -34,7 +34,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       'The first user of a workspace shows the set-up token that the service wrote to its log at start, and is answered an access token. Everybody else is answered `confirmation_sent`, whether or not the address has an account: a mail to it says how to go on. Off unless the setting `registration` is on and a mail server is set up.',
     permission: 'public',
     secretAnswer: true,
-    body: closedObject({
+    body: object({
       email: Email,
       display_name: Type.String({ minLength: 1, maxLength: 200 }),
       password: Password,
@@ -59,7 +59,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       'Takes the mailed token, which works for a day and once, and the password that was registered. Where the workspace demands approval, the answer is `approval_required`, and the account is inactive until an administrator activates it.',
     permission: 'public',
     secretAnswer: true,
-    body: closedObject({
+    body: object({
       token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' }),
       password: Password,
     }),
@@ -82,7 +82,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; wrong, locked and unknown answer alike. While an account is locked, its password and `code` in one request pass. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
     permission: 'public',
     secretAnswer: true,
-    body: closedObject({
+    body: object({
       email: Type.String({ minLength: 1, maxLength: 320 }),
       password: Password,
       code: Type.Optional(
@@ -126,7 +126,7 @@ function registerSessionRoutes(app: App): void {
       'The token holds that role’s permissions as far as the caller holds them too. The caller stays who he is, and every event names the role besides. Neither `admin` nor the own role.',
     permission: 'admin.impersonate',
     secretAnswer: true,
-    body: closedObject({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
+    body: object({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
 
     answers: tokenAnswer,
     errors: ['conflict', 'session_required'],

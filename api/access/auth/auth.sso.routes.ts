@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.views.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../../integrations/sso/sso.issuer.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
@@ -24,7 +24,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'With the members of the provider where single sign-on is on',
-        schema: closedObject({
+        schema: object({
           enabled: Type.Boolean(),
           registration_enabled: Type.Boolean(),
           provider: Type.Optional(Type.String()),
@@ -62,12 +62,12 @@ export function registerSsoRoutes(app: App, services: Services): void {
       'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
     permission: 'public',
     secretAnswer: true,
-    body: closedObject({ redirect_uri: RedirectUri }),
+    body: object({ redirect_uri: RedirectUri }),
 
     answers: {
       200: {
         description: 'Where the person logs in',
-        schema: closedObject({
+        schema: object({
           authorization_url: Type.String(),
           state: Type.String(),
           expires_in: Type.Integer({ description: 'Seconds within which the login has to be finished' }),
@@ -85,7 +85,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
       'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',
     permission: 'public',
     secretAnswer: true,
-    body: closedObject({
+    body: object({
       code: Type.String({ minLength: 1, maxLength: 4000 }),
       state: Type.String({ minLength: 1, maxLength: 500 }),
       redirect_uri: RedirectUri,

@@ -7,14 +7,14 @@ import {
   renewRecoveryCodes,
 } from '../../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, Nullable, Timestamp } from '../../../domain/kernel/shapes.ts';
+import { Nullable, object, Timestamp } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { Password } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 import { tokenIssuer } from './auth.issue.ts';
 
 const Code = Type.String({ minLength: 1, maxLength: 50 });
-const proof = closedObject({
+const proof = object({
   password: Password,
   code: Type.Optional(
     Type.String({
@@ -52,7 +52,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     answers: {
       200: {
         description: 'Its state',
-        schema: closedObject({
+        schema: object({
           enabled: Type.Boolean(),
           pending: Type.Boolean({ description: 'Begun, and not yet confirmed' }),
           required: Type.Boolean({ description: 'Whether the workspace demands one' }),
@@ -77,7 +77,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     answers: {
       200: {
         description: 'What the authenticator needs',
-        schema: closedObject({
+        schema: object({
           secret: Type.String({ description: 'In base 32' }),
           otpauth_uri: Type.String({ description: 'For a QR code' }),
         }),
@@ -95,12 +95,12 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     scope: 'account',
     duringSetup: true,
     secretAnswer: true,
-    body: closedObject({ code: Code }),
+    body: object({ code: Code }),
 
     answers: {
       200: {
         description: 'Recovery codes, and an access token for the whole service',
-        schema: closedObject({
+        schema: object({
           recovery_codes: RecoveryCodes,
           ...fresh,
         }),
@@ -133,7 +133,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     answers: {
       200: {
         description: 'Done',
-        schema: closedObject({ ok: Type.Literal(true), ...fresh }),
+        schema: object({ ok: Type.Literal(true), ...fresh }),
       },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
@@ -155,7 +155,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     answers: {
       200: {
         description: 'The codes',
-        schema: closedObject({ recovery_codes: RecoveryCodes, ...fresh }),
+        schema: object({ recovery_codes: RecoveryCodes, ...fresh }),
       },
     },
     errors: ['session_required', 'too_many_requests', 'wrong_state'],

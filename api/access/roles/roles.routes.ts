@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../../domain/access/roles.commands.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../../domain/access/roles.queries.ts';
-import { Color, closedObject, Nullable } from '../../../domain/kernel/shapes.ts';
+import { Color, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { ArchivedRoleSchema, RoleSchema } from '../../schemas/access.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
-const KeyParams = closedObject({ key: Type.String({ minLength: 1, maxLength: 64 }) });
+const KeyParams = object({ key: Type.String({ minLength: 1, maxLength: 64 }) });
 const Label = Type.String({ minLength: 1, maxLength: 200 });
 const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
 const Permissions = { description: 'Keys of the catalogue; what is not named is not granted' };
@@ -33,7 +33,7 @@ export function registerRoleRoutes(app: App): void {
     summary: 'Create a role',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role; those of the former default role to replace it',
-    body: closedObject({
+    body: object({
       key: Type.String({ pattern: '^[a-z][a-z0-9_]{2,49}$', description: 'Never changes' }),
       label: Label,
       description: Description,
@@ -59,7 +59,7 @@ export function registerRoleRoutes(app: App): void {
         description: 'Groups of permission keys with what each allows',
         schema: Type.Record(
           Type.String(),
-          closedObject({ label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) }),
+          object({ label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) }),
         ),
       },
     },
@@ -91,7 +91,7 @@ function registerRoleChangeRoutes(app: App): void {
     permissionNote:
       'the permissions of the role before and after the change; those of the former default role to replace it',
     params: KeyParams,
-    body: closedObject({
+    body: object({
       label: Type.Optional(Label),
       description: Description,
       color: Type.Optional(Color),

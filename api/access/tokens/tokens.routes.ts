@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { createApiToken, revokeApiToken } from '../../../domain/access/api-tokens.commands.ts';
 import { listApiTokens } from '../../../domain/access/api-tokens.queries.ts';
-import { closedObject, Nullable } from '../../../domain/kernel/shapes.ts';
+import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { ApiTokenSchema, NewApiTokenSchema } from '../../schemas/access.ts';
 import { listAnswer, listQuery, plainId } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
-const body = closedObject({
+const body = object({
   name: Type.String({ minLength: 1, maxLength: 200, description: 'What it is for' }),
   scopes: Type.Array(Type.String({ maxLength: 100 }), {
     default: ['*'],

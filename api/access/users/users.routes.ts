@@ -11,7 +11,7 @@ import {
   listUsers,
   readUser,
 } from '../../../domain/access/users.queries.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import {
   AuthProvider,
@@ -27,7 +27,7 @@ const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Typ
 const preferences = {
   200: {
     description: 'The preferences',
-    schema: closedObject({ dashboard_default_tab: Tab }),
+    schema: object({ dashboard_default_tab: Tab }),
   },
 };
 
@@ -83,7 +83,7 @@ export function registerUserRoutes(app: App): void {
     summary: 'Change the own preferences of the user interface',
     permission: 'login',
     scope: 'account',
-    body: closedObject({ dashboard_default_tab: Type.Optional(Tab) }),
+    body: object({ dashboard_default_tab: Type.Optional(Tab) }),
 
     answers: preferences,
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),

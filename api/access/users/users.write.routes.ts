@@ -12,7 +12,7 @@ import { deleteUser, deleteUsers } from '../../../domain/access/users.delete.ts'
 import { patchUser } from '../../../domain/access/users.patch.ts';
 import { readServiceAccount, readUser } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import {
@@ -31,7 +31,7 @@ import { tokenIssuer } from '../auth/auth.issue.ts';
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 });
 const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
-const skipped = Type.Array(closedObject({ id: Uuid, reason: Type.String({ examples: ['self'] }) }));
+const skipped = Type.Array(object({ id: Uuid, reason: Type.String({ examples: ['self'] }) }));
 
 /** Inviting, changing and removing users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
@@ -45,7 +45,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     permission: ['admin.users', 'users.invite'],
     permissionNote: 'admin.users to give other roles than member and viewer',
     secretAnswer: true,
-    body: closedObject({
+    body: object({
       email: Email,
       display_name: DisplayName,
       password: Type.Optional(Nullable(Password)),
@@ -71,7 +71,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     answers: {
       200: {
         description: 'On its way',
-        schema: closedObject({ ok: Type.Literal(true) }),
+        schema: object({ ok: Type.Literal(true) }),
       },
     },
     handler: async ({ ctx, params }) => {
@@ -126,7 +126,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     description:
       'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
     permission: 'admin.users',
-    body: closedObject({
+    body: object({
       display_name: DisplayName,
       role: RoleKey,
       owner_id: Type.Optional(
@@ -153,9 +153,9 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     description:
       'Oneself, unknown and unchanged users and the last active administrator are left alone and named in `skipped`.',
     permission: 'admin.users',
-    body: closedObject({
+    body: object({
       ids: Ids,
-      updates: closedObject(
+      updates: object(
         { role: Type.Optional(RoleKey), is_active: Type.Optional(Type.Boolean()) },
         { minProperties: 1 },
       ),
@@ -164,7 +164,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     answers: {
       200: {
         description: 'What was changed',
-        schema: closedObject({ updated: Type.Integer(), skipped }),
+        schema: object({ updated: Type.Integer(), skipped }),
       },
     },
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
@@ -175,11 +175,11 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     summary: 'Delete many deactivated users',
     description: 'Active users and oneself are left alone and named in `skipped`.',
     permission: 'admin.users',
-    body: closedObject({ ids: Ids }),
+    body: object({ ids: Ids }),
     answers: {
       200: {
         description: 'What was deleted',
-        schema: closedObject({ deleted: Type.Integer(), skipped }),
+        schema: object({ deleted: Type.Integer(), skipped }),
       },
     },
     handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
@@ -194,7 +194,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     permissionNote:
       'admin.users or scope account for the own account; admin.users for other accounts, and for roles, state, address and provider',
     secretAnswer: true,
-    body: closedObject({
+    body: object({
       display_name: Type.Optional(DisplayName),
       email: Type.Optional(Email),
       locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),

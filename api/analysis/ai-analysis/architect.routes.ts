@@ -6,7 +6,7 @@ import { pickCards, type pickers } from '../../../domain/analysis/architect/arch
 import { createCardListMemory } from '../../../domain/inventory/cards/cards.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { wordArchitecture } from '../../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
@@ -97,7 +97,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     id: 'readObjectiveDependencies',
     summary: 'Read the cards around objectives and the relations among them as a graph',
     permissionNote: 'relations.view',
-    query: closedObject({
+    query: object({
       objective_ids: Type.String({
         maxLength: 2000,
         default: '',
@@ -128,7 +128,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     summary: 'Propose the target architecture',
     description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
     permissionNote: 'relations.view',
-    query: closedObject({
+    query: object({
       wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
         default: 'none',
         description: '`model` has the language model that is set up word the proposal',
@@ -169,7 +169,7 @@ function registerPicker(
     answers: {
       200: {
         description: summary,
-        schema: closedObject({ ...CardListSchema.properties, items: Type.Array(item) }),
+        schema: object({ ...CardListSchema.properties, items: Type.Array(item) }),
       },
     },
     handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),

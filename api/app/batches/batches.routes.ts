@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { commitBatch, openBatch } from '../../../domain/app/batches/batches.commands.ts';
 import { batchText, listBatchEvents, listBatches } from '../../../domain/app/batches/batches.queries.ts';
 import { startRollback } from '../../../domain/app/batches/batches.rollback.start.ts';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/batches.ts';
@@ -24,7 +24,7 @@ export function registerBatchRoutes(app: App): void {
       'Send its id as `X-Mutation-Batch` with the writes. Writes without the header have a closed batch of their own each. With `dry_run`, what joins is checked and answered but not written, and `confirm_token` is needed for closing, within 15 minutes.',
     permission: 'login',
     secretAnswer: true,
-    query: closedObject({
+    query: object({
       row_count: Type.Integer({
         minimum: 0,
         maximum: 2_000_000_000,
@@ -86,7 +86,7 @@ export function registerBatchRoutes(app: App): void {
     answers: {
       200: {
         description: 'The batch and its events',
-        schema: closedObject({
+        schema: object({
           batch: schemas.MutationBatchSchema,
           ...listAnswer(schemas.MutationBatchEventSchema).properties,
         }),

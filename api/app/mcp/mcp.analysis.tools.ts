@@ -1,12 +1,11 @@
 import Type from 'typebox';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { write, writeArguments } from './mcp.batch.tools.ts';
 import {
   answer,
   bounded,
   listed,
   MOST_ITEMS,
-  oneOf,
   Parameters,
   paging,
   reading,
@@ -40,8 +39,8 @@ export const analysisTools: Tool[] = [
     title: 'Start an analysis',
     description:
       'Starts an analysis of the whole inventory as a job: poll it with read_analysis_run or read_job. Only one of each kind runs at a time. With `dry_run` (the default) it only checks whether the analysis could start.',
-    input: closedObject({
-      analysis: oneOf(
+    input: object({
+      analysis: Choice(
         Object.keys(starts) as Startable[],
         '`duplicates`, `vendors` (suppliers and what they supply), `vendor_hierarchy` (owners of suppliers, and products), `modernizations`, `compliance`',
       ),
@@ -74,8 +73,8 @@ export const analysisTools: Tool[] = [
     title: 'List the results of an analysis',
     description:
       'The results of the last run of an analysis: suppliers and what they supply, owners of suppliers with products, cards to modernise, or compliance findings. Duplicates are listed by find_duplicates.',
-    input: closedObject({
-      analysis: oneOf(Object.keys(results) as (keyof typeof results)[], 'The analysis'),
+    input: object({
+      analysis: Choice(Object.keys(results) as (keyof typeof results)[], 'The analysis'),
       filters: Parameters(
         'Parameters of the operation: `search`, `sort_by`, `sort_dir`; of vendors `category`; of vendor_hierarchy `vendor_type`, `parent_id`; of modernizations `target_type`, `modernization_type`, `priority`, `effort`, `status`, `card_id`; of compliance `regulation`, `status`, `severity`, `decision`, `category`, `card_id`',
       ),

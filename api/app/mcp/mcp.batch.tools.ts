@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { ApiError, type ApiRequest, type CallApi } from './mcp.api.ts';
 import { answer, bounded, Id, MOST_ITEMS, Thing, type Tool, tool, writing } from './mcp.tool.ts';
 
@@ -73,7 +73,7 @@ export async function write(
   }
 }
 
-const Batch = closedObject({ batch_id: Id('The batch') });
+const Batch = object({ batch_id: Id('The batch') });
 
 /** Tools for batches of several writes. */
 export const batchTools: Tool[] = [
@@ -82,7 +82,7 @@ export const batchTools: Tool[] = [
     title: 'Open a batch',
     description:
       'Opens a batch that several writes join by `batch_id`, to be undone together. Close it with close_batch.',
-    input: closedObject({
+    input: object({
       title: Type.String({ minLength: 1, maxLength: 90, pattern: '\\S', description: 'The purpose' }),
     }),
     output: answer({ batch_id: Type.String() }),
@@ -106,7 +106,7 @@ export const batchTools: Tool[] = [
     title: 'Undo a batch',
     description:
       'Undoes all writes of a closed batch; with `dry_run` (the default) shows what that would do. Needs the permission admin.rollback, and those that the writes needed.',
-    input: closedObject({ ...Batch.properties, dry_run: writeArguments.dry_run }),
+    input: object({ ...Batch.properties, dry_run: writeArguments.dry_run }),
     output: answer({ dry_run: Type.Boolean(), report: Thing('What was undone, or the job that undoes it') }),
     annotations: { ...writing, destructiveHint: true },
     async run({ batch_id, dry_run }, api) {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { ApiError } from './mcp.api.ts';
-import { answer, bounded, Id, MOST_ITEMS, oneOf, reading, Thing, type Tool, tool } from './mcp.tool.ts';
+import { answer, bounded, Id, MOST_ITEMS, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
 /** The operations that read parts of a card, below its path. */
 const parts = {
@@ -22,9 +22,9 @@ export const cardTools: Tool[] = [
     name: 'read_card',
     title: 'Read a card',
     description: 'One card with all its fields, and optionally its related data.',
-    input: closedObject({
+    input: object({
       id: Id('The id of a card'),
-      include: Type.Array(oneOf(Object.keys(parts) as Part[], 'Related data'), {
+      include: Type.Array(Choice(Object.keys(parts) as Part[], 'Related data'), {
         default: [],
         maxItems: 7,
         uniqueItems: true,
@@ -61,7 +61,7 @@ export const cardTools: Tool[] = [
     title: 'What depends on a card',
     description:
       'The cards that relations connect to a card, up to three steps away, and what archiving it would affect.',
-    input: closedObject({
+    input: object({
       id: Id('The id of a card'),
       depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Steps' }),
     }),

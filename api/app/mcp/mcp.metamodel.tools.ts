@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import type { CallApi } from './mcp.api.ts';
 import { answer, bounded, Key, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 
@@ -37,7 +37,7 @@ export const metamodelTools: Tool[] = [
     title: 'Describe the metamodel',
     description:
       'The card types and relation types of this workspace; with `type` the fields, options, subtypes and roles of one card type. Filters, queries and writes take the keys that it returns.',
-    input: closedObject({ type: Type.Optional(Key('A card type, to be described in full')) }),
+    input: object({ type: Type.Optional(Key('A card type, to be described in full')) }),
     output: answer({
       card_types: Type.Array(Thing('A card type')),
       relation_types: Type.Array(Thing('A relation type; with `type` only those that connect it')),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject, OpenObject } from '../../../domain/kernel/shapes.ts';
+import { OpenObject, object } from '../../../domain/kernel/shapes.ts';
 import type { OperationSpec } from '../../operation.spec.ts';
 import { ApiError } from './mcp.api.ts';
 import { answer, bounded, Key, MOST_ITEMS, Parameters, reading, Thing, type Tool, tool } from './mcp.tool.ts';
@@ -58,7 +58,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     title: 'List the reports',
     description:
       'The reports that run_report runs, with the names of their parameters; with `report` one of them, its parameters as JSON schemas.',
-    input: closedObject({ report: Type.Optional(Key('A report, to be described in full')) }),
+    input: object({ report: Type.Optional(Key('A report, to be described in full')) }),
     output: answer({ reports: Type.Array(OpenObject) }),
     annotations: reading,
     async run({ report }) {
@@ -71,7 +71,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     title: 'Run a report',
     description:
       'Figures of one report of list_reports. Lists in the answer are truncated to `items` elements; `cuts` says where and how many there are.',
-    input: closedObject({
+    input: object({
       report: Type.String({ minLength: 1, maxLength: 100, description: 'A name of list_reports' }),
       parameters: Parameters('As list_reports describes them; `filter` selects the cards'),
       items: Type.Integer({ minimum: 1, maximum: MOST_ITEMS, default: 50 }),

@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type Static, type TSchema } from 'typebox';
-import { closedObject, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { unfit } from '../../../platform/storable.ts';
 import { createBodyCheck } from '../../plugins/validation.ts';
@@ -49,15 +49,6 @@ export const Id = (description: string) => Type.String({ ...Uuid, description })
 export const Key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
 /** An object whose members depend on the metamodel, or are those of an operation's answer. */
 export const Thing = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
-/** A schema of TypeBox's `Type.Union` of literals, typed as these. */
-export const oneOf = <T extends string>(values: readonly T[], description: string) =>
-  Type.Unsafe<T>(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      { description },
-    ),
-  );
-
 /** Parameters of an operation's query. */
 export const Parameters = (description: string) =>
   Type.Record(
@@ -84,9 +75,9 @@ export const paging = {
 
 /** The answer of a tool, with the places where it was truncated. */
 export const answer = <T extends Record<string, TSchema>>(members: T) =>
-  closedObject({
+  object({
     ...members,
-    cuts: Type.Array(closedObject({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }), {
+    cuts: Type.Array(object({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }), {
       description: 'Truncated lists and texts',
     }),
   });

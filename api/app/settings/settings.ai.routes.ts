@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { previewOutgoing } from '../../../domain/analysis/ai/ai.outgoing.ts';
 import { listAiUsage } from '../../../domain/analysis/ai/ai.usage.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, DateOnly, Uuid } from '../../../domain/kernel/shapes.ts';
+import { DateOnly, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { apiAddress } from '../../../integrations/models/models.open.ts';
 import { routesOf } from '../../operation.ts';
 import { AiPreviewSchema, AiUsageSchema } from '../../schemas/ai.ts';
@@ -20,7 +20,7 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     description: 'By the present settings, with your rights. Nothing is sent.',
     permission: 'admin.settings',
     permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
-    query: closedObject({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
+    query: object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
     answers: {
       200: { description: 'The card as it would be sent', schema: AiPreviewSchema },
     },

@@ -12,7 +12,7 @@ import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
 import { openContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { StoredImage } from '../../../domain/kernel/settings/settings.definition.ts';
-import { closedObject, Nullable } from '../../../domain/kernel/shapes.ts';
+import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { routesOf } from '../../operation.ts';
@@ -43,7 +43,7 @@ export async function registerSettingImageRoutes(app: App, services: Services): 
 }
 
 function infoSchema(key: ImageSetting) {
-  return closedObject({ [`has_custom_${key}`]: Type.Boolean(), mime_type: Nullable(Type.String()) });
+  return object({ [`has_custom_${key}`]: Type.Boolean(), mime_type: Nullable(Type.String()) });
 }
 
 const infoOf = (key: ImageSetting, image: StoredImage | null) => ({

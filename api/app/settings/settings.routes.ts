@@ -12,7 +12,7 @@ import type { AnyDefinition } from '../../../domain/kernel/settings/settings.def
 import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../../domain/kernel/settings/settings.state.ts';
 import { settingTable } from '../../../domain/kernel/settings/settings.table.ts';
 import { settingView, ssoConfigured } from '../../../domain/kernel/settings/settings.views.ts';
-import { closedObject, Nullable } from '../../../domain/kernel/shapes.ts';
+import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/settings.ts';
@@ -36,10 +36,10 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
     };
   }
   const { member, schema, isOptional } = definition;
-  const body = closedObject({ [member]: isOptional ? Type.Optional(Nullable(schema)) : schema });
+  const body = object({ [member]: isOptional ? Type.Optional(Nullable(schema)) : schema });
   return {
     body,
-    answer: key === 'mcp_enabled' ? schemas.McpStatus : closedObject({ [member]: schema }),
+    answer: key === 'mcp_enabled' ? schemas.McpStatus : object({ [member]: schema }),
   };
 }
 
@@ -53,7 +53,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
     id: 'readSsoStatus',
     summary: 'Read whether people log in through a provider',
     permission: 'public',
-    answers: { 200: { description: 'The status', schema: closedObject({ enabled: Type.Boolean() }) } },
+    answers: { 200: { description: 'The status', schema: object({ enabled: Type.Boolean() }) } },
     handler: async ({ request, reply }) =>
       sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
   });

@@ -12,7 +12,7 @@ import {
   patchPreferences,
   readPreferences,
 } from '../../../domain/collaboration/notifications/notifications.preferences.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/notifications.ts';
@@ -42,7 +42,7 @@ export function registerNotificationRoutes(app: App): void {
     answers: {
       200: {
         description: 'The number',
-        schema: closedObject({ count: Type.Integer({ minimum: 0 }) }),
+        schema: object({ count: Type.Integer({ minimum: 0 }) }),
       },
     },
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
@@ -54,7 +54,7 @@ export function registerNotificationRoutes(app: App): void {
     answers: {
       200: {
         description: 'The numbers',
-        schema: closedObject({
+        schema: object({
           open_todos: Type.Integer({ minimum: 0 }),
           pending_surveys: Type.Integer({ minimum: 0 }),
         }),
@@ -81,7 +81,7 @@ export function registerNotificationRoutes(app: App): void {
     answers: {
       200: {
         description: 'How many were unread',
-        schema: closedObject({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
+        schema: object({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
       },
     },
     handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),

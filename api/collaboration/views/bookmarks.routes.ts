@@ -7,7 +7,7 @@ import {
 import { bookmarkFeed } from '../../../domain/collaboration/views/bookmarks.feed.ts';
 import { bookmarkSorts, listBookmarks } from '../../../domain/collaboration/views/bookmarks.list.ts';
 import { sharedFilter } from '../../../domain/kernel/lists/lists.shared.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/bookmarks.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -60,7 +60,7 @@ export function registerBookmarkRoutes(app: App): void {
     id: 'readBookmarkFeed',
     summary: 'Read the active cards of a saved view, in the format of OData',
     permission: 'inventory.export',
-    query: closedObject({
+    query: object({
       page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
       page_size: Type.Integer({
         minimum: 1,

@@ -22,7 +22,7 @@ import {
   webhookSorts,
 } from '../../../domain/collaboration/webhooks/webhooks.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, Position, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Position, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -110,7 +110,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     answers: {
       202: {
         description: 'The delivery',
-        schema: closedObject({ delivery_id: Uuid }),
+        schema: object({ delivery_id: Uuid }),
       },
     },
     errors: ['wrong_state'],
@@ -121,7 +121,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'replayWebhook',
     summary: 'Send everything after a position again',
     description: 'You become the owner: deliveries contain what you can read.',
-    body: closedObject({ after: Position }),
+    body: object({ after: Position }),
 
     answers: { 202: { description: 'The webhook at its new position', schema: WebhookSchema } },
     errors: ['wrong_state', 'position_expired'],

@@ -4,7 +4,7 @@ import { MAX_MODEL } from '../../../domain/exchange/archimate/archimate.parse.ts
 import { requireModelRights, startModelImport } from '../../../domain/exchange/archimate/archimate.start.ts';
 import { type StoredContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { startModelExport } from '../../../reports/exchange/archimate/archimate.export.ts';
@@ -54,7 +54,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
         'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome`, `errors` and, where a part of it is lost, `not_kept`; `result.not_kept` of the job counts the losses. Everything is written at once, or nothing where the job fails.',
       permission: 'inventory.create',
       permissionNote: 'relations.manage; diagrams.manage; inventory.edit in the mode upsert',
-      query: closedObject(archimateOptions),
+      query: object(archimateOptions),
       consumes: { 'application/xml': { example }, 'text/xml': { example } },
       bodyLimit: MAX_MODEL,
       ownIdempotency: true,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { startExport } from '../../../reports/exchange/extraction/exports.job.ts';
 import { csvRequest, streamExport, streamJson } from '../../../reports/exchange/extraction/exports.stream.ts';
 import { routesOf } from '../../operation.ts';
@@ -35,7 +35,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     description:
       'The same rows as the export job’s. `X-Position` is the place in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
     permission: 'inventory.export',
-    query: closedObject({
+    query: object({
       type: Type.Optional(
         Type.String({ maxLength: 1000, description: 'Comma-separated card types; absent: all' }),
       ),
@@ -67,7 +67,7 @@ export function registerExportRoutes(app: App, services: Services): void {
       'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',
     permission: 'inventory.export',
     permissionNote: 'relations.view when relations are included; stakeholders.view when stakeholders are',
-    query: closedObject({
+    query: object({
       types: Type.String({
         minLength: 1,
         maxLength: 2000,

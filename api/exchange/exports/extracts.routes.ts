@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { readManifest, startExport } from '../../../reports/exchange/extraction/exports.job.ts';
 import { extractRequest, streamExport } from '../../../reports/exchange/extraction/exports.stream.ts';
 import { mediaTypes } from '../../../reports/exchange/extraction/extraction.manifest.ts';
@@ -15,7 +15,7 @@ import { sendStream } from './exports.send.ts';
 const { properties } = ExportRequest;
 const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
 
-const ExtractQuery = closedObject({
+const ExtractQuery = object({
   format: Type.Union(properties.format.anyOf, {
     default: 'ndjson',
     description: 'Of the file: Parquet and NDJSON keep the types of values, CSV and XLSX suit people',

@@ -7,7 +7,7 @@ import {
 import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm/connections.input.ts';
 import { listConnections, readConnection } from '../../../domain/exchange/itsm/connections.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { readHealth } from '../../../integrations/itsm/connections/connections.health.ts';
 import {
   listRemoteFields,
@@ -131,7 +131,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     summary: 'List the columns of a table of the remote',
     description: 'Inherited ones included. Takes 10 seconds at most.',
     permission: manage,
-    params: closedObject({
+    params: object({
       conn_id: Uuid,
       table: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_./-]{0,199}$', examples: ['cmdb_ci_server'] }),
     }),

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { listMappings, readMapping } from '../../../domain/exchange/itsm/mappings.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -71,7 +71,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     id: 'patchItsmMapping',
     summary: 'Change, pause or resume a mapping',
     description:
-      'Rows of fields and of relations are replaced as a whole. What is told in another way from now on counts as never agreed on. When filters, direction, columns, transforms or identity change the next run reads everything; else what has changed. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
+      'Rows of fields and of relations are replaced as a whole. A value whose transform changes counts as never synchronised. When filters, direction, columns, transforms or identity change the next run reads everything; else what has changed. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
     permission: manage,
     permissionNote: usesNote,
     body: MappingPatch,
@@ -117,7 +117,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     description:
       'Live records with the values that a card would hold, why others cannot be told, and which card each record is; then cards without a record as they would be written outside. Nothing is written. Takes 10 seconds at most.',
     permission: manage,
-    query: closedObject({
+    query: object({
       limit: Type.Integer({
         minimum: 1,
         maximum: 50,

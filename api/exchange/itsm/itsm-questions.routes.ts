@@ -6,7 +6,7 @@ import {
   unmapPair,
 } from '../../../domain/exchange/itsm/review.commands.ts';
 import { listPairs, listQuestions } from '../../../domain/exchange/itsm/review.queries.ts';
-import { closedObject, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { ItsmPairSchema, ItsmQuestionSchema } from '../../schemas/itsm-runs.ts';
@@ -17,14 +17,6 @@ const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 
 const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
-
-const oneOf = (values: readonly string[], description: string) =>
-  Type.Optional(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      { description },
-    ),
-  );
 
 const recordKey = Type.Optional(
   Type.String({ minLength: 1, maxLength: 200, description: 'The key of the record at the remote' }),
@@ -40,7 +32,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     permission: see,
     query: listQuery(['asked_at'], 'asked_at', {
       mapping_id: idOf('The mapping'),
-      kind: oneOf(['conflict', 'match'], 'What is asked'),
+      kind: Type.Optional(Choice(['conflict', 'match'], 'What is asked')),
       remote_id: recordKey,
     }),
     answers: { 200: { description: 'Questions', schema: listAnswer(ItsmQuestionSchema) } },
@@ -52,7 +44,9 @@ export function registerItsmQuestionRoutes(app: App): void {
     summary: 'List which record is which card',
     permission: see,
     query: listQuery(['remote_id'], 'remote_id', {
-      state: oneOf(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'How the pair stands'),
+      state: Type.Optional(
+        Choice(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'How the pair stands'),
+      ),
       card_id: idOf('The card'),
       remote_id: recordKey,
     }),
@@ -66,13 +60,13 @@ export function registerItsmQuestionRoutes(app: App): void {
     description:
       'For a remote that was cloned or moved, where each record has a new key. Answers all open questions at once that ask whether a record is a card whose own record is gone, where the identity fields are the same and nothing else fits; the others are left. The next run carries it out and reads everything; what was agreed on with the old records is forgotten, so that values that differ are conflicts.',
     permission: manage,
-    query: closedObject({
+    query: object({
       dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count' })),
     }),
     answers: {
       200: {
         description: 'What was done, or would be',
-        schema: closedObject({ relinked: Type.Integer(), left: Type.Integer() }),
+        schema: object({ relinked: Type.Integer(), left: Type.Integer() }),
       },
     },
     errors: ['wrong_state'],
@@ -87,8 +81,8 @@ export function registerItsmQuestionRoutes(app: App): void {
     permission: manage,
     permissionNote: usesNote,
     body: Type.Union([
-      closedObject({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }),
-      closedObject({ card_id: Nullable(Uuid) }),
+      object({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }),
+      object({ card_id: Nullable(Uuid) }),
     ]),
 
     answers: { 204: { description: 'Answered' } },
@@ -116,7 +110,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       description,
       permission: manage,
       ...(verb === 'map' ? { permissionNote: usesNote } : {}),
-      params: closedObject({ mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) }),
+      params: object({ mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) }),
       answers: { 204: { description: 'Done' } },
       errors: ['wrong_state'],
       handler: ({ ctx, params }) => act(ctx, params.mapping_id, params.remote_id),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { applyRows, decideRows } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { runText } from '../../../domain/exchange/itsm/runs.queries.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { ItsmRunSchema, rowActions } from '../../schemas/itsm-runs.ts';
@@ -9,14 +9,6 @@ import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const manage = 'itsm_sync.manage';
-
-const oneOf = (values: readonly string[], description: string) =>
-  Type.Optional(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      { description },
-    ),
-  );
 
 const Rows = Type.Array(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), {
   minItems: 1,
@@ -42,15 +34,15 @@ export function registerItsmReviewRoutes(app: App): void {
       description:
         'The given rows, those of an action, or all that wait. A later word takes the place of an earlier one. Nothing is applied yet.',
       permission: manage,
-      body: closedObject({
+      body: object({
         rows: Type.Optional(Rows),
-        action: oneOf(rowActions, 'Rows of this action alone'),
+        action: Type.Optional(Choice(rowActions, 'Rows of this action alone')),
       }),
       bodyExample: { action: 'update' },
       answers: {
         200: {
           description: 'How many rows it is about',
-          schema: closedObject({ rows: Type.Integer({ minimum: 0 }) }),
+          schema: object({ rows: Type.Integer({ minimum: 0 }) }),
         },
       },
       errors: ['wrong_state'],
@@ -65,7 +57,7 @@ export function registerItsmReviewRoutes(app: App): void {
       'The given rows; else those that were approved, and where none were, all that were not rejected. A row is applied only while the state it was made from still holds. A plan that the breaker has stopped needs `overrule_breaker`.',
     permission: manage,
     permissionNote: usesNote,
-    body: closedObject({
+    body: object({
       rows: Type.Optional(Rows),
       overrule_breaker: Type.Optional(
         Type.Boolean({ description: 'Somebody has looked at the removals, and they are meant' }),

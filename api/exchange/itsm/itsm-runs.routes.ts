@@ -8,7 +8,7 @@ import {
   runText,
 } from '../../../domain/exchange/itsm/runs.queries.ts';
 import type { RunDirection } from '../../../domain/exchange/itsm/runs.store.ts';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { downloadPlan } from '../../../reports/itsm/itsm-plan.download.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -30,14 +30,6 @@ const base = '/api/v1/itsm-sync';
 
 const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
-const oneOf = (values: readonly string[], description: string) =>
-  Type.Optional(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      { description },
-    ),
-  );
-
 const run = (description: string) => ({ description, schema: ItsmRunSchema });
 
 /** Runs of the synchronisation, and their plans to be read. */
@@ -54,7 +46,7 @@ export function registerItsmRunRoutes(app: App): void {
         'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
       permission: manage,
       permissionNote: usesNote,
-      query: closedObject({
+      query: object({
         auto_apply: Type.Optional(
           Type.Boolean({
             description:
@@ -100,8 +92,8 @@ function registerItsmRunReadRoutes(app: App): void {
     query: listQuery(['created_at'], 'created_at', {
       connection_id: idOf('The connection'),
       mapping_id: idOf('The mapping'),
-      status: oneOf(runStatuses, 'How it stands'),
-      direction: oneOf(runDirections, 'Which sides it may write on'),
+      status: Type.Optional(Choice(runStatuses, 'How it stands')),
+      direction: Type.Optional(Choice(runDirections, 'Which sides it may write on')),
     }),
     answers: { 200: { description: 'Runs', schema: listAnswer(ItsmRunSchema) } },
     handler: ({ ctx, query }) => listRuns(ctx, query),
@@ -122,9 +114,9 @@ function registerItsmRunReadRoutes(app: App): void {
       'What the run is going to do, or has done, row by row with the reason; also what it leaves to persons (`conflict`, `stage`) and what it leaves alone (`skip`). Empty until the plan is made.',
     permission: see,
     query: listQuery(['no', 'action'], 'no', {
-      action: oneOf(rowActions, 'What the row does'),
-      side: oneOf(['local', 'remote'], 'Where it writes'),
-      status: oneOf(rowStatuses, 'How it stands'),
+      action: Type.Optional(Choice(rowActions, 'What the row does')),
+      side: Type.Optional(Choice(['local', 'remote'], 'Where it writes')),
+      status: Type.Optional(Choice(rowStatuses, 'How it stands')),
       already_open: Type.Optional(
         Type.Boolean({
           description: 'Whether the row repeats a question that was open before; `false` lists what is new',
@@ -141,7 +133,7 @@ function registerItsmRunReadRoutes(app: App): void {
     description:
       'JSON: the run and its rows; XLSX: a line per changed field. Texts in cells are never formulas.',
     permission: see,
-    query: closedObject({
+    query: object({
       format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
         default: 'json',
         description: 'How the file is written',
@@ -150,7 +142,7 @@ function registerItsmRunReadRoutes(app: App): void {
     answers: {
       200: {
         description: 'The plan',
-        schema: closedObject({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }),
+        schema: object({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }),
         otherMedia: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       },
     },
@@ -168,7 +160,9 @@ function registerItsmRunReadRoutes(app: App): void {
     id: 'listItsmRunLog',
     summary: 'List what a run has told on its way',
     permission: see,
-    query: listQuery(['id'], 'id', { level: oneOf(['info', 'warning', 'error'], 'How grave it is') }),
+    query: listQuery(['id'], 'id', {
+      level: Type.Optional(Choice(['info', 'warning', 'error'], 'How grave it is')),
+    }),
     answers: { 200: { description: 'Lines', schema: listAnswer(ItsmRunLogLineSchema) } },
     handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
   });

@@ -8,7 +8,7 @@ import {
   type RecordFile,
   requireFiles,
 } from '../../../domain/governance/adr/adr.commands.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { readAdrFile } from '../../../reports/governance/documents/document.adr.ts';
@@ -34,7 +34,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
     description:
       '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which can be imported without loss.',
     permission: 'adr.view',
-    query: closedObject({
+    query: object({
       format: Type.Union([Type.Literal('docx'), Type.Literal('pdf'), Type.Literal('md')], {
         default: 'docx',
         description: 'The form of the file',

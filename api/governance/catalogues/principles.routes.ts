@@ -4,7 +4,7 @@ import {
   principleLanguages,
   readPrinciplesCatalogue,
 } from '../../../domain/governance/catalogues/principles.catalogue.ts';
-import { closedObject, component, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../../language.ts';
 import { routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
@@ -17,7 +17,7 @@ const CatalogueSchema = component('PrinciplesCatalogue', {
   catalogue_version: Type.String(),
   generated_at: DateOnly,
   principles: Type.Array(
-    closedObject({
+    object({
       id: Id,
       title: Type.String(),
       description: Nullable(Type.String()),
@@ -61,7 +61,7 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
     description:
       'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
     headers: ['Accept-Language'],
-    body: closedObject({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
+    body: object({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
 
     answers: {
       200: {

@@ -8,7 +8,7 @@ import {
   productSorts,
 } from '../../../domain/governance/eol/eol.lists.ts';
 import { massLink, massSearch } from '../../../domain/governance/eol/eol.mass.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/eol.ts';
@@ -94,7 +94,7 @@ function registerEolCardRoutes(app: App): void {
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
     permission: 'eol.manage',
     permissionNote: 'inventory.edit or card.edit on each card',
-    query: closedObject({
+    query: object({
       dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
     }),
     body: schemas.MassLinkBody,

@@ -19,7 +19,7 @@ import {
   riskSorts,
 } from '../../../domain/governance/risks/risks.list.ts';
 import type { CardRole } from '../../../domain/governance/risks/risks.model.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/risks.ts';
@@ -62,7 +62,7 @@ export function registerRiskRoutes(app: App): void {
     summary: 'Read figures over risks',
     description:
       'Over the risks that match the filter. `by_level` counts the residual level where it is known, else the initial one.',
-    query: closedObject({
+    query: object({
       ...riskFilters,
       search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
     }),

@@ -7,7 +7,7 @@ import {
   reviseSoaw,
 } from '../../../domain/governance/soaw/soaw.commands.ts';
 import { listSoaws, soawFilters, soawKind, soawSorts } from '../../../domain/governance/soaw/soaw.kind.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../../reports/governance/documents/document.soaw.ts';
 import { paperMedia, sendFile } from '../../kernel/files/files.paper.ts';
 import { routesOf } from '../../operation.ts';
@@ -80,7 +80,7 @@ export function registerSoawRoutes(app: App): void {
     summary: 'Export a statement as a file',
     description:
       'With title block, version history, sections that are not hidden, tables, and signatures with their hash.',
-    query: closedObject({
+    query: object({
       format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
         default: 'docx',
         description: 'The form of the file',

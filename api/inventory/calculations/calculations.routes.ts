@@ -16,7 +16,7 @@ import {
   tryCalculation,
 } from '../../../domain/inventory/calculations/calculations.list.ts';
 import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import type { Answer } from '../../operation.spec.ts';
 import { routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/calculations.ts';
@@ -76,7 +76,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'recalculateType',
     summary: 'Run the active formulas over all cards of a type',
     description: 'The result and the counts of the job are `processed`, `updated` and `errors`.',
-    params: closedObject({ type_key: Type.String({ minLength: 1, maxLength: 100 }) }),
+    params: object({ type_key: Type.String({ minLength: 1, maxLength: 100 }) }),
     answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
     handler: ({ ctx, params }) => startRecalculation(ctx, params.type_key),
   });

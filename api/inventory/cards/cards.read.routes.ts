@@ -16,7 +16,7 @@ import {
   readRelationSummary,
   readRestoreImpact,
 } from '../../../domain/inventory/cards/cards.read.ts';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/cards.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -129,7 +129,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCardHierarchy',
     summary: 'Read the ancestors of a card, its level and a page of its children',
     ...onCard,
-    query: closedObject(paged),
+    query: object(paged),
     answers: { 200: { description: 'The place in the hierarchy', schema: schemas.CardHierarchySchema } },
     handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
   });

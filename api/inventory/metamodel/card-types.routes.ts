@@ -1,13 +1,11 @@
 import Type from 'typebox';
-import { changeMetamodel } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
 import { fieldUsage, optionUsage, sectionUsage } from '../../../domain/inventory/metamodel/usage.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
-import { negotiateLanguage } from '../../language.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { CardTypeSchema } from '../../schemas/metamodel.ts';
 import { CardTypeCreateBody, CardTypePatchBody, ImpactSchema } from '../../schemas/metamodel-bodies.ts';
 import type { App } from '../../types.ts';
-import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
+import { administering, asJob, localised, localisedAnswer, sendChange, tag } from './metamodel.answers.ts';
 import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
 
 const FieldKey = Type.String({ minLength: 1, maxLength: 100, description: 'A field of the type' });
@@ -34,11 +32,9 @@ export function registerCardTypeRoutes(app: App): void {
       ...asJob,
     },
     errors: ['key_taken', 'metamodel_busy'],
-    handler: async ({ ctx, body, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'create_card_type', key: body.key, body } as const;
+    handler: ({ body, ...input }) => {
       const created = `/api/v1/metamodel/types/${body.key}`;
-      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }), { created });
+      return sendChange(input, { operation: 'create_card_type', key: body.key, body }, { created });
     },
   });
 
@@ -50,7 +46,7 @@ export function registerCardTypeRoutes(app: App): void {
     ...administering,
     ...localised,
     params: KeyParams,
-    query: closedObject({ dry_run: dryRun, force }),
+    query: object({ dry_run: dryRun, force }),
     body: CardTypePatchBody,
 
     answers: {
@@ -69,13 +65,16 @@ export function registerCardTypeRoutes(app: App): void {
       'built_in_frozen',
       'metamodel_busy',
     ],
-    handler: async ({ ctx, params, query, body, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'patch_card_type', key: params.key, body } as const;
-      const options = { language, dryRun: query.dry_run, force: query.force };
-      const outcome = await changeMetamodel(ctx, change, options);
-      return sendOutcome(reply, outcome, { resource: !query.dry_run });
-    },
+    handler: ({ params, query, body, ...input }) =>
+      sendChange(
+        input,
+        { operation: 'patch_card_type', key: params.key, body },
+        {
+          dryRun: query.dry_run,
+          force: query.force,
+          resource: !query.dry_run,
+        },
+      ),
   });
 
   routes.delete('/api/v1/metamodel/types/:key', {
@@ -88,7 +87,7 @@ export function registerCardTypeRoutes(app: App): void {
     answers: {
       200: {
         description: 'The result of it',
-        schema: closedObject({
+        schema: object({
           status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
           key: Type.String(),
         }),
@@ -96,15 +95,8 @@ export function registerCardTypeRoutes(app: App): void {
       ...asJob,
     },
     errors: ['precondition_failed', 'cards_present', 'relation_types_present', 'metamodel_busy'],
-    handler: async ({ ctx, params, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const outcome = await changeMetamodel(
-        ctx,
-        { operation: 'delete_card_type', key: params.key },
-        { language },
-      );
-      return sendOutcome(reply, outcome, { resource: false });
-    },
+    handler: ({ params, ...input }) =>
+      sendChange(input, { operation: 'delete_card_type', key: params.key }, { resource: false }),
   });
 
   registerUsageRoutes(app);
@@ -119,11 +111,11 @@ function registerUsageRoutes(app: App): void {
     summary: 'Count the cards that use a field',
     ...administering,
     params: KeyParams,
-    query: closedObject({ field_key: FieldKey }),
+    query: object({ field_key: FieldKey }),
     answers: {
       200: {
         description: 'The counts',
-        schema: closedObject({ field_key: Type.String(), ...usage }),
+        schema: object({ field_key: Type.String(), ...usage }),
       },
     },
     handler: ({ ctx, params, query }) => fieldUsage(ctx, params.key, query.field_key),
@@ -135,15 +127,15 @@ function registerUsageRoutes(app: App): void {
     description: 'Each field by itself, and the cards that use any of them.',
     ...administering,
     params: KeyParams,
-    query: closedObject({
+    query: object({
       field_keys: Type.String({ minLength: 1, maxLength: 10_000, description: 'Fields, comma-separated' }),
     }),
     answers: {
       200: {
         description: 'The counts',
-        schema: closedObject({
+        schema: object({
           ...usage,
-          fields: Type.Array(closedObject({ field_key: Type.String(), ...usage })),
+          fields: Type.Array(object({ field_key: Type.String(), ...usage })),
         }),
       },
     },
@@ -155,11 +147,11 @@ function registerUsageRoutes(app: App): void {
     summary: 'Count the cards that hold one option',
     ...administering,
     params: KeyParams,
-    query: closedObject({ field_key: FieldKey, option_key: OptionKey }),
+    query: object({ field_key: FieldKey, option_key: OptionKey }),
     answers: {
       200: {
         description: 'The counts',
-        schema: closedObject({ field_key: Type.String(), option_key: Type.String(), ...usage }),
+        schema: object({ field_key: Type.String(), option_key: Type.String(), ...usage }),
       },
     },
     handler: ({ ctx, params, query }) => optionUsage(ctx, params.key, query.field_key, query.option_key),

@@ -1,7 +1,12 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { ChangeOutcome } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
+import {
+  changeMetamodel,
+  type MetamodelChange,
+} from '../../../domain/inventory/metamodel/changes/changes.run.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { sendJson, sendResource } from '../../json.ts';
+import { negotiateLanguage } from '../../language.ts';
 import type { Answer } from '../../operation.spec.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 
@@ -22,15 +27,16 @@ export const asJob: Record<202, Answer> = {
   },
 };
 
-/** Answers with what was changed, or with the job that changes it. */
-export function sendOutcome(
-  reply: FastifyReply,
-  outcome: ChangeOutcome,
-  options: { created?: string; resource?: boolean } = {},
-): FastifyReply {
-  if (outcome.job) {
-    return reply.code(202).header('location', outcome.job.links.self).send(outcome.job) as FastifyReply;
-  }
-  if (options.created) reply.code(201).header('location', options.created);
-  return options.resource === false ? sendJson(reply, outcome.text) : sendResource(reply, outcome.text);
+/** Changes the metamodel, and answers in the reader's language with what was changed, or with the job that changes it. */
+export async function sendChange(
+  { ctx, request, reply }: { ctx: Ctx; request: FastifyRequest; reply: FastifyReply },
+  change: MetamodelChange,
+  options: { created?: string; resource?: boolean; dryRun?: boolean; force?: boolean } = {},
+): Promise<FastifyReply> {
+  const { created, resource = true, ...how } = options;
+  const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+  const { job, text } = await changeMetamodel(ctx, change, { language, ...how });
+  if (job) return reply.code(202).header('location', job.links.self).send(job);
+  if (created) reply.code(201).header('location', created);
+  return resource ? sendResource(reply, text) : sendJson(reply, text);
 }

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
-export const KeyParams = closedObject({ key: Key });
+export const KeyParams = object({ key: Key });
 
 export const dryRun = Type.Boolean({
   default: false,

@@ -10,7 +10,7 @@ import {
   roleFilters,
   typeFilters,
 } from '../../../domain/inventory/metamodel/metamodel.list.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../../language.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -78,7 +78,7 @@ export function registerMetamodelRoutes(app: App): void {
     summary: 'List the stakeholder roles of one card type',
     permission: 'login',
     ...localised,
-    params: closedObject({ type_key: Key }),
+    params: object({ type_key: Key }),
     query: listQuery(sorts, 'sort_order', roleFilters),
     answers: { 200: localisedAnswer('Stakeholder roles', listAnswer(StakeholderRoleSchema)) },
     handler: async ({ ctx, params, query, request, reply }) => {
@@ -92,7 +92,7 @@ export function registerMetamodelRoutes(app: App): void {
     summary: 'Read one stakeholder role',
     permission: 'login',
     ...localised,
-    params: closedObject({ type_key: Key, role_key: Key }),
+    params: object({ type_key: Key, role_key: Key }),
     answers: { 200: localisedAnswer('The stakeholder role', StakeholderRoleSchema) },
     handler: async ({ ctx, params, request, reply }) => {
       const { type_key, role_key } = params;

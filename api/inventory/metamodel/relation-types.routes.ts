@@ -1,8 +1,6 @@
 import Type from 'typebox';
-import { changeMetamodel } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
 import { instanceCount } from '../../../domain/inventory/metamodel/usage.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
-import { negotiateLanguage } from '../../language.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { RelationTypeSchema } from '../../schemas/metamodel.ts';
 import {
@@ -11,7 +9,7 @@ import {
   RelationTypePatchBody,
 } from '../../schemas/metamodel-bodies.ts';
 import type { App } from '../../types.ts';
-import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
+import { administering, asJob, localised, localisedAnswer, sendChange, tag } from './metamodel.answers.ts';
 import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
 
 const relationType = RelationTypeSchema;
@@ -33,11 +31,9 @@ export function registerRelationTypeRoutes(app: App): void {
       ...asJob,
     },
     errors: ['key_taken', 'pair_taken', 'metamodel_busy'],
-    handler: async ({ ctx, body, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'create_relation_type', key: body.key, body } as const;
+    handler: ({ body, ...input }) => {
       const created = `/api/v1/metamodel/relation-types/${body.key}`;
-      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }), { created });
+      return sendChange(input, { operation: 'create_relation_type', key: body.key, body }, { created });
     },
   });
 
@@ -49,7 +45,7 @@ export function registerRelationTypeRoutes(app: App): void {
     ...administering,
     ...localised,
     params: KeyParams,
-    query: closedObject({ dry_run: dryRun, force }),
+    query: object({ dry_run: dryRun, force }),
     body: RelationTypePatchBody,
 
     answers: {
@@ -69,13 +65,16 @@ export function registerRelationTypeRoutes(app: App): void {
       'built_in_frozen',
       'metamodel_busy',
     ],
-    handler: async ({ ctx, params, query, body, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'patch_relation_type', key: params.key, body } as const;
-      const options = { language, dryRun: query.dry_run, force: query.force };
-      const outcome = await changeMetamodel(ctx, change, options);
-      return sendOutcome(reply, outcome, { resource: !query.dry_run });
-    },
+    handler: ({ params, query, body, ...input }) =>
+      sendChange(
+        input,
+        { operation: 'patch_relation_type', key: params.key, body },
+        {
+          dryRun: query.dry_run,
+          force: query.force,
+          resource: !query.dry_run,
+        },
+      ),
   });
 
   registerRelationTypeRemovalRoutes(app);
@@ -91,13 +90,13 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     description: 'Its relations go with it, which `force` has to ask for.',
     ...administering,
     params: KeyParams,
-    query: closedObject({
+    query: object({
       force: Type.Boolean({ default: false, description: 'Delete its relations as well' }),
     }),
     answers: {
       200: {
         description: 'The result of it',
-        schema: closedObject({
+        schema: object({
           status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
           key: Type.String(),
           removed_instances: Type.Integer({ minimum: 0 }),
@@ -106,12 +105,12 @@ function registerRelationTypeRemovalRoutes(app: App): void {
       ...asJob,
     },
     errors: ['precondition_failed', 'instances_present', 'metamodel_busy'],
-    handler: async ({ ctx, params, query, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'delete_relation_type', key: params.key } as const;
-      const outcome = await changeMetamodel(ctx, change, { language, force: query.force });
-      return sendOutcome(reply, outcome, { resource: false });
-    },
+    handler: ({ params, query, ...input }) =>
+      sendChange(
+        input,
+        { operation: 'delete_relation_type', key: params.key },
+        { force: query.force, resource: false },
+      ),
   });
 
   routes.post('/api/v1/metamodel/relation-types/:key/restore', {
@@ -125,11 +124,8 @@ function registerRelationTypeRemovalRoutes(app: App): void {
       ...asJob,
     },
     errors: ['precondition_failed', 'wrong_state', 'pair_taken', 'metamodel_busy'],
-    handler: async ({ ctx, params, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'restore_relation_type', key: params.key } as const;
-      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }));
-    },
+    handler: ({ params, ...input }) =>
+      sendChange(input, { operation: 'restore_relation_type', key: params.key }),
   });
 
   routes.get('/api/v1/metamodel/relation-types/:key/instance-count', {
@@ -140,7 +136,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     answers: {
       200: {
         description: 'The count',
-        schema: closedObject({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }),
+        schema: object({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }),
       },
     },
     handler: ({ ctx, params }) => instanceCount(ctx, params.key),

@@ -1,16 +1,14 @@
-import { changeMetamodel } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
-import { negotiateLanguage } from '../../language.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { StakeholderRoleSchema } from '../../schemas/metamodel.ts';
 import { RoleCreateBody, RolePatchBody } from '../../schemas/metamodel-bodies.ts';
 import type { App } from '../../types.ts';
-import { administering, asJob, localised, localisedAnswer, sendOutcome, tag } from './metamodel.answers.ts';
+import { administering, asJob, localised, localisedAnswer, sendChange, tag } from './metamodel.answers.ts';
 import { Key } from './metamodel.parameters.ts';
 
 const role = StakeholderRoleSchema;
 const base = '/api/v1/metamodel/types/:type_key/stakeholder-roles';
-const RoleParams = closedObject({ type_key: Key, role_key: Key });
+const RoleParams = object({ type_key: Key, role_key: Key });
 
 /** Changing the stakeholder roles of card types. */
 export function registerStakeholderRoleRoutes(app: App): void {
@@ -21,16 +19,14 @@ export function registerStakeholderRoleRoutes(app: App): void {
     summary: 'Add a stakeholder role to a card type',
     description: 'Cards of the type on which nobody holds it lose data quality.',
     ...administering,
-    params: closedObject({ type_key: Key }),
+    params: object({ type_key: Key }),
     body: RoleCreateBody,
 
     answers: { 201: { description: 'The role', schema: role, headers: ['Location', 'ETag'] }, ...asJob },
     errors: ['key_taken', 'metamodel_busy'],
-    handler: async ({ ctx, params, body, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      const change = { operation: 'create_role', key: params.type_key, body } as const;
+    handler: ({ params, body, ...input }) => {
       const created = `/api/v1/metamodel/types/${params.type_key}/stakeholder-roles/${body.key}`;
-      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }), { created });
+      return sendChange(input, { operation: 'create_role', key: params.type_key, body }, { created });
     },
   });
 
@@ -45,11 +41,10 @@ export function registerStakeholderRoleRoutes(app: App): void {
 
     answers: { 200: localisedAnswer('The role', role, { headers: ['ETag'] }), ...asJob },
     errors: ['precondition_failed', 'metamodel_busy'],
-    handler: async ({ ctx, params, body, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
+    handler: ({ params, body, ...input }) => {
       const { type_key: key, role_key } = params;
       const change = { operation: 'patch_role', key, role: role_key, body } as const;
-      return sendOutcome(reply, await changeMetamodel(ctx, change, { language }));
+      return sendChange(input, change);
     },
   });
 
@@ -66,11 +61,8 @@ export function registerStakeholderRoleRoutes(app: App): void {
       params: RoleParams,
       answers: { 200: localisedAnswer('The role', role, { headers: ['ETag'] }), ...asJob },
       errors: ['precondition_failed', 'wrong_state', 'last_active_role', 'metamodel_busy'],
-      handler: async ({ ctx, params, request, reply }) => {
-        const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-        const change = { operation: `${act}_role`, key: params.type_key, role: params.role_key } as const;
-        return sendOutcome(reply, await changeMetamodel(ctx, change, { language }));
-      },
+      handler: ({ params, ...input }) =>
+        sendChange(input, { operation: `${act}_role`, key: params.type_key, role: params.role_key }),
     });
   }
 }

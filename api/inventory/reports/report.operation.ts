@@ -6,7 +6,7 @@ import { POSITION_PATTERN } from '../../../domain/kernel/events/events.types.ts'
 import type { StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { activeCards, reportCards } from '../../../reports/kernel/report.cards.ts';
 import { positionOf } from '../../../reports/kernel/report.compute.ts';
@@ -97,7 +97,7 @@ export function reportOperation(
     ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
     ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
-    query: closedObject({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }),
+    query: object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }),
     headers: ['Accept', 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',

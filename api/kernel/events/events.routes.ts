@@ -5,7 +5,7 @@ import { eventTypes } from '../../../domain/kernel/events/events.catalogue.ts';
 import { listAuditEvents } from '../../../domain/kernel/events/events.queries.ts';
 import { createTicket, TICKET_SECONDS } from '../../../domain/kernel/events/tickets.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -80,7 +80,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     description:
       'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to continue from.',
     permission: 'inventory.view',
-    query: closedObject({
+    query: object({
       after: Type.Optional(
         Type.String({
           maxLength: 20,
@@ -105,7 +105,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     answers: {
       201: {
         description: 'The ticket',
-        schema: closedObject({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
+        schema: object({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
       },
     },
     handler: async ({ ctx, request }) => ({
@@ -121,7 +121,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to anyone who holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
     permission: 'inventory.view',
     ticket: true,
-    query: closedObject({
+    query: object({
       ticket: Type.Optional(Type.String({ maxLength: 200, description: 'In place of the header' })),
       events: Names('Comma-separated event types or their first parts, such as card,relation.created'),
       types: Names('Comma-separated card types'),

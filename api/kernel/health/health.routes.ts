@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { createReadiness } from '../../../domain/kernel/health.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import { routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
@@ -18,7 +18,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'The service runs',
-        schema: closedObject({ status: Type.Literal('ok'), version: Type.String() }),
+        schema: object({ status: Type.Literal('ok'), version: Type.String() }),
       },
     },
     handler: async () => ({ status: 'ok', version: appVersion }),
@@ -32,14 +32,14 @@ export function registerHealthRoutes(app: App, services: Services): void {
     answers: {
       200: {
         description: 'It lives',
-        schema: closedObject({ status: Type.Literal('ok') }),
+        schema: object({ status: Type.Literal('ok') }),
       },
     },
     handler: async () => ({ status: 'ok' }),
   });
 
   const readiness = createReadiness(services);
-  const Ready = closedObject({
+  const Ready = object({
     status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
     checks: Type.Record(Type.String(), Type.String()),
   });

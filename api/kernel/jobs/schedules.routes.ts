@@ -4,13 +4,13 @@ import {
   patchSchedule,
   readSchedule,
 } from '../../../domain/kernel/jobs/schedules.commands.ts';
-import { closedObject } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { JobScheduleItemSchema, JobScheduleSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 
-const Key = closedObject({ key: Type.String({ minLength: 1, maxLength: 100 }) });
+const Key = object({ key: Type.String({ minLength: 1, maxLength: 100 }) });
 
 /** When jobs are started by themselves. */
 export function registerScheduleRoutes(app: App): void {
@@ -40,7 +40,7 @@ export function registerScheduleRoutes(app: App): void {
     description: 'Moments that passed before the change are not made up for.',
     permission: 'admin.settings',
     params: Key,
-    body: closedObject({
+    body: object({
       cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       enabled: Type.Optional(Type.Boolean()),

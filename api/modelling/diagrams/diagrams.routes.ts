@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closedObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
   createDiagram,
   deleteDiagram,
@@ -91,7 +91,7 @@ export function registerDiagramRoutes(app: App): void {
     description: 'Has no effect if the card is linked already.',
     permission: 'diagrams.view',
     permissionNote: linkNote,
-    body: closedObject({ card_id: Uuid }),
+    body: object({ card_id: Uuid }),
     errors: ['query_too_heavy'],
     answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
     handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
@@ -112,7 +112,7 @@ export function registerDiagramRoutes(app: App): void {
     id: 'setDiagramGroups',
     summary: 'Set all groups that a diagram is in',
     permission: 'diagrams.manage',
-    body: closedObject({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
+    body: object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
 
     headers: ['If-Match'],
     errors: ['query_too_heavy'],

@@ -13,7 +13,7 @@ import { Permissions, Translations } from '../../inventory/metamodel/metamodel.i
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
-import { closed, Key, Nullable, OpenObject, oneOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, Key, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
 import { MAX_FIELDS } from '../../modelling/bpm/links.save.ts';
 import { MAX_SETTINGS } from '../../modelling/diagrams/diagrams.commands.ts';
@@ -47,7 +47,7 @@ const signed: Record<string, NestedRule> = {
       Type.Object(
         {
           user_id: Uuid,
-          status: oneOf('pending', 'signed'),
+          status: Choice(['pending', 'signed']),
           signed_at: Moment,
           content_hash: Nullable(Type.String({ pattern: '^[0-9a-f]{64}$' })),
         },

@@ -7,7 +7,7 @@ import {
 } from '../../kernel/settings/settings.defaults.ts';
 import type { SettingDefinition } from '../../kernel/settings/settings.definition.ts';
 import { settingTable } from '../../kernel/settings/settings.table.ts';
-import { closed, oneOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, Uuid } from '../../kernel/shapes.ts';
 import { imageTypes, MAX_IMAGE } from '../settings/settings.images.ts';
 import { type SettingSurroundings, settingErrors } from '../settings/settings.rules.ts';
 import { shapeErrors } from './workspace.shapes.ts';
@@ -49,7 +49,7 @@ const mapMembers = (members: Record<string, { schema: TSchema }>) =>
 const Image = Type.Object(
   {
     file_id: Uuid,
-    media_type: oneOf(...Object.keys(imageTypes)),
+    media_type: Choice(Object.keys(imageTypes)),
     size: Type.Integer({ minimum: 1, maximum: MAX_IMAGE }),
     // it goes into a header
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, Key, Nullable, oneOf, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, Key, Nullable, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { Bookmark } from './views.model.ts';
 
 const Keys = Type.Optional(Type.Array(Key, { maxItems: 200 }));
@@ -12,10 +12,10 @@ export const ViewFilters = Type.Object(
     search: Type.Optional(Type.String({ maxLength: 200 })),
     subtypes: Keys,
     approvalStatuses: Type.Optional(
-      Type.Array(oneOf('DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'), { maxItems: 4 }),
+      Type.Array(Choice(['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN']), { maxItems: 4 }),
     ),
     lifecyclePhases: Type.Optional(
-      Type.Array(oneOf('plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'), {
+      Type.Array(Choice(['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife']), {
         maxItems: 5,
         description: 'The current phase',
       }),
@@ -44,7 +44,7 @@ export const ViewFilters = Type.Object(
 export type BookmarkFilters = Static<typeof ViewFilters>;
 
 export const ViewSort = Type.Object(
-  { field: Type.String({ minLength: 1, maxLength: 120 }), direction: Type.Optional(oneOf('asc', 'desc')) },
+  { field: Type.String({ minLength: 1, maxLength: 120 }), direction: Type.Optional(Choice(['asc', 'desc'])) },
   closed,
 );
 const Share = Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean()) }, closed);

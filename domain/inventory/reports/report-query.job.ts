@@ -1,15 +1,7 @@
-import Type, { type Static, type TSchemaOptions } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { object } from '../../kernel/shapes.ts';
+import { Choice, object } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
-
-const oneOf = <const T extends string[]>(values: [...T], options: TSchemaOptions = {}) =>
-  Type.Unsafe<T[number]>(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      options,
-    ),
-  );
 
 const Field = Type.String({
   minLength: 1,
@@ -29,7 +21,7 @@ const As = Type.Optional(
 const Dimension = object({
   field: Field,
   bucket: Type.Optional(
-    oneOf(['year', 'quarter', 'month', 'day'], {
+    Choice(['year', 'quarter', 'month', 'day'], {
       description: 'Groups a date or timestamp, in UTC',
     }),
   ),
@@ -40,7 +32,7 @@ const Dimension = object({
 });
 
 const Measure = object({
-  fn: oneOf(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
+  fn: Choice(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
   field: Type.Optional(Field),
   p: Type.Optional(
     Type.Number({ minimum: 0, maximum: 1, description: 'Of `percentile`: 0.5 is the median' }),
@@ -50,13 +42,13 @@ const Measure = object({
 
 const Having = object({
   column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a measure' }),
-  op: oneOf(['=', '!=', '<', '<=', '>', '>=']),
+  op: Choice(['=', '!=', '<', '<=', '>', '>=']),
   value: Type.Number(),
 });
 
 const Sort = object({
   column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a column' }),
-  dir: oneOf(['asc', 'desc'], { default: 'asc' }),
+  dir: Choice(['asc', 'desc'], { default: 'asc' }),
 });
 
 /** What is asked about which cards. Shared by the request and the job. */

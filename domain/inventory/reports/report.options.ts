@@ -1,12 +1,8 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Choice } from '../../kernel/shapes.ts';
 
 /** The forms that the answer of a report or query is given in. */
-export const ReportFormat = Type.Union([
-  Type.Literal('json'),
-  Type.Literal('csv'),
-  Type.Literal('xlsx'),
-  Type.Literal('svg'),
-]);
+export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg']);
 
 export type ReportFormat = Static<typeof ReportFormat>;
 

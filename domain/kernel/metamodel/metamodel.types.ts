@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Choice, closedObject, OpenObject } from '../shapes.ts';
+import { Choice, OpenObject, object } from '../shapes.ts';
 
 /** The field types that a card type or relation type may declare. */
 export const fieldTypes = [
@@ -26,10 +26,10 @@ export type Translations = Record<string, unknown>;
 
 const labelled = { key: Type.String(), label: Type.String(), translations: Type.Optional(OpenObject) };
 
-const OptionSchema = closedObject({ ...labelled, color: Type.Optional(Type.String()) });
+const OptionSchema = object({ ...labelled, color: Type.Optional(Type.String()) });
 export type FieldOption = Static<typeof OptionSchema>;
 
-const FieldSchema = closedObject({
+const FieldSchema = object({
   ...labelled,
   type: Choice(fieldTypes),
   weight: Type.Number({ description: 'Share in the data quality; 0 does not count' }),
@@ -40,7 +40,7 @@ const FieldSchema = closedObject({
 export type Field = Static<typeof FieldSchema>;
 
 /** A section of a card type's fields. */
-export const SectionSchema = closedObject({
+export const SectionSchema = object({
   section: Type.String(),
   fields: Type.Array(FieldSchema),
   translations: Type.Optional(OpenObject),
@@ -49,18 +49,18 @@ export const SectionSchema = closedObject({
 });
 export type Section = Static<typeof SectionSchema>;
 
-export const SubtypeSchema = closedObject({
+export const SubtypeSchema = object({
   ...labelled,
   hidden_fields: Type.Optional(Type.Array(Type.String())),
 });
 export type Subtype = Static<typeof SubtypeSchema>;
 
-export const AttributeSchema = closedObject({
+export const AttributeSchema = object({
   ...labelled,
   type: Choice(fieldTypes),
   options: Type.Optional(
     Type.Array(
-      closedObject({
+      object({
         ...OptionSchema.properties,
         built_in: Type.Optional(Type.Boolean()),
         is_hidden: Type.Optional(Type.Boolean()),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Choice, closedObject } from '../shapes.ts';
+import { Choice, object } from '../shapes.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
 
 /** One line of text, as in titles and mails. */
@@ -302,7 +302,7 @@ export const settingTable = {
       jwks_uri: guarded(address, ''),
       group_roles: guarded(
         Type.Array(
-          closedObject({
+          object({
             group: Type.String({ minLength: 1, maxLength: 300 }),
             role: Type.String({ maxLength: 64 }),
           }),

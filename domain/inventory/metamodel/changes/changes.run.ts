@@ -93,7 +93,7 @@ export function metamodelBusy(cause: unknown): EstateError {
 }
 
 /** What is asked for: the operation, what it is about, and the body that was sent. */
-interface MetamodelChange {
+export interface MetamodelChange {
   operation: ChangeOperation;
   /** The key of the card type or relation type; of a role, of its card type. */
   key: string;
