@@ -647,7 +647,7 @@ export const absent: ReadonlySet<string> = new Set([
   'rolled_back_at',
   'rolled_back_by',
   'stopped',
-  'stopped_overruled_by',
+  'limit_overridden_by',
   'undone_at',
   'undone_by',
   'undone_by_name',

@@ -100,8 +100,10 @@ export const ItsmRunSchema = Type.Partial(
     ),
     complete: Type.Boolean({ description: 'Everything is read, or what has changed' }),
     auto_apply: Type.Boolean(),
-    stopped: Nullable(Type.String({ description: 'Why the breaker has stopped the plan' })),
-    stopped_overruled_by: Nullable(Uuid),
+    stopped: Nullable(
+      Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
+    ),
+    limit_overridden_by: Nullable(Uuid),
     stats: ItsmRunStatsSchema,
     remote_calls: Count,
     error_code: Nullable(Type.String()),
@@ -210,7 +212,7 @@ export const ItsmQuestionSchema = Type.Partial(
     reason: Nullable(Type.String()),
     candidates: Candidates,
     run_id: Nullable(Uuid),
-    asked_at: Timestamp,
+    opened_at: Timestamp,
   }),
   { $id: 'ItsmQuestion', ...closed },
 );

@@ -1,4 +1,4 @@
-import type { Value } from './engine/values.ts';
+import type { Value } from '../../domain/exchange/itsm/mappings.types.ts';
 
 /** A field as the remote tells it: what it stores, and what it shows people where that is something else. */
 export interface RemoteField {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { type Db, openDatabase } from '../../platform/database.ts';
 import { administrator, baseline, fixtureSql, restoreFixture } from '../fixtures/fixture.ts';
+import { mappedField, plainMapping } from '../integrations/itsm/mapping.support.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 
@@ -10,6 +11,12 @@ import { createTestApp, type TestApp, type TestClient } from '../support/harness
  * rows a later step removes on purpose, or that it drops, are named here.
  */
 const emptied: string[] = ['duplicate_parts'];
+/** Tables that a later step renames. */
+const renamed: Record<string, string> = {
+  itsm_books: 'itsm_sync_states',
+  itsm_questions: 'itsm_review_items',
+  itsm_waiting_records: 'itsm_deferred_records',
+};
 
 interface StoredCard {
   id: string;
@@ -23,11 +30,51 @@ let t: TestApp;
 let client: TestClient;
 let rowsBefore: Record<string, number>;
 let cards: StoredCard[];
+let run: string;
+
+/** A mapping as runs of version 0.1.0 stored it. */
+const runMapping = {
+  mapping: {
+    id: 'm',
+    cardType: 'Application',
+    table: 'cmdb_ci_appl',
+    direction: 'pull',
+    fields: [
+      { path: 'name', remote: 'name', transform: { kind: 'direct' }, rule: 'remote_leads', identity: true },
+      { path: 'attributes.cost', remote: 'cost', transform: { kind: 'number' } },
+      { path: 'attributes.end', remote: 'end', transform: { kind: 'date', remote: 'datetime' } },
+      { path: 'relations.at', remote: 'place', transform: { kind: 'reference' } },
+      { path: 'description', remote: 'note', transform: { kind: 'expression', toLocal: 'value' } },
+    ].map((field) => ({ rule: 'manual', identity: false, ...field })),
+    relations: [{ relationType: 'uses', remoteType: 'Uses', reversed: true }],
+    defaults: { local: {}, remote: { u_source: 'estate' } },
+    filtered: true,
+    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 120_000, completeReads: 0 },
+  },
+  connectionId: 'c',
+  remoteFilter: 'name=a',
+  cardFilter: null,
+  autoApply: { maxChanges: null, maxRatio: 0.5 },
+  completeEveryMs: 86_400_000,
+  references: { 'relations.at': 'other' },
+  relationTargets: ['m'],
+  resting: { other: 'Place with places' },
+  targetTables: {},
+  active: true,
+  broken: null,
+  brokenByDrift: false,
+  owner: null,
+  mappingDirection: 'bidirectional',
+  again: ['r1'],
+};
 
 beforeAll(async () => {
   const database = await createEmptyDatabase();
   const db = openDatabase({ url: database.url, name: 'test', poolMax: 2 });
   await restoreFixture(db, '0.1.0');
+  [{ id: run }] = await db('itsm_runs')
+    .update({ mapping: JSON.stringify(runMapping) })
+    .returning('id');
   rowsBefore = await countRows(db);
   cards = await storedCards(db);
   await prepareDatabase(db);
@@ -74,7 +121,8 @@ it('keeps the rows of every table', async () => {
   expect(Object.entries(rowsBefore).filter(([, rows]) => rows === 0)).toEqual([]);
   const rowsAfter = await countRows(t.services.db);
   for (const [table, rows] of Object.entries(rowsBefore)) {
-    if (!emptied.includes(table)) expect(rowsAfter[table], table).toBeGreaterThanOrEqual(rows);
+    if (!emptied.includes(table))
+      expect(rowsAfter[renamed[table] ?? table], table).toBeGreaterThanOrEqual(rows);
   }
 });
 
@@ -86,6 +134,43 @@ it('shows cards with their attributes, relations and history', async () => {
     const history = await client.get(`/api/v1/cards/${id}/history?page_size=200`);
     expect(history.body.items.at(-1)).toMatchObject({ event_type: 'card.created' });
   }
+});
+
+it('converts the mappings that runs have stored', async () => {
+  const { mapping } = await t.services.db('itsm_runs').where({ id: run }).first('mapping');
+  const [name, cost, end, place, note] = mapping.fields;
+  expect(name).toEqual(mappedField('name', 'name', { direction: 'remote_leads', is_identity: true }));
+  expect(cost).toMatchObject({ transform_type: 'direct', transform_config: { as: 'number' } });
+  expect(end).toMatchObject({ transform_type: 'date_format', transform_config: { remote: 'datetime' } });
+  expect(place).toMatchObject({ transform_type: 'reference', transform_config: { mapping_id: 'other' } });
+  expect(note.transform_config).toEqual({ to_local: 'value', to_remote: null });
+  const { fields: _, relations, ...settings } = mapping;
+  expect(relations).toEqual([
+    { relation_type_key: 'uses', remote_type: 'Uses', target_mapping_id: 'm', reversed: true },
+  ]);
+  const {
+    fields: __,
+    relations: ___,
+    ...plain
+  } = plainMapping({
+    connection_id: 'c',
+    sync_direction: 'pull',
+    filter_query: 'name=a',
+    record_defaults: { u_source: 'estate' },
+    quarantine_minutes: 2,
+    auto_apply: true,
+    auto_apply_max_ratio: 0.5,
+    complete_every_hours: 24,
+  });
+  expect(settings).toEqual({
+    ...plain,
+    broken: null,
+    broken_by_drift: false,
+    blocked_targets: { other: 'Place with places' },
+    target_tables: {},
+    mapping_direction: 'bidirectional',
+    again: ['r1'],
+  });
 });
 
 it('answers every operation that reads and needs no input', async () => {

@@ -30,7 +30,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     id: 'listItsmQuestions',
     summary: 'List conflicts and uncertain matches that wait for a person',
     permission: see,
-    query: listQuery(['asked_at'], 'asked_at', {
+    query: listQuery(['opened_at'], 'opened_at', {
       mapping_id: idOf('The mapping'),
       kind: Type.Optional(Choice(['conflict', 'match'], 'What is asked')),
       remote_id: recordKey,

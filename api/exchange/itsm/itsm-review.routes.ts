@@ -54,12 +54,12 @@ export function registerItsmReviewRoutes(app: App): void {
     id: 'applyItsmPlan',
     summary: 'Apply a plan, or rows of it',
     description:
-      'The given rows; else those that were approved, and where none were, all that were not rejected. A row is applied only while the state it was made from still holds. A plan that the breaker has stopped needs `overrule_breaker`.',
+      'Applies the given rows; without `rows`, the approved rows, or all rows that are not rejected when none is approved. A row is only applied if both sides are still in the state that the plan was made from. A plan that exceeds the deletion limit needs `override_limit`.',
     permission: manage,
     permissionNote: usesNote,
     body: object({
       rows: Type.Optional(Rows),
-      overrule_breaker: Type.Optional(
+      override_limit: Type.Optional(
         Type.Boolean({ description: 'Somebody has looked at the removals, and they are meant' }),
       ),
     }),
@@ -69,7 +69,7 @@ export function registerItsmReviewRoutes(app: App): void {
     handler: async ({ ctx, params, body, reply }) => {
       await applyRows(ctx, params.run_id, {
         ...(body.rows === undefined ? {} : { rows: body.rows }),
-        overrule: body.overrule_breaker ?? false,
+        overrideLimit: body.override_limit ?? false,
       });
       return sendJson(reply.code(202), await runText(ctx.db, params.run_id));
     },

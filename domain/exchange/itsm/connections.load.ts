@@ -8,8 +8,8 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { ConnectionSecrets, ConnectionSettings, ConnectionWithSecrets } from './connections.input.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import {
-  loadMappingRow,
-  loadMappingRows,
+  loadMappingsOf,
+  loadStoredMapping,
   type MappingScope,
   managersOfSync,
   permissionsOfMapping,
@@ -70,7 +70,7 @@ export async function connectionOwnedBy(
   { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
   connectionId: string,
 ): Promise<ReturnType<typeof ownedBy>> {
-  for (const mapping of await loadMappingRows(sql, connectionId)) {
+  for (const mapping of await loadMappingsOf(sql, connectionId)) {
     requireMappingPermissions(ctx.caller, metamodel, mapping);
   }
   return ownedBy(ctx.caller);
@@ -95,7 +95,7 @@ export async function requireMappingPermissionsById(
   { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
   mappingId: string,
 ): Promise<void> {
-  requireMappingPermissions(ctx.caller, metamodel, await loadMappingRow(sql, mappingId));
+  requireMappingPermissions(ctx.caller, metamodel, await loadStoredMapping(sql, mappingId));
 }
 
 /**
@@ -109,7 +109,7 @@ export async function requireRunRights(
   mappingId: string,
   direction: RunDirection,
 ): Promise<void> {
-  const mapping = { ...(await loadMappingRow(sql, mappingId)), sync_direction: direction };
+  const mapping = { ...(await loadStoredMapping(sql, mappingId)), sync_direction: direction };
   requireMappingPermissions(ctx.caller, metamodel, mapping);
   await callerOfConnection(sql, metamodel, connectionId, mapping);
 }

@@ -5,7 +5,7 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { mapsCosts, relatedPath } from './mappings.rules.ts';
-import type { MappingRow } from './mappings.types.ts';
+import type { Mapping } from './mappings.types.ts';
 
 const whole = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode,
     m.filter_query, m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio,
@@ -18,7 +18,7 @@ const whole = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.
   from itsm_mappings m`;
 
 /** A mapping as it is stored. @throws EstateError `not_found`. */
-export async function loadMappingRow(sql: Sql, id: string): Promise<MappingRow> {
+export async function loadStoredMapping(sql: Sql, id: string): Promise<Mapping> {
   const { rows } = await sql.raw(`${whole} where m.id = ?`, [id]);
   if (!rows[0]) throw notFound('mapping', id);
   return rows[0];
@@ -33,14 +33,14 @@ export async function loadMappedTypes(sql: Sql, connectionId: string): Promise<R
 }
 
 /** The mappings of a connection as they are stored, the oldest first. */
-export async function loadMappingRows(sql: Sql, connectionId: string): Promise<MappingRow[]> {
+export async function loadMappingsOf(sql: Sql, connectionId: string): Promise<Mapping[]> {
   const { rows } = await sql.raw(`${whole} where m.connection_id = ? order by m.id`, [connectionId]);
   return rows;
 }
 
 /** What decides which rights a mapping uses. */
 export type MappingScope = Pick<
-  MappingRow,
+  Mapping,
   'card_type_key' | 'sync_direction' | 'sync_mode' | 'fields' | 'relations' | 'card_defaults'
 >;
 

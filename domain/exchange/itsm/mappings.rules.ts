@@ -18,11 +18,11 @@ import {
 import { FormulaError } from '../../kernel/formulas/formula.values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
-import type { DriftEntry, FieldRow, MappingRow, SyncValue, TransformType } from './mappings.types.ts';
+import type { DriftEntry, FieldMapping, Mapping, TransformType, Value } from './mappings.types.ts';
 
 /** A mapping as far as the metamodel has a say in it. */
 type CheckedMapping = Pick<
-  MappingRow,
+  Mapping,
   'id' | 'card_type_key' | 'sync_direction' | 'card_defaults' | 'fields' | 'relations'
 >;
 
@@ -65,7 +65,7 @@ function fieldFaults(
   type: CardType,
   { id, sync_direction, relations }: CheckedMapping,
   types: MappedTypes,
-  row: FieldRow,
+  row: FieldMapping,
 ): FieldError[] {
   const local = mappedField(metamodel, type, row.card_field);
   if (!local) {
@@ -116,7 +116,7 @@ function relationFaults(
   metamodel: Metamodel,
   type: CardType,
   types: MappedTypes,
-  row: MappingRow['relations'][number],
+  row: Mapping['relations'][number],
 ): FieldError[] {
   const relation = metamodel.relationTypes.get(row.relation_type_key);
   if (!relation || !metamodel.visibleRelationTypes.includes(relation.key)) {
@@ -331,9 +331,9 @@ const fits: Record<LocalField['kind'], readonly TransformType[]> = {
 
 /** Errors of a field's transform. */
 function transformFaults(
-  row: FieldRow,
+  row: FieldMapping,
   local: LocalField,
-  direction: MappingRow['sync_direction'],
+  direction: Mapping['sync_direction'],
 ): TransformFault[] {
   const wanted = fits[local.kind];
   if (!wanted.includes(row.transform_type)) {
@@ -372,7 +372,7 @@ function transformFaults(
   }
 }
 
-function valueFault(local: LocalField, value: SyncValue, at: string): TransformFault[] {
+function valueFault(local: LocalField, value: Value, at: string): TransformFault[] {
   const message = value === null ? undefined : local.fault(value);
   return message === undefined ? [] : [{ at, code: 'bad_value', message }];
 }

@@ -1,12 +1,12 @@
 /** A value of a field on either side, as JSON. */
-export type SyncValue = null | string | number | boolean | SyncValue[] | { [key: string]: SyncValue };
+export type Value = null | string | number | boolean | Value[] | { [key: string]: Value };
 
 /** What a transform needs to be told, by its kind. */
 export interface TransformConfigs {
   direct: { as?: 'number' };
-  value_map: { pairs: { remote: SyncValue; local: SyncValue }[] };
+  value_map: { pairs: { remote: Value; local: Value }[] };
   date_format: { remote: 'date' | 'datetime' };
-  boolean: { yes: SyncValue[]; no: SyncValue[] };
+  boolean: { yes: Value[]; no: Value[] };
   /** The mapping of the cards that are referred to; null: the field's own. */
   reference: { mapping_id: string | null };
   expression: { to_local: string; to_remote: string | null };
@@ -14,23 +14,34 @@ export interface TransformConfigs {
 
 export type TransformType = keyof TransformConfigs;
 
-/** A field as it is stored. */
-export type FieldRow = {
+/**
+ * Which side wins when a field was changed on both sides to different values. A field changed on one side only is copied to
+ * the other side under every rule, as far as the mapping's direction allows it.
+ */
+export type FieldRule = 'remote_leads' | 'local_leads' | 'newest_wins' | 'manual';
+
+/** The sides that synchronisation writes to: the inventory, the remote, or both. */
+export type SyncDirection = 'pull' | 'push' | 'bidirectional';
+
+/** A mapped field. */
+export type FieldMapping = {
   [T in TransformType]: {
     card_field: string;
     remote_field: string;
-    direction: 'remote_leads' | 'local_leads' | 'newest_wins' | 'manual';
+    direction: FieldRule;
     transform_type: T;
     transform_config: TransformConfigs[T];
     is_identity: boolean;
   };
 }[TransformType];
 
-/** A kind of relations as it is stored. */
-export interface RelationRow {
+/** A mapped relation type. */
+export interface RelationMapping {
   relation_type_key: string;
   remote_type: string;
+  /** The mapping of the cards at the other end; null: the relation's own mapping. */
   target_mapping_id: string | null;
+  /** The remote stores the relation from the target's side. */
   reversed: boolean;
 }
 
@@ -54,17 +65,17 @@ export interface DriftEntry {
 }
 
 /** A mapping as it is stored, with its fields and relations in their order. */
-export interface MappingRow {
+export interface Mapping {
   id: string;
   connection_id: string;
   card_type_key: string;
   remote_table: string;
-  sync_direction: 'pull' | 'push' | 'bidirectional';
+  sync_direction: SyncDirection;
   sync_mode: 'additive' | 'conservative' | 'strict';
   filter_query: string | null;
   card_filter: string | null;
-  card_defaults: Record<string, SyncValue>;
-  record_defaults: Record<string, SyncValue>;
+  card_defaults: Record<string, Value>;
+  record_defaults: Record<string, Value>;
   max_deletions: number;
   max_deletion_ratio: number;
   quarantine_minutes: number;
@@ -79,6 +90,6 @@ export interface MappingRow {
   dictionary: DictionaryColumn[] | null;
   drift: DriftEntry[] | null;
   created_by: string | null;
-  fields: FieldRow[];
-  relations: RelationRow[];
+  fields: FieldMapping[];
+  relations: RelationMapping[];
 }

@@ -18,7 +18,7 @@ type Answer = { winner: 'local' | 'remote' } | { card_id: string | null };
 export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async ({ sql, metamodel, emit }) => {
-    const question = await sql('itsm_questions').where({ id }).forUpdate().first();
+    const question = await sql('itsm_review_items').where({ id }).forUpdate().first();
     if (!question) throw notFound('question', id);
     const { mapping_id, kind, remote_id, path } = question;
     await requireMappingPermissionsById(ctx, { sql, metamodel }, mapping_id);
@@ -33,7 +33,7 @@ export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Prom
       if (!('winner' in answer)) throw invalidField('winner', 'required', 'A conflict needs a winner.');
       await sql.raw(
         `insert into itsm_resolutions (mapping_id, remote_id, path, winner, local, remote, created_by)
-         select mapping_id, remote_id, path, ?, local, remote, ? from itsm_questions where id = ?
+         select mapping_id, remote_id, path, ?, local, remote, ? from itsm_review_items where id = ?
          on conflict (mapping_id, remote_id, coalesce(path, '')) do update set winner = excluded.winner,
            local = excluded.local, remote = excluded.remote, created_by = excluded.created_by, created_at = now()`,
         [answer.winner, ctx.caller.userId, id],
@@ -57,7 +57,7 @@ export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Prom
     }
     await lockSyncState(sql, mapping_id);
     await readAgainNext(sql, mapping_id, [remote_id]);
-    await sql('itsm_questions').where({ id }).delete();
+    await sql('itsm_review_items').where({ id }).delete();
     emit({
       event_type: 'itsm_question.answered',
       data: { id, mapping_id, kind, remote_id, path, ...answer },
@@ -152,7 +152,7 @@ const fitting = `
   with asked as (
     select q.id, q.remote_id, (q.candidates -> 0 ->> 'cardId')::uuid as card_id,
       count(*) over (partition by q.candidates -> 0 ->> 'cardId') as claims
-    from itsm_questions q
+    from itsm_review_items q
     where q.mapping_id = :mapping and q.kind = 'match' and q.remote_id is not null
       and jsonb_array_length(q.candidates) = 1 and q.candidates -> 0 ->> 'score' = '1'
   ), own as (
@@ -191,7 +191,7 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
     await lockSyncState(sql, mappingId);
     const { rows } = await sql.raw(fitting, { mapping: mappingId });
     const { rows: asked } = await sql.raw(
-      `select count(*)::int as n from itsm_questions where mapping_id = ? and kind = 'match'`,
+      `select count(*)::int as n from itsm_review_items where mapping_id = ? and kind = 'match'`,
       [mappingId],
     );
     const outcome = { relinked: rows.length, left: asked[0].n - rows.length };
@@ -208,9 +208,9 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
        on conflict (mapping_id, remote_id) do update set card_id = excluded.card_id, created_by = excluded.created_by`,
       [mappingId, ctx.caller.userId, column('to'), column('card_id')],
     );
-    await sql.raw('delete from itsm_questions where id = any(?::uuid[])', [column('id')]);
+    await sql.raw('delete from itsm_review_items where id = any(?::uuid[])', [column('id')]);
     await sql.raw(
-      `update itsm_books set again = array(select distinct unnest(again || ?::text[])), complete_read_at = null,
+      `update itsm_sync_states set again = array(select distinct unnest(again || ?::text[])), complete_read_at = null,
          pulled_read_at = null, pushed_read_at = null where mapping_id = ?`,
       [column('to'), mappingId],
     );

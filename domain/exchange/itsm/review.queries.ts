@@ -10,10 +10,10 @@ function questionList(hidden: string[]): ListSpec {
   const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);
   return {
     name: 'itsm-questions',
-    from: 'itsm_questions q left join cards c on c.id = q.card_id',
+    from: 'itsm_review_items q left join cards c on c.id = q.card_id',
     id: 'q.id',
-    sorts: { asked_at: { sql: 'q.asked_at', type: 'timestamptz', filled: true, immutable: true } },
-    defaultSort: 'asked_at',
+    sorts: { opened_at: { sql: 'q.opened_at', type: 'timestamptz', filled: true, immutable: true } },
+    defaultSort: 'opened_at',
     defaultDir: 'asc',
     members: {
       id: 'q.id',
@@ -32,7 +32,7 @@ function questionList(hidden: string[]): ListSpec {
       reason: reasonUnlessHidden(hidden),
       candidates: candidatesOf('q.candidates'),
       run_id: 'q.run_id',
-      asked_at: 'utc(q.asked_at)',
+      opened_at: 'utc(q.opened_at)',
     },
   };
 }

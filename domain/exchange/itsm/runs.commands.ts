@@ -82,13 +82,13 @@ async function mark(
 
 /**
  * Has a plan applied: the given rows, else those that were approved, and where none were, all that were not rejected.
- * @param overrule apply although the breaker has stopped the plan.
+ * @param overrideLimit apply a plan that exceeds the deletion limit.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state`, `validation_failed`.
  */
 export async function applyRows(
   ctx: Ctx,
   runId: string,
-  { rows, overrule = false }: { rows?: readonly number[]; overrule?: boolean },
+  { rows, overrideLimit = false }: { rows?: readonly number[]; overrideLimit?: boolean },
 ): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async (work) => {
@@ -97,7 +97,7 @@ export async function applyRows(
     requireStatus(run, 'review');
     await requireUnpaused(sql, run.mapping_id);
     await requireRunRights(ctx, work, run.connection_id, run.mapping_id!, run.direction);
-    if (run.stopped !== null && run.stopped_overruled_by === null && !overrule) {
+    if (run.stopped !== null && run.limit_overridden_by === null && !overrideLimit) {
       throw new EstateError('wrong_state', `The plan was stopped: ${run.stopped}`, {
         extra: { run_id: runId, stopped: run.stopped },
       });
@@ -116,7 +116,7 @@ export async function applyRows(
       status: 'running',
       stage: 'apply',
       job_id,
-      ...(run.stopped !== null && overrule ? { stopped_overruled_by: ctx.caller.userId } : {}),
+      ...(run.stopped !== null && overrideLimit ? { limit_overridden_by: ctx.caller.userId } : {}),
     });
   });
 }
@@ -252,7 +252,7 @@ async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Prom
        ${needsFullRead('coalesce(a.direction, m.sync_direction)')} as needs_complete
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
      cross join (select ?::text as direction) a
-     left join itsm_books b on b.mapping_id = m.id
+     left join itsm_sync_states b on b.mapping_id = m.id
      where m.id = ? for no key update of m`,
     [direction ?? null, id],
   );

@@ -32,7 +32,7 @@ export async function listFollowers(sql: Sql): Promise<Follower[]> {
     `select m.id, m.card_type_key, greatest(b.local_position, m.followed_position) as position,
        exists (select from itsm_runs r where r.mapping_id = m.id and r.status in ('queued', 'running', 'review')) as busy
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
-     join itsm_books b on b.mapping_id = m.id
+     join itsm_sync_states b on b.mapping_id = m.id
      where m.follows_changes and m.is_active and c.is_active and m.sync_direction <> 'pull'
        and b.local_position is not null
      order by m.id`,

@@ -28,7 +28,7 @@ const runListSpec: ListSpec = {
     complete: 'r.complete',
     auto_apply: 'r.auto_apply',
     stopped: 'r.stopped',
-    stopped_overruled_by: 'r.stopped_overruled_by',
+    limit_overridden_by: 'r.limit_overridden_by',
     stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,
       'relations_created', 0, 'relations_deleted', 0, 'skipped', 0, 'errors', 0) || r.stats`,
     remote_calls: 'r.remote_calls',
@@ -282,6 +282,6 @@ export const unlessHidden = (value: string, condition: string, hidden: string[])
  * quotes. It has one `?`, for the hidden paths.
  */
 const quotesHidden = (text: string): string => `exists (
-  select from jsonb_array_elements(r.mapping #> '{mapping,fields}') f where f ->> 'path' = any(?::text[])
-    and (position('''' || (f ->> 'path') || '''' in ${text}) > 0
-      or position('''' || (f ->> 'remote') || '''' in ${text}) > 0))`;
+  select from jsonb_array_elements(r.mapping -> 'fields') f where f ->> 'card_field' = any(?::text[])
+    and (position('''' || (f ->> 'card_field') || '''' in ${text}) > 0
+      or position('''' || (f ->> 'remote_field') || '''' in ${text}) > 0))`;

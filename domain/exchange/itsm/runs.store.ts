@@ -7,7 +7,7 @@ import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { ownersOf } from './mappings.load.ts';
 
 const columns = `id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
-  mapping, checkpoint, stopped, stopped_overruled_by, closing, utc(plan_made_at) as plan_made_at, stats,
+  mapping, checkpoint, stopped, limit_overridden_by, closing, utc(plan_made_at) as plan_made_at, stats,
   remote_calls, undo_of, created_by`;
 
 /** A run as it is stored. @throws EstateError `not_found`, also when its mapping is gone. */
@@ -19,7 +19,7 @@ export async function loadRun(sql: Sql, id: string, lock: '' | 'for update' = ''
 
 // what an event tells of a run: where it stands, without what it works with
 const told = `select id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
-    stopped, stopped_overruled_by, error_code, error_message, undo_of, created_by, utc(created_at) as created_at,
+    stopped, limit_overridden_by, error_code, error_message, undo_of, created_by, utc(created_at) as created_at,
     utc(started_at) as started_at, utc(completed_at) as completed_at
   from itsm_runs where id = ?`;
 
@@ -34,7 +34,7 @@ type RunChange = Partial<{
   stage: RunStage;
   auto_apply: boolean;
   stopped: string | null;
-  stopped_overruled_by: string | null;
+  limit_overridden_by: string | null;
   closing: string;
   plan_made_at: Knex.Raw;
   started_at: Knex.Raw;
@@ -148,7 +148,7 @@ export interface RunRow {
   mapping: unknown;
   checkpoint: unknown;
   stopped: string | null;
-  stopped_overruled_by: string | null;
+  limit_overridden_by: string | null;
   closing: unknown;
   /** RFC 3339. */
   plan_made_at: string | null;
@@ -184,15 +184,15 @@ async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: Alerted
   if (alert === undefined) return;
   const { rows } = await sql.raw(
     alert === null
-      ? `update itsm_mappings m set told_at = null from itsm_mappings b
-         where m.id = ? and b.id = m.id and m.told_at is not null ${answered}`
-      : `update itsm_mappings m set told_at = date_trunc('milliseconds', clock_timestamp()) from itsm_mappings b
-         where m.id = ? and b.id = m.id and (m.told_at is null or m.told_at <= now() - interval '${PAUSE}') ${answered}`,
+      ? `update itsm_mappings m set notified_at = null from itsm_mappings b
+         where m.id = ? and b.id = m.id and m.notified_at is not null ${answered}`
+      : `update itsm_mappings m set notified_at = date_trunc('milliseconds', clock_timestamp()) from itsm_mappings b
+         where m.id = ? and b.id = m.id and (m.notified_at is null or m.notified_at <= now() - interval '${PAUSE}') ${answered}`,
     [run.mapping_id],
   );
   const [mapping] = rows;
   if (!mapping) return;
-  const { created_by, old_told_at, told_at, ...facts } = mapping;
+  const { created_by, old_notified_at, notified_at, ...facts } = mapping;
   emit({
     event_type: alert === null ? 'itsm_mapping.recovered' : 'itsm_mapping.alerted',
     data: {
@@ -200,13 +200,13 @@ async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: Alerted
       run_id: run.id,
       ...(alert ?? {}),
       recipients: await ownersOf(sql, created_by),
-      changes: { told_at: { old: old_told_at, new: told_at } },
+      changes: { notified_at: { old: old_notified_at, new: notified_at } },
     },
   });
 }
 
 const answered = `returning m.id, m.connection_id, m.card_type_key, m.remote_table, m.created_by,
-  utc(b.told_at) as old_told_at, utc(m.told_at) as told_at`;
+  utc(b.notified_at) as old_notified_at, utc(m.notified_at) as notified_at`;
 
 interface Alert {
   kind: AlertKind;
@@ -223,7 +223,7 @@ async function alertOf(sql: Work['sql'], run: AlertedRun): Promise<Alert | null 
     return { kind: 'review', reason: 'The plan of a run waits for a decision.' };
   }
   if (run.status !== 'completed') return undefined;
-  const { rows } = await sql.raw('select count(*) as count from itsm_questions where mapping_id = ?', [
+  const { rows } = await sql.raw('select count(*) as count from itsm_review_items where mapping_id = ?', [
     run.mapping_id,
   ]);
   const count: number = rows[0].count;
@@ -253,7 +253,7 @@ export async function abortRun(
 ): Promise<void> {
   const { sql } = work;
   await sql.raw(
-    `update itsm_books b set again = array(select distinct unnest(b.again || array(
+    `update itsm_sync_states b set again = array(select distinct unnest(b.again || array(
        select p.remote_id from itsm_plan_rows p join itsm_runs r on r.id = p.run_id
        where r.id = ? and p.remote_id is not null
          and (p.progress = 'begun' or (r.trigger = 'undo' and p.progress = 'applied')))))

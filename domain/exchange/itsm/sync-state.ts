@@ -25,7 +25,7 @@ const columns = `utc(watermark) as watermark, utc(links_watermark) as links_wate
 /** The sync state of a mapping; all null when it has never run. */
 export async function readSyncState(sql: Sql, mappingId: string): Promise<SyncStateRow> {
   const { rows } = await sql.raw(
-    `select ${columns} from (select) one left join itsm_books on mapping_id = ?`,
+    `select ${columns} from (select) one left join itsm_sync_states on mapping_id = ?`,
     [mappingId],
   );
   return { ...rows[0], again: rows[0].again ?? [] };
@@ -33,10 +33,11 @@ export async function readSyncState(sql: Sql, mappingId: string): Promise<SyncSt
 
 /** Locks the sync state of a mapping until the transaction ends. Take it before locking cards. */
 export async function lockSyncState(sql: Sql, mappingId: string): Promise<SyncStateRow> {
-  await sql.raw('insert into itsm_books (mapping_id) values (?) on conflict do nothing', [mappingId]);
-  const { rows } = await sql.raw(`select ${columns} from itsm_books where mapping_id = ? for no key update`, [
-    mappingId,
-  ]);
+  await sql.raw('insert into itsm_sync_states (mapping_id) values (?) on conflict do nothing', [mappingId]);
+  const { rows } = await sql.raw(
+    `select ${columns} from itsm_sync_states where mapping_id = ? for no key update`,
+    [mappingId],
+  );
   return rows[0];
 }
 
@@ -47,7 +48,7 @@ export async function readAgainNext(
   remoteIds: readonly string[],
 ): Promise<void> {
   await sql.raw(
-    'update itsm_books set again = array(select distinct unnest(again || ?::text[])) where mapping_id = ?',
+    'update itsm_sync_states set again = array(select distinct unnest(again || ?::text[])) where mapping_id = ?',
     [remoteIds, mappingId],
   );
 }

@@ -65,7 +65,7 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
          and own.completed_at > coalesce(good.at, '-infinity')) as failures_in_row,
        (select count(*) from own where status in ('queued', 'running')) as runs_open,
        (select count(*) from own where status = 'review') as plans_waiting,
-       (select count(*) from itsm_questions q join itsm_mappings m on m.id = q.mapping_id
+       (select count(*) from itsm_review_items q join itsm_mappings m on m.id = q.mapping_id
          where m.connection_id = ?) as questions_open,
        (select json_build_object('total', count(*), 'active', count(*) filter (where is_active),
          'drifted', count(*) filter (where drift is not null)) from itsm_mappings where connection_id = ?) as mappings,

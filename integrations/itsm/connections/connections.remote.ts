@@ -1,8 +1,8 @@
 import { storeTestResult } from '../../../domain/exchange/itsm/connections.commands.ts';
 import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { loadMappingRows } from '../../../domain/exchange/itsm/mappings.load.ts';
-import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { loadMappingsOf } from '../../../domain/exchange/itsm/mappings.load.ts';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { runList } from '../../../domain/kernel/lists/lists.run.ts';
 import { textLiteral } from '../../../domain/kernel/lists/lists.sql.ts';
@@ -42,7 +42,7 @@ export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): 
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const kind = remoteKinds[connection.settings.kind];
-  const tested = withMapped(kind.tested(connection), await loadMappingRows(ctx.db, id));
+  const tested = withMapped(kind.tested(connection), await loadMappingsOf(ctx.db, id));
   const needs = tested.map(({ table, rights }) => ({ table, rights }));
   const test = await callWithin(tools, connection, (remote) => remote.testRights(needs), MAX_TEST_MS).then(
     (found) => judge(found, tested),
@@ -62,7 +62,7 @@ export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): 
 const MAX_MAPPED = 10;
 
 /** The usual tables, and those of the connection's mappings with the rights that these need. */
-function withMapped(usual: readonly Tested[], mappings: readonly MappingRow[]): Tested[] {
+function withMapped(usual: readonly Tested[], mappings: readonly Mapping[]): Tested[] {
   const tested = new Map(usual.map((one) => [one.table, one]));
   for (const { remote_table: table, sync_direction, sync_mode } of mappings) {
     if (!tested.has(table) && tested.size >= usual.length + MAX_MAPPED) continue;

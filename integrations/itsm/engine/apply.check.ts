@@ -1,8 +1,9 @@
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { localFields, remoteFields } from './fields.ts';
-import type { Agreed, LocalCard, Mapping, Path, StateChange, SyncState } from './model.types.ts';
+import type { Agreed, LocalCard, Path, StateChange, SyncState } from './model.types.ts';
 import type { LocalState, Outcome, Plan, PlanRow, RemoteState } from './plan.types.ts';
-import { canonical, same, told, type Value } from './values.ts';
+import { canonical, same, told } from './values.ts';
 
 /** What a write has left behind: the card or the record as its own side now holds it, where it said so. */
 interface Written {

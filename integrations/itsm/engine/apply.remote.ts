@@ -1,3 +1,4 @@
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { localObjection, remoteObjection, stateChanges } from './apply.check.ts';
 import {
@@ -11,7 +12,7 @@ import {
   without,
 } from './apply.rows.ts';
 import { remoteFields } from './fields.ts';
-import type { Mapping, Path, StateChange } from './model.types.ts';
+import type { Path, StateChange } from './model.types.ts';
 import type {
   LocalState,
   PlanRow,
@@ -21,7 +22,7 @@ import type {
   RowResult,
   TrackedRow,
 } from './plan.types.ts';
-import { canonical, same, type Value } from './values.ts';
+import { canonical, same } from './values.ts';
 
 /** How often a write is sent at most, each time after a look whether it has arrived. */
 const ATTEMPTS = 3;
@@ -161,7 +162,8 @@ async function lookUp(applying: Applying, open: readonly Sending[]): Promise<Sen
   });
   if (failed) throw failed.error;
   const ids = unmarked.flatMap(({ row }) => (row.remoteId === null || row.link ? [] : [row.remoteId]));
-  const states = ids.length > 0 ? await port.readRemote(mapping.table, ids) : new Map<string, RemoteState>();
+  const states =
+    ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RemoteState>();
   for (const { row } of unmarked) {
     const found = foundByState(mapping, row, states);
     if (found.kind === 'arrived') endings.push(applied(mapping, row, undefined, null));
@@ -192,7 +194,8 @@ async function begin(applying: Applying, open: readonly Sending[]): Promise<Send
 async function send(applying: Applying, open: readonly Sending[]): Promise<Sending[]> {
   const { mapping, port, options } = applying;
   const ids = open.flatMap(({ row }) => (row.expects.record && row.remoteId !== null ? [row.remoteId] : []));
-  const states = ids.length > 0 ? await port.readRemote(mapping.table, ids) : new Map<string, RemoteState>();
+  const states =
+    ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RemoteState>();
   const endings: RowResult[] = [];
   const fit = open.filter(({ row }) => {
     const state = row.remoteId === null ? undefined : states.get(row.remoteId);
@@ -201,7 +204,7 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
     return objection === null;
   });
   const removed = fit.flatMap(({ row }) => (row.action === 'delete' ? [row] : []));
-  if (removed.length > 0) await port.keepRemoved?.(removed);
+  if (removed.length > 0) await port.storeRemoved?.(removed);
   const { failed } = await each(fit, options.atOnce ?? AT_ONCE, async ({ row, write, mark }) => {
     const state = row.remoteId === null ? undefined : states.get(row.remoteId);
     const seen = state?.kind === 'there' ? state.record : null;
@@ -268,10 +271,10 @@ async function each<T>(
 }
 
 function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
-  const { table } = mapping;
+  const { remote_table: table } = mapping;
   const id = row.remoteId ?? '';
-  const column = new Map(mapping.fields.map(({ path, remote }) => [path, remote]));
-  const values: Record<string, Value> = row.action === 'create' ? { ...mapping.defaults.remote } : {};
+  const column = new Map(mapping.fields.map(({ card_field: path, remote_field: remote }) => [path, remote]));
+  const values: Record<string, Value> = row.action === 'create' ? { ...mapping.record_defaults } : {};
   for (const [path, { new: value }] of Object.entries(row.diff)) values[column.get(path) ?? path] = value;
   switch (row.action) {
     case 'create':

@@ -1,4 +1,5 @@
-import type { Mapping, Path } from './model.types.ts';
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Path } from './model.types.ts';
 import {
   acts,
   type EnginePort,
@@ -8,14 +9,13 @@ import {
   type RowResult,
   type TrackedRow,
 } from './plan.types.ts';
-import type { Value } from './values.ts';
 
 /** What is to be applied, and how much of it at once. */
 export interface ApplyOptions {
   /** Rows on which nobody has decided are left for later; else only the rejected ones are left out. */
   approvedOnly?: boolean;
-  /** Apply though the breaker has stopped the plan: a person has looked at the removals. */
-  despiteBreaker?: boolean;
+  /** Apply a plan that exceeds the deletion limit: a user has confirmed its removals. */
+  ignoreLimit?: boolean;
   /** Whether a record may have changed since it was read: it is looked at before its values are written here. */
   mayHaveChanged?: (remoteId: string) => boolean;
   /** Rows at the remote that are checked by one reading. */

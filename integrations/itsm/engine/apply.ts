@@ -1,3 +1,4 @@
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import {
   localObjection,
   remoteObjection,
@@ -14,7 +15,7 @@ import {
   resolveReferences,
   without,
 } from './apply.rows.ts';
-import type { Mapping, Path, StateChange } from './model.types.ts';
+import type { Path, StateChange } from './model.types.ts';
 import {
   acts,
   type EnginePort,
@@ -27,7 +28,6 @@ import {
   type RowResult,
   type TrackedRow,
 } from './plan.types.ts';
-import type { Value } from './values.ts';
 
 /** How applying ended: `lost` when an answer did not come even after asking again, so that it has to be resumed. */
 export interface Applied {
@@ -48,7 +48,7 @@ export async function applyPlan(
   options: ApplyOptions = {},
 ): Promise<Applied> {
   const counts: Applied['counts'] = { pending: 0, begun: 0, applied: 0, stale: 0, refused: 0, skipped: 0 };
-  if (plan.stopped !== null && !options.despiteBreaker) {
+  if (plan.stopped !== null && !options.ignoreLimit) {
     return { status: 'stopped', message: plan.stopped, counts };
   }
   const applying: Applying = { mapping, planId: plan.id, port, options, ended: new Map() };
@@ -122,7 +122,7 @@ async function lookedAt(
     if (row.expects.record && row.side === 'local') ids.add(row.remoteId);
     else if (takesFromRecord(row) && options.mayHaveChanged?.(row.remoteId)) ids.add(row.remoteId);
   }
-  return ids.size > 0 ? await port.readRemote(mapping.table, [...ids]) : new Map();
+  return ids.size > 0 ? await port.readRemote(mapping.remote_table, [...ids]) : new Map();
 }
 
 function stepOf(
@@ -157,7 +157,7 @@ function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
   const cardId = row.cardId ?? '';
   switch (row.action) {
     case 'create':
-      return { kind: 'create', cardType: mapping.cardType, values };
+      return { kind: 'create', cardType: mapping.card_type_key, values };
     case 'delete':
       return { kind: 'archive', cardId };
     case 'restore':

@@ -1,16 +1,13 @@
-import type { RemoteRecord } from '../remote.types.ts';
 import type {
-  Agreed,
   FieldMapping,
-  LocalCard,
   Mapping,
-  Pair,
-  Path,
-  Side,
   SyncDirection,
-} from './model.types.ts';
+  Value,
+} from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { RemoteRecord } from '../remote.types.ts';
+import type { Agreed, LocalCard, Pair, Path, Side } from './model.types.ts';
 import type { FieldOutcome } from './plan.types.ts';
-import { canonical, same, told, type Value } from './values.ts';
+import { canonical, same, told } from './values.ts';
 
 /** A value told on the other side, or why it cannot be told there; `awaits`: until this card or record is mapped. */
 type Transformed = { ok: true; value: Value } | { ok: false; problem: string; awaits?: string };
@@ -44,34 +41,30 @@ function isDay(text: string): boolean {
 }
 
 /** What the inventory would hold for a remote value. An empty value is empty on both sides. */
-export function toLocal(
-  { transform, remote }: FieldMapping,
-  value: Value,
-  around: TransformContext,
-): Transformed {
-  if (value === null && transform.kind !== 'value_map' && transform.kind !== 'expression') return ok(null);
-  switch (transform.kind) {
-    case 'direct':
-      return ok(value);
-    case 'number': {
+export function toLocal(field: FieldMapping, value: Value, around: TransformContext): Transformed {
+  const { transform_type: type, remote_field: remote } = field;
+  if (value === null && type !== 'value_map' && type !== 'expression') return ok(null);
+  switch (field.transform_type) {
+    case 'direct': {
+      if (field.transform_config.as !== 'number') return ok(value);
       const number = typeof value === 'string' && DECIMAL.test(value.trim()) ? Number(value) : value;
       return typeof number === 'number' ? ok(number) : problem(`${told(value)} in '${remote}' is no number`);
     }
     case 'value_map': {
-      const pair = transform.pairs.find((one) => same(canonical(one.remote), value));
+      const pair = field.transform_config.pairs.find((one) => same(canonical(one.remote), value));
       if (pair) return ok(pair.local);
       return value === null
         ? ok(null)
         : problem(`the value map of '${remote}' has no entry for ${told(value)}`);
     }
-    case 'date': {
+    case 'date_format': {
       const text = typeof value === 'string' ? value.trim() : '';
       const day = DAY.test(text) ? text : MOMENT.exec(text)?.[1];
       return day !== undefined && isDay(day) ? ok(day) : problem(`${told(value)} in '${remote}' is no date`);
     }
     case 'boolean':
-      if (transform.yes.some((one) => same(canonical(one), value))) return ok(true);
-      if (transform.no.some((one) => same(canonical(one), value))) return ok(false);
+      if (field.transform_config.yes.some((one) => same(canonical(one), value))) return ok(true);
+      if (field.transform_config.no.some((one) => same(canonical(one), value))) return ok(false);
       return problem(`${told(value)} in '${remote}' is neither yes nor no`);
     case 'reference': {
       const card = typeof value === 'string' ? around.cardOf(value) : undefined;
@@ -80,35 +73,36 @@ export function toLocal(
         : ok(card);
     }
     case 'expression':
-      return evaluated(transform.toLocal, value, remote, around);
+      return evaluated(field.transform_config.to_local, value, remote, around);
   }
 }
 
 /** What the remote would hold for a value of the inventory. */
-export function toRemote(
-  { transform, path }: FieldMapping,
-  value: Value,
-  around: TransformContext,
-): Transformed {
-  if (value === null && transform.kind !== 'value_map' && transform.kind !== 'expression') return ok(null);
-  switch (transform.kind) {
+export function toRemote(field: FieldMapping, value: Value, around: TransformContext): Transformed {
+  const { transform_type: type, card_field: path } = field;
+  if (value === null && type !== 'value_map' && type !== 'expression') return ok(null);
+  switch (field.transform_type) {
     case 'direct':
-    case 'number':
       return ok(value);
     case 'value_map': {
-      const pair = transform.pairs.find((one) => same(canonical(one.local), value));
+      const pair = field.transform_config.pairs.find((one) => same(canonical(one.local), value));
       if (pair) return ok(pair.remote);
       return value === null
         ? ok(null)
         : problem(`the value map of '${path}' has no entry for ${told(value)}`);
     }
-    case 'date': {
+    case 'date_format': {
       if (typeof value !== 'string' || !isDay(value))
         return problem(`${told(value)} in '${path}' is no date`);
-      return ok(transform.remote === 'date' ? value : `${value} 00:00:00`);
+      return ok(field.transform_config.remote === 'date' ? value : `${value} 00:00:00`);
     }
     case 'boolean': {
-      const written = value === true ? transform.yes[0] : value === false ? transform.no[0] : undefined;
+      const written =
+        value === true
+          ? field.transform_config.yes[0]
+          : value === false
+            ? field.transform_config.no[0]
+            : undefined;
       return written === undefined
         ? problem(`${told(value)} in '${path}' is neither yes nor no`)
         : ok(written);
@@ -122,8 +116,9 @@ export function toRemote(
         : ok(record);
     }
     case 'expression':
-      if (transform.toRemote === undefined) return problem(`'${path}' has no formula for the way out`);
-      return evaluated(transform.toRemote, value, path, around);
+      if (field.transform_config.to_remote === null)
+        return problem(`'${path}' has no formula for the way out`);
+      return evaluated(field.transform_config.to_remote, value, path, around);
   }
 }
 
@@ -138,13 +133,18 @@ function evaluated(formula: string, value: Value, where: string, around: Transfo
 /** The mapped fields of a record, by the card's paths and as the remote holds them. */
 export function remoteFields(mapping: Mapping, record: RemoteRecord): Record<Path, Value> {
   return Object.fromEntries(
-    mapping.fields.map(({ path, remote }) => [path, canonical(record.fields[remote]?.value)]),
+    mapping.fields.map(({ card_field: path, remote_field: remote }) => [
+      path,
+      canonical(record.fields[remote]?.value),
+    ]),
   );
 }
 
 /** The mapped fields of a card. */
 export function localFields(mapping: Mapping, card: LocalCard): Record<Path, Value> {
-  return Object.fromEntries(mapping.fields.map(({ path }) => [path, canonical(card.fields[path])]));
+  return Object.fromEntries(
+    mapping.fields.map(({ card_field: path }) => [path, canonical(card.fields[path])]),
+  );
 }
 
 /** A record as the inventory would hold it. */
@@ -161,11 +161,11 @@ export function localView(mapping: Mapping, record: RemoteRecord, around: Transf
   const view: LocalView = { fields: {}, problems: {}, awaits: {} };
   const values = remoteFields(mapping, record);
   for (const field of mapping.fields) {
-    const told = toLocal(field, values[field.path] ?? null, around);
-    if (told.ok) view.fields[field.path] = told.value;
+    const told = toLocal(field, values[field.card_field] ?? null, around);
+    if (told.ok) view.fields[field.card_field] = told.value;
     else {
-      view.problems[field.path] = told.problem;
-      if (told.awaits !== undefined) view.awaits[field.path] = told.awaits;
+      view.problems[field.card_field] = told.problem;
+      if (told.awaits !== undefined) view.awaits[field.card_field] = told.awaits;
     }
   }
   return view;
@@ -180,7 +180,9 @@ function folded(value: Value): string | null {
 
 /** What the identity fields of a thing say together; null unless all of them are filled. */
 export function identityKey(fields: readonly FieldMapping[], values: Record<Path, Value>): string | null {
-  const parts = fields.filter(({ identity }) => identity).map(({ path }) => folded(values[path] ?? null));
+  const parts = fields
+    .filter(({ is_identity: identity }) => identity)
+    .map(({ card_field: path }) => folded(values[path] ?? null));
   return parts.length === 0 || parts.includes(null) ? null : JSON.stringify(parts);
 }
 
@@ -218,7 +220,7 @@ export function compareField(
   if (says(ways.local, local) || says(ways.remote, remote)) {
     return { kind: 'agree', agreed: { local, remote } };
   }
-  const { path } = field;
+  const { card_field: path } = field;
   const names = `(here ${told(local)}, remote ${told(remote)})`;
   if (!moved.local || !moved.remote) {
     // a value that was refused is one that only one side has moved, and a person may prefer the other
@@ -262,7 +264,7 @@ function settle(state: FieldState): { winner: Side | undefined; why: string } {
   if (state.winner) {
     return { winner: state.winner, why: `${both}; a person chose the ${sideName(state.winner)} value` };
   }
-  switch (state.field.rule) {
+  switch (state.field.direction) {
     case 'remote_leads':
       return { winner: 'remote', why: `${both}; the remote leads` };
     case 'local_leads':
@@ -295,7 +297,7 @@ const sideName = (side: Side): string => (side === 'local' ? "inventory's" : "re
  */
 export function isRemoteEcho(mapping: Mapping, pair: Pair, record: RemoteRecord): boolean {
   const now = remoteFields(mapping, record);
-  return mapping.fields.every(({ path }) => {
+  return mapping.fields.every(({ card_field: path }) => {
     const agreed = pair.base[path];
     return agreed !== undefined && same(now[path] ?? null, agreed.remote);
   });
@@ -304,7 +306,7 @@ export function isRemoteEcho(mapping: Mapping, pair: Pair, record: RemoteRecord)
 /** The same of a card; with it a push that follows the change feed passes over what a pull has written. */
 export function isLocalEcho(mapping: Mapping, pair: Pair, card: LocalCard): boolean {
   const now = localFields(mapping, card);
-  return mapping.fields.every(({ path }) => {
+  return mapping.fields.every(({ card_field: path }) => {
     const agreed = pair.base[path];
     return agreed !== undefined && same(now[path] ?? null, agreed.local);
   });

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { identityKey } from './fields.ts';
-import type { Decision, FieldMapping, Mapping, Path } from './model.types.ts';
+import type { Decision, Path } from './model.types.ts';
 import type { Candidate } from './plan.types.ts';
-import type { Value } from './values.ts';
 
 /** A record or a card in the inventory's words. */
 export interface Thing {

@@ -1,16 +1,7 @@
+import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { compareField, type FieldState, localFields, remoteFields, type TransformContext } from './fields.ts';
-import type {
-  Agreed,
-  FieldMapping,
-  LocalCard,
-  Mapping,
-  Observation,
-  Pair,
-  Path,
-  Side,
-  SyncState,
-} from './model.types.ts';
+import type { Agreed, LocalCard, Observation, Pair, Path, Side, SyncState } from './model.types.ts';
 import type { FieldOutcome, PlanRow } from './plan.types.ts';
 import {
   type Identities,
@@ -21,7 +12,7 @@ import {
   redirected,
   unmappedCards,
 } from './state.ts';
-import { canonical, same, told, type Value } from './values.ts';
+import { canonical, same, told } from './values.ts';
 
 /** A plan in the making. */
 export interface Planning {
@@ -177,7 +168,7 @@ function baseOf(base: Record<Path, Agreed>, paths: readonly Path[]): Record<Path
 export function mappedBase({ mapping }: Planning, { base }: Pair): Record<Path, Agreed | null> {
   return baseOf(
     base,
-    mapping.fields.map(({ path }) => path),
+    mapping.fields.map(({ card_field: path }) => path),
   );
 }
 
@@ -214,7 +205,7 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
   const remotes = record && remoteFields(mapping, record);
   const remoteAt = record ? Date.parse(record.updatedAt) - seen.remoteAheadMs : Number.NaN;
   return mapping.fields.flatMap((field): Field[] => {
-    const { path } = field;
+    const { card_field: path } = field;
     if (!remotes && !base[path]) return [];
     const local = locals[path] ?? null;
     const remote = remotes ? (remotes[path] ?? null) : base[path]!.remote;
@@ -232,7 +223,7 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
       )?.side,
       winner: chosen(planning, pair.remoteId, path, local, remote),
     };
-    const outcome = compareField(state, mapping.direction, around);
+    const outcome = compareField(state, mapping.sync_direction, around);
     return [
       { field, local, remote, outcome: withoutRefused(planning, pair, { path, local, remote }, outcome) },
     ];
@@ -288,7 +279,7 @@ export function chosen(
 export function agreedFields(fields: readonly Field[]): Record<Path, Agreed> {
   return Object.fromEntries(
     fields.flatMap(({ field, outcome }) =>
-      outcome.kind === 'agree' ? [[field.path, outcome.agreed] as const] : [],
+      outcome.kind === 'agree' ? [[field.card_field, outcome.agreed] as const] : [],
     ),
   );
 }
@@ -309,12 +300,12 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
   for (const side of ['local', 'remote'] as const) planWrite(planning, pair, fields, side, ids);
   for (const { field, local, remote, outcome } of fields) {
     if (outcome.kind === 'conflict' || outcome.kind === 'refused') {
-      const diff = { [field.path]: { old: local, new: remote } };
+      const diff = { [field.card_field]: { old: local, new: remote } };
       const refusedBy = outcome.kind === 'refused' ? outcome.side : null;
       const { reason } = outcome;
-      addRow(planning, { ...ids, action: 'conflict', reason, diff, path: field.path, refusedBy });
+      addRow(planning, { ...ids, action: 'conflict', reason, diff, path: field.card_field, refusedBy });
     } else if (outcome.kind === 'problem' || outcome.kind === 'held') {
-      addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path: field.path });
+      addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path: field.card_field });
     }
     if (outcome.kind === 'conflict' || outcome.kind === 'refused') planning.again.add(pair.remoteId);
     if (outcome.kind !== 'problem') continue;
@@ -322,8 +313,8 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
     wait(planning, pair.remoteId, side, awaits);
     if (awaits === undefined) continue;
     const held = { local, remote };
-    const known = pair.base[field.path] ?? null;
-    planning.late.push({ ...ids, side, path: field.path, held, base: known, settled, awaits });
+    const known = pair.base[field.card_field] ?? null;
+    planning.late.push({ ...ids, side, path: field.card_field, held, base: known, settled, awaits });
   }
 }
 
@@ -335,7 +326,7 @@ function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Si
   const reasons: string[] = [];
   for (const { field, local, remote, outcome } of fields) {
     if (outcome.kind !== 'write' || outcome.side !== side) continue;
-    const { path } = field;
+    const { card_field: path } = field;
     const { value } = outcome;
     row.diff[path] = { old: side === 'local' ? local : remote, new: value };
     row.agreed[path] = side === 'local' ? { local: value, remote } : { local, remote: value };

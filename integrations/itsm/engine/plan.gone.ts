@@ -81,9 +81,9 @@ export function planQuarantined(
   if (planEndOfPair(planning, pair, cardId, gone) || planWithHiddenColumns(planning, pair, cardId)) return;
   planning.again.add(pair.remoteId);
   if (planChangedCounterpart(planning, pair, cardId, card, recordState, gone) !== 'no') return;
-  const until = Date.parse(since) + planning.mapping.deletion.quarantineMs;
+  const until = Date.parse(since) + planning.mapping.quarantine_minutes * 60_000;
   if (Date.parse(planning.seen.now) < until) {
-    const reason = `DeferredWaits to be removed until ${new Date(until).toISOString()}`;
+    const reason = `Waits to be removed until ${new Date(until).toISOString()}`;
     addRow(planning, { ...ids, action: 'skip', reason });
     return;
   }
@@ -136,10 +136,10 @@ function planEndOfPair(planning: Planning, pair: Pair, cardId: string, gone: Sid
   return true;
 }
 
-/** Leaves a removal to a run that sees all columns: what was changed in one that is kept back must not be lost with it. */
+/** Defers removals while columns are hidden from the account: a change in a hidden column would be lost with the record. */
 function planWithHiddenColumns(planning: Planning, pair: Pair, cardId: string): boolean {
-  if (!planning.mapping.deletion.held) return false;
-  const reason = 'Nothing is removed while columns are kept from the account';
+  if (!planning.seen.remote.hiddenColumns) return false;
+  const reason = 'Nothing is removed while columns are hidden from the account';
   addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
   planning.again.add(pair.remoteId);
   return true;
@@ -157,18 +157,17 @@ function reasonToKeep(
     const other = pairsOf.get(cardId)?.find((one) => one !== pair && isLive(one));
     if (other) return { reason: `the card has another record, ${other.remoteId}`, drop: true };
   }
-  const { mode } = mapping.deletion;
-  if (mapping.direction === (left === 'local' ? 'push' : 'pull')) {
+  if (mapping.sync_direction === (left === 'local' ? 'push' : 'pull')) {
     return {
       reason: `the mapping writes nothing ${left === 'local' ? 'here' : 'at the remote'}`,
       drop: false,
     };
   }
-  if (mode === 'additive') return { reason: 'the mapping removes nothing', drop: false };
+  if (mapping.sync_mode === 'additive') return { reason: 'the mapping removes nothing', drop: false };
   // a card that a merge has led to was there before
   const own = pair.origin === 'pulled' && pair.cardId === cardId;
   const made = left === 'local' ? own : pair.origin === 'pushed';
-  if (mode === 'conservative' && !made) {
+  if (mapping.sync_mode === 'conservative' && !made) {
     return { reason: 'the mapping only removes what it has made itself', drop: false };
   }
   return undefined;
@@ -216,7 +215,13 @@ function planChangedCounterpart(
 /** A card to compare with where there is none: it holds what was agreed on. */
 function archivedOrNone({ seen, mapping }: Planning, cardId: string, pair: Pair): LocalCard {
   const fields = Object.fromEntries(Object.entries(pair.base).map(([path, { local }]) => [path, local]));
-  const none = { id: cardId, type: mapping.cardType, archived: true, inFilter: true, updatedAt: seen.now };
+  const none = {
+    id: cardId,
+    type: mapping.card_type_key,
+    archived: true,
+    inFilter: true,
+    updatedAt: seen.now,
+  };
   return { ...none, fields };
 }
 

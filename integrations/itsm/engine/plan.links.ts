@@ -179,7 +179,7 @@ export function planLinks(planning: Planning, ends: Ends): void {
 
 function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<string, LinkState> {
   const { mapping, syncState } = planning;
-  const types = new Set(mapping.relations.map(({ relationType }) => relationType));
+  const types = new Set(mapping.relations.map(({ relation_type_key: relationType }) => relationType));
   const states = new Map<string, LinkState>();
   /** The end as it is today: its card, and the record that speaks for it; the card stands for a record yet to be made. */
   const endOf = (remoteId: string) => {
@@ -245,9 +245,9 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   }
   const side: Side = local === base ? 'local' : 'remote';
   const add = side === 'local' ? there : local;
-  if (planning.mapping.direction === (side === 'local' ? 'push' : 'pull')) return;
+  if (planning.mapping.sync_direction === (side === 'local' ? 'push' : 'pull')) return;
   if (!complete && add && side === 'remote' && !base) return;
-  if (!add && planning.mapping.deletion.mode === 'additive') return;
+  if (!add && planning.mapping.sync_mode === 'additive') return;
   const where = side === 'local' ? 'at the remote' : 'here';
   const reason = `The relation was ${add ? 'added' : 'removed'} ${where}`;
   if (state.waits !== null) {

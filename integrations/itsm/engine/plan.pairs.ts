@@ -118,7 +118,7 @@ function planRemoved(
   } as const;
   if (card)
     addRow(planning, { ...back, action: 'release', reason: 'The card and the record are there again' });
-  else if (mapping.direction === 'push') return;
+  else if (mapping.sync_direction === 'push') return;
   else addRow(planning, { ...back, action: 'restore', side: 'local', reason: 'The record is there again' });
   planning.again.add(pair.remoteId);
 }

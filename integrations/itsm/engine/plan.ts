@@ -1,3 +1,4 @@
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import type { TransformContext } from './fields.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type Thing,
   takeMatched,
 } from './match.ts';
-import type { Decision, Mapping, Observation, Path, Side, SyncState } from './model.types.ts';
+import type { Decision, Observation, Path, Side, SyncState } from './model.types.ts';
 import { beginPlanning, type DeferredWaits, type OpenReference, type Planning } from './plan.fields.ts';
 import { type CreatingRows, type Ends, planLinks, planReferences, type Reached } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
@@ -115,7 +116,7 @@ interface Unmatched {
 
 /**
  * Makes the same plan as a plan made at once, from one part after the other, so that neither a table nor a plan is ever in
- * memory as a whole. The caller stores what comes, and counts for the breaker.
+ * memory as a whole. The caller stores what comes, and counts removals for the deletion limit.
  */
 export async function* planInParts(
   mapping: Mapping,
@@ -300,12 +301,18 @@ async function takersOf(mapping: Mapping, source: PartSource, begin: Begin): Pro
   return takers;
 }
 
-/** Rows that the breaker counts. */
+/** Whether a row counts towards the deletion limit. */
 export const removes = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';
 
-/** The breaker: too many removals at once are more likely a fault of the source than somebody's wish. */
-export function tooMany({ deletion }: Mapping, count: number, pairs: number): string | null {
-  const { maxCount, maxRatio } = deletion;
+/**
+ * Why a plan exceeds the deletion limit of its mapping; null when it does not. Many removals at once are more likely an error of
+ * the source than intended.
+ */
+export function tooMany(
+  { max_deletions: maxCount, max_deletion_ratio: maxRatio }: Mapping,
+  count: number,
+  pairs: number,
+): string | null {
   if (count === 0) return null;
   if (count > maxCount) return `${count} removals are more than the ${maxCount} that are allowed in one run.`;
   if (count / pairs <= maxRatio) return null;

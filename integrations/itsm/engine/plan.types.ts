@@ -1,3 +1,4 @@
+import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import type {
   Agreed,
@@ -10,7 +11,6 @@ import type {
   Side,
   StateChange,
 } from './model.types.ts';
-import type { Value } from './values.ts';
 
 /**
  * - `create`, `update`, `delete`, `restore`: of a card or a record, on `side`; a card is deleted by archiving it.
@@ -284,8 +284,8 @@ export interface EnginePort {
    * write conditionally only does so while it is like that.
    */
   writeRemote(write: RemoteWrite, correlation: string, seen: RemoteRecord | null): Promise<RemoteAnswer>;
-  /** Keeps what the records hold that these rows are about to delete, so that the deletions can be taken back. */
-  keepRemoved?(rows: readonly PlanRow[]): Promise<void>;
+  /** Stores the content of the records that these rows are about to delete, so that the deletions can be undone. */
+  storeRemoved?(rows: readonly PlanRow[]): Promise<void>;
   trace(write: RemoteWrite, correlation: string): Promise<Trace>;
   /** One transaction: the outcomes, and what they change in the sync state. */
   finish(endings: readonly RowResult[]): Promise<void>;

@@ -1,7 +1,8 @@
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { identityKey, type LocalView, localFields, localView, remoteFields, toRemote } from './fields.ts';
 import { identityHash, type Match, type Thing } from './match.ts';
-import type { Agreed, LocalCard, Mapping, Pair, Path } from './model.types.ts';
+import type { Agreed, LocalCard, Pair, Path } from './model.types.ts';
 import {
   addRow,
   agreedFields,
@@ -13,7 +14,7 @@ import {
 } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
 import { recordStateOf, redirected } from './state.ts';
-import { canonical, same, type Value } from './values.ts';
+import { canonical, same } from './values.ts';
 
 /** Records that a row of the plan makes half of a pair. */
 export const linkedRecords = ({ rows }: Planning): string[] =>
@@ -112,7 +113,7 @@ export function openRecords(planning: Planning, claimed: ReadonlySet<string>): R
 export function openCards({ mapping, seen, identities, apart, reserved }: Planning): LocalCard[] {
   return [...seen.local.cards.values()].filter(
     (card) =>
-      card.type === mapping.cardType &&
+      card.type === mapping.card_type_key &&
       !card.archived &&
       card.inFilter &&
       !seen.local.redirects.has(card.id) &&
@@ -163,7 +164,7 @@ export function planRecord(planning: Planning, record: RemoteRecord, match: Matc
     return;
   }
   const known = syncState.pairs.get(record.id);
-  if (mapping.direction === 'push' || (known && known.state.kind !== 'removed')) return;
+  if (mapping.sync_direction === 'push' || (known && known.state.kind !== 'removed')) return;
   const view = localView(mapping, record, planning.around);
   planCreateLocal(planning, record, view, 'The record has no card');
 }
@@ -262,7 +263,7 @@ function planCreateLocal(planning: Planning, record: RemoteRecord, view: LocalVi
   for (const [path, local] of Object.entries(view.fields))
     agreed[path] = { local, remote: remote[path] ?? null };
   const left = problems.length > 0 ? `; left out: ${problems.join(', ')}` : '';
-  const values = defined({ ...mapping.defaults.local, ...defined(view.fields) });
+  const values = defined({ ...mapping.card_defaults, ...defined(view.fields) });
   const diff = asNew(values);
   const refusal = planning.seen.refusals?.find(
     (one) =>
@@ -306,14 +307,14 @@ function planCreateRemote(planning: Planning, card: LocalCard, reason: string): 
   const awaited: { path: Path; awaits: string }[] = [];
   const locals = localFields(mapping, card);
   for (const field of mapping.fields) {
-    const local = locals[field.path] ?? null;
+    const local = locals[field.card_field] ?? null;
     const told = toRemote(field, local, around);
     if (!told.ok) {
       problems.push(told.problem);
-      if (told.awaits !== undefined) awaited.push({ path: field.path, awaits: told.awaits });
+      if (told.awaits !== undefined) awaited.push({ path: field.card_field, awaits: told.awaits });
     } else {
-      values[field.path] = told.value;
-      agreed[field.path] = { local, remote: told.value };
+      values[field.card_field] = told.value;
+      agreed[field.card_field] = { local, remote: told.value };
     }
   }
   const left = problems.length > 0 ? `; left out: ${problems.join(', ')}` : '';

@@ -1,13 +1,6 @@
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.types.ts';
-import type {
-  AgreedLink,
-  Evidence,
-  Mapping,
-  Pair,
-  RemoteReading,
-  StateChange,
-  SyncState,
-} from './model.types.ts';
+import type { AgreedLink, Evidence, Pair, RemoteReading, StateChange, SyncState } from './model.types.ts';
 
 /** An empty sync state: nothing was ever agreed on. */
 export const emptySyncState = (): SyncState => ({
@@ -198,7 +191,9 @@ export function recordStateOf(pair: Pair, mapping: Mapping, index: ReadingIndex)
   if (look?.kind === 'gone' || record?.deleted)
     return gone(look && !tombstone ? 'look' : 'tombstone', tombstone);
   if (look?.kind === 'there') {
-    return mapping.filtered && !record ? { kind: 'outside' } : { kind: 'there', record: look.record };
+    return mapping.filter_query !== null && !record
+      ? { kind: 'outside' }
+      : { kind: 'there', record: look.record };
   }
   if (record && !tombstone) return { kind: 'there', record };
   const { absences } = pair;
@@ -208,8 +203,8 @@ export function recordStateOf(pair: Pair, mapping: Mapping, index: ReadingIndex)
   }
   if (tombstone) return gone('tombstone', tombstone);
   if (reading.kind !== 'complete' || present) return { kind: 'unread' };
-  const enough = mapping.deletion.completeReads;
-  if (mapping.filtered || enough === 0) {
+  const enough = mapping.complete_reads;
+  if (mapping.filter_query !== null || enough === 0) {
     return { kind: 'missing', absences, reason: 'the reading is without it, which proves nothing' };
   }
   // a look at this point has not been answered: it says neither that the record is there nor that it is not

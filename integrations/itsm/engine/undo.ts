@@ -1,9 +1,10 @@
+import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { writesOtherThanAgreed } from './apply.check.ts';
 import { hasOpenReferences } from './apply.rows.ts';
 import type { Agreed, PairState, Path, Side, SyncState } from './model.types.ts';
 import { emptyRow } from './plan.fields.ts';
 import type { Outcome, Plan, PlanRow } from './plan.types.ts';
-import { canonical, same, type Value } from './values.ts';
+import { canonical, same } from './values.ts';
 
 /**
  * Makes the plan that takes an applied one back, row by row from its end. It is applied like any other: a row only

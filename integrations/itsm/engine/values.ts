@@ -1,5 +1,4 @@
-/** A value of a field on either side. */
-export type Value = null | string | number | boolean | Value[] | { [key: string]: Value };
+import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 
 /**
  * One form for values that mean the same: what is empty (no value, an empty text, list or object) is null, line

@@ -4,12 +4,12 @@ import {
   connectionKinds,
 } from '../../../domain/exchange/itsm/connections.input.ts';
 import { metamodelFaults } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import type { FieldMapping, SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { checkMapping } from '../engine/mapping.check.ts';
-import { engineMapping } from './mapping.load.ts';
+import { canonical, same } from '../engine/values.ts';
 import type { MappingSettings } from './mapping.settings.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function checkSettings(
 ): Promise<void> {
   const errors = [
     ...metamodelFaults(metamodel, settings, new Map(Object.entries(mappedTypes))),
-    ...engineErrors(settings),
+    ...fieldErrors(settings),
     ...relationsTwice(settings),
     ...defaultsMapped(settings),
   ];
@@ -49,33 +49,51 @@ export function requireDirection(kind: ConnectionKind, { sync_direction: directi
   throw invalidField('sync_direction', 'not_offered', `must be pull: a connection to ${kind} is read only`);
 }
 
-const names: Record<string, string> = {
-  fields: 'field_mappings',
-  path: 'card_field',
-  remote: 'remote_field',
-  transform: 'transform_config',
-};
+const badMapping = (field: string, message: string): FieldError => ({ field, code: 'bad_mapping', message });
 
-/** Errors that the engine finds, with the API's names of fields. */
-function engineErrors(settings: MappingSettings & { id: string }): FieldError[] {
-  const { mapping } = engineMapping({
-    ...settings,
-    connection_id: '',
-    schedule_key: null,
-    dictionary: null,
-    drift: null,
-    created_by: null,
+/** Errors of the mapped fields themselves, whatever the metamodel and the remote's schema are. */
+export function fieldErrors({ fields, sync_direction: direction }: MappingSettings): FieldError[] {
+  const errors = fields.flatMap((field, at) => {
+    const where = `field_mappings.${at}`;
+    const earlier = fields.slice(0, at);
+    const isTwice = (member: 'card_field' | 'remote_field') =>
+      earlier.some((other) => other[member] === field[member]);
+    return [
+      ...(isTwice('card_field') ? [badMapping(`${where}.card_field`, 'The path is mapped twice.')] : []),
+      ...(isTwice('remote_field')
+        ? [badMapping(`${where}.remote_field`, 'The column is mapped twice.')]
+        : []),
+      ...transformErrors(field, direction).map((text) => badMapping(`${where}.transform_config`, text)),
+    ];
   });
-  return checkMapping(mapping)
-    .filter(({ field }) => !(field === 'fields' && settings.fields.length === 0))
-    .map(({ field, message }) => ({
-      field: field
-        .split('.')
-        .map((part) => names[part] ?? part)
-        .join('.'),
-      code: 'bad_mapping',
-      message,
-    }));
+  const hasName = fields.some(({ card_field }) => card_field === 'name');
+  if (direction !== 'push' && fields.length > 0 && !hasName)
+    errors.push(badMapping('field_mappings', 'Cards cannot be made without a field for their name.'));
+  return errors;
+}
+
+function transformErrors(field: FieldMapping, direction: SyncDirection): string[] {
+  switch (field.transform_type) {
+    case 'value_map': {
+      const remotes = field.transform_config.pairs.map(({ remote }) => canonical(remote));
+      const isTwice = remotes.some((value, at) => remotes.slice(0, at).some((other) => same(other, value)));
+      return isTwice ? ['A remote value stands in the value map twice.'] : [];
+    }
+    case 'boolean': {
+      const { yes, no } = field.transform_config;
+      const overlap = yes.some((value) => no.some((other) => same(canonical(value), canonical(other))));
+      return [
+        ...(overlap ? ['A value means both yes and no.'] : []),
+        ...(yes.length === 0 || no.length === 0 ? ['Yes and no need a value each.'] : []),
+      ];
+    }
+    case 'expression':
+      return direction !== 'pull' && field.transform_config.to_remote === null
+        ? ['A mapping that writes at the remote needs a formula for the way out.']
+        : [];
+    default:
+      return [];
+  }
 }
 
 function relationsTwice({ relations }: MappingSettings): FieldError[] {
@@ -87,8 +105,7 @@ function relationsTwice({ relations }: MappingSettings): FieldError[] {
         other.target_mapping_id === row.target_mapping_id,
     );
     if (!same) return [];
-    const message = 'is mapped twice to the same cards';
-    return [{ field: `relation_mappings.${at}.relation_type_key`, code: 'bad_mapping', message }];
+    return [badMapping(`relation_mappings.${at}.relation_type_key`, 'is mapped twice to the same cards')];
   });
 }
 
@@ -96,11 +113,7 @@ function defaultsMapped({ fields, record_defaults }: MappingSettings): FieldErro
   const mapped = new Set(fields.map(({ remote_field }) => remote_field));
   return Object.keys(record_defaults)
     .filter((column) => mapped.has(column))
-    .map((column) => ({
-      field: `record_defaults.${column}`,
-      code: 'bad_mapping',
-      message: 'is mapped to a field of the card already',
-    }));
+    .map((column) => badMapping(`record_defaults.${column}`, 'is mapped to a field of the card already'));
 }
 
 async function filterErrors(ctx: Ctx, filter: string | null): Promise<FieldError[]> {

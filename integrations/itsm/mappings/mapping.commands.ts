@@ -4,11 +4,11 @@ import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.t
 import type { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
 import {
   loadMappedTypes,
-  loadMappingRow,
+  loadStoredMapping,
   requireMappingPermissions,
 } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { mappingText } from '../../../domain/exchange/itsm/mappings.queries.ts';
-import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import { checkIfMatch } from '../../../domain/kernel/etag.ts';
@@ -147,7 +147,7 @@ const mapsDifferently = (before: MappingSettings, after: MappingSettings): boole
   return !isDeepStrictEqual(mapped(before), mapped(after));
 };
 
-async function rewrite(work: Work, ctx: Ctx, before: MappingRow, settings: MappingSettings): Promise<void> {
+async function rewrite(work: Work, ctx: Ctx, before: Mapping, settings: MappingSettings): Promise<void> {
   const { sql } = work;
   const { id } = before;
   const changed = changedMembers(settingsOf(before), settings);
@@ -169,7 +169,7 @@ async function rewrite(work: Work, ctx: Ctx, before: MappingRow, settings: Mappi
     await requireFullRead(sql, id);
   // other relations of the remote are unknown: relations are read completely, records are not
   if (changed.includes('relations')) {
-    await sql('itsm_books').where({ mapping_id: id }).update({ links_watermark: null });
+    await sql('itsm_sync_states').where({ mapping_id: id }).update({ links_watermark: null });
   }
 }
 
@@ -202,9 +202,9 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** @throws EstateError `not_found`, `precondition_failed`. */
-async function lockMapping(ctx: Ctx, { sql, metamodel }: Work, id: string): Promise<MappingRow> {
+async function lockMapping(ctx: Ctx, { sql, metamodel }: Work, id: string): Promise<Mapping> {
   await sql.raw('select from itsm_mappings where id = ? for update', [id]);
-  const row = await loadMappingRow(sql, id);
+  const row = await loadStoredMapping(sql, id);
   checkIfMatch(ctx, await mappingText(sql, metamodel, id));
   return row;
 }
@@ -217,7 +217,7 @@ const settingsOf = ({
   drift: _____,
   created_by: ______,
   ...settings
-}: MappingRow): MappingSettings => settings;
+}: Mapping): MappingSettings => settings;
 
 function changedMembers(before: MappingSettings, after: MappingSettings): (keyof MappingSettings)[] {
   return (Object.keys(after) as (keyof MappingSettings)[]).filter(
@@ -249,7 +249,7 @@ async function requireNoPairs({ sql }: Work, id: string): Promise<void> {
   );
 }
 
-async function requireUnused({ sql }: Work, { id }: MappingRow): Promise<void> {
+async function requireUnused({ sql }: Work, { id }: Mapping): Promise<void> {
   const { rows } = await sql.raw(
     `select mapping_id from itsm_relation_mappings where target_mapping_id = ? and mapping_id <> ?
      union

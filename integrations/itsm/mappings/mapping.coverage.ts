@@ -1,7 +1,7 @@
 import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { loadMappingRow } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadStoredMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
-import type { MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
@@ -43,7 +43,7 @@ export interface MappingCoverage {
  */
 export async function readCoverage(ctx: Ctx, id: string): Promise<MappingCoverage> {
   requirePermission(ctx.caller, SEE_SYNC);
-  const row = await loadMappingRow(ctx.db, id);
+  const row = await loadStoredMapping(ctx.db, id);
   const counts = await countAll(ctx, row);
   const type = ctx.metamodel.cardTypes.get(row.card_type_key);
   const mapped = row.fields.map(({ card_field }) => card_field);
@@ -78,13 +78,13 @@ function pathsOf(type: CardType): string[] {
   return paths.filter((path) => localField(type, path) !== undefined);
 }
 
-async function countAll(ctx: Ctx, row: MappingRow) {
+async function countAll(ctx: Ctx, row: Mapping) {
   const { db } = ctx;
   const byState = await db('itsm_pairs')
     .where({ mapping_id: row.id })
     .groupBy('state')
     .select('state', db.raw('count(*) as count'));
-  const byKind = await db('itsm_questions')
+  const byKind = await db('itsm_review_items')
     .where({ mapping_id: row.id })
     .groupBy('kind')
     .select('kind', db.raw('count(*) as count'));
@@ -105,7 +105,7 @@ async function countAll(ctx: Ctx, row: MappingRow) {
   };
 }
 
-async function countCards(ctx: Ctx, row: MappingRow): Promise<MappingCoverage['cards']> {
+async function countCards(ctx: Ctx, row: Mapping): Promise<MappingCoverage['cards']> {
   // numbers alone: what the filter asks about is the mapping's, whoever looks at it
   const asService = { ...ctx, caller: systemCaller };
   const fits = (await prepareFilter(asService, row.card_filter ?? '')) ?? { sql: 'true', bindings: [] };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { loadMappingRow, ownersOf } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadStoredMapping, ownersOf } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
-import type { DriftEntry, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { DriftEntry, Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -29,7 +29,7 @@ export async function checkDrift(
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'> = systemClock,
 ): Promise<DriftEntry[]> {
-  const mapping = await loadMappingRow(ctx.db, mappingId);
+  const mapping = await loadStoredMapping(ctx.db, mappingId);
   const known = mapping.drift ?? [];
   const { drift_checked_at: at } = await ctx
     .db('itsm_mappings')
@@ -56,7 +56,7 @@ interface Look {
  * @returns null if the responses differ, or there is no column at all.
  */
 async function readDictionary(
-  mapping: MappingRow,
+  mapping: Mapping,
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'>,
 ): Promise<Look | null> {
@@ -83,13 +83,13 @@ const stops = (drift: readonly DriftEntry[] | null): number => stoppedColumns(dr
 
 async function storeDrift(
   ctx: Ctx,
-  seen: MappingRow,
+  seen: Mapping,
   drift: DriftEntry[],
   columns: RemoteColumn[] | null,
 ): Promise<void> {
   await command(ctx, async ({ sql, emit }) => {
     await sql.raw('select from itsm_mappings where id = ? for update', [seen.id]);
-    const now = await loadMappingRow(sql, seen.id);
+    const now = await loadStoredMapping(sql, seen.id);
     // changed meanwhile: the next run looks again
     if (!isDeepStrictEqual(now, seen)) return;
     const first = now.dictionary === null && columns !== null;

@@ -1,8 +1,8 @@
 import type {
   DictionaryColumn,
   DriftEntry,
-  FieldRow,
-  MappingRow,
+  FieldMapping,
+  Mapping,
 } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteColumn } from '../connectors/connector.ts';
 
@@ -23,12 +23,12 @@ export function dictionaryOf(columns: readonly RemoteColumn[]): DictionaryColumn
 
 /** What has changed of the columns that a mapping uses, since its dictionary was kept. */
 export function driftOf(
-  mapping: Pick<MappingRow, 'fields' | 'record_defaults' | 'dictionary' | 'sync_direction'>,
+  mapping: Pick<Mapping, 'fields' | 'record_defaults' | 'dictionary' | 'sync_direction'>,
   columns: readonly RemoteColumn[],
 ): DriftEntry[] {
   const before = new Map((mapping.dictionary ?? []).map((column) => [column.name, column]));
   const now = new Map(dictionaryOf(columns).map((column) => [column.name, column]));
-  const used = new Map<string, FieldRow | undefined>();
+  const used = new Map<string, FieldMapping | undefined>();
   for (const column of Object.keys(mapping.record_defaults)) used.set(column, undefined);
   // of a path over references the first part is a column of the table
   for (const row of mapping.fields) used.set(row.remote_field, row);
@@ -48,7 +48,7 @@ export function driftOf(
 
 function columnDrift(
   column: string,
-  row: FieldRow | undefined,
+  row: FieldMapping | undefined,
   was: DictionaryColumn,
   is: DictionaryColumn,
 ): DriftEntry[] {

@@ -1,5 +1,6 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
@@ -11,12 +12,11 @@ import { localFields, localView, type TransformContext, toRemote } from '../engi
 import { type Match, matchRecords, type Thing } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
 import { emptySyncState, type Identities, identities } from '../engine/state.ts';
-import type { Value } from '../engine/values.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { loadPairs } from '../store/pairs.ts';
 import { createEvaluate } from './expressions.ts';
-import { type LoadedMapping, loadMapping } from './mapping.load.ts';
+import { loadMapping, referencedMappings } from './mapping.load.ts';
 
 /** What of both sides is shown. */
 export interface PreviewRequest {
@@ -76,15 +76,15 @@ export async function previewMapping(
 ): Promise<MappingPreview> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
-  const loaded = await loadMapping(ctx.db, ctx.metamodel, id);
-  if (loaded.broken !== null) throw new EstateError('wrong_state', loaded.broken);
-  const connection = await loadActive(ctx, tools, loaded.connectionId);
-  const shown = withoutCosts(ctx, loaded);
+  const mapping = await loadMapping(ctx.db, ctx.metamodel, id);
+  if (mapping.broken !== null) throw new EstateError('wrong_state', mapping.broken);
+  const connection = await loadActive(ctx, tools, mapping.connection_id);
+  const shown = withoutCosts(ctx, mapping);
   const records = await callRemote(tools, connection, (remote) => readSample(remote, shown, request));
   const cards = await readCards(ctx, shown);
   const around = await surroundings(ctx, shown, records, cards);
   const matches = await matchSample(ctx, shown, records, cards, around);
-  const writesOut = shown.mapping.direction !== 'pull' && !request.remote_ids;
+  const writesOut = shown.sync_direction !== 'pull' && !request.remote_ids;
   return {
     records: records.map((record) => previewRecord(shown, record, around, matches)),
     total: records.length,
@@ -93,36 +93,38 @@ export async function previewMapping(
 }
 
 /** Fields that hold costs are shown to nobody who may not see costs. */
-function withoutCosts({ caller, metamodel }: Ctx, loaded: LoadedMapping): LoadedMapping {
-  if (may(caller, 'costs.view')) return loaded;
-  const type = metamodel.cardTypes.get(loaded.mapping.cardType)!;
-  const fields = loaded.mapping.fields.filter(({ path }) => !localField(type, path)?.cost);
-  return { ...loaded, mapping: { ...loaded.mapping, fields } };
+function withoutCosts({ caller, metamodel }: Ctx, mapping: Mapping): Mapping {
+  if (may(caller, 'costs.view')) return mapping;
+  const type = metamodel.cardTypes.get(mapping.card_type_key)!;
+  return {
+    ...mapping,
+    fields: mapping.fields.filter(({ card_field }) => !localField(type, card_field)?.cost),
+  };
 }
 
 async function readSample(
   remote: Connector,
-  { mapping, remoteFilter }: LoadedMapping,
+  mapping: Mapping,
   { limit, remote_ids }: PreviewRequest,
 ): Promise<RemoteRecord[]> {
-  const fields = [...new Set(mapping.fields.map(({ remote }) => remote))];
+  const fields = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
   if (remote_ids) {
     const ids = [...new Set(remote_ids.split(',').map((id) => id.trim()))].filter((id) => id !== '');
-    const looks = await remote.readByIds(mapping.table, ids.slice(0, limit), fields);
+    const looks = await remote.readByIds(mapping.remote_table, ids.slice(0, limit), fields);
     return [...looks.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : []));
   }
   const page = await remote.readPage({
-    table: mapping.table,
+    table: mapping.remote_table,
     fields,
     limit,
     cursor: null,
-    ...(remoteFilter === null ? {} : { filter: remoteFilter }),
+    ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
   });
   return page.records.slice(0, limit);
 }
 
-async function readCards(ctx: Ctx, { mapping, cardFilter }: LoadedMapping): Promise<Map<string, LocalCard>> {
-  const reader = await openCards(ctx, mapping, cardFilter);
+async function readCards(ctx: Ctx, mapping: Mapping): Promise<Map<string, LocalCard>> {
+  const reader = await openCards(ctx, mapping, mapping.card_filter);
   const cards = new Map<string, LocalCard>();
   for (let after: string | null = null; cards.size < CARDS; ) {
     const chunk: LocalCard[] = await reader.walk(ctx.db, after, CHUNK);
@@ -136,13 +138,13 @@ async function readCards(ctx: Ctx, { mapping, cardFilter }: LoadedMapping): Prom
 /** Who is who, in the mapping itself and where its reference fields lead. */
 async function surroundings(
   { db }: Ctx,
-  { mapping, references }: LoadedMapping,
+  mapping: Mapping,
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
 ): Promise<TransformContext> {
   const known: Identities[] = [];
-  for (const [path, mappingId] of Object.entries(references)) {
-    const column = mapping.fields.find((field) => field.path === path)!.remote;
+  for (const [path, mappingId] of Object.entries(referencedMappings(mapping))) {
+    const column = mapping.fields.find((field) => field.card_field === path)!.remote_field;
     const texts = (values: unknown[]) =>
       values.filter((value): value is string => typeof value === 'string' && value !== '');
     const choice = {
@@ -167,7 +169,7 @@ interface Matches {
 
 async function matchSample(
   { db }: Ctx,
-  { mapping }: LoadedMapping,
+  mapping: Mapping,
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
   around: TransformContext,
@@ -211,7 +213,7 @@ async function matchSample(
 }
 
 function previewRecord(
-  { mapping }: LoadedMapping,
+  mapping: Mapping,
   record: RemoteRecord,
   around: TransformContext,
   { linked, found, names }: Matches,
@@ -257,7 +259,7 @@ function previewRecord(
 
 async function previewCards(
   { db }: Ctx,
-  { mapping }: LoadedMapping,
+  mapping: Mapping,
   cards: ReadonlyMap<string, LocalCard>,
   around: TransformContext,
   limit: number,
@@ -271,9 +273,9 @@ async function previewCards(
     const values = localFields(mapping, cards.get(id)!);
     const shown: PreviewedCard = { card_id: id, card_name: name, mapped: {}, problems: {} };
     for (const field of mapping.fields) {
-      const told = toRemote(field, values[field.path] ?? null, around);
-      if (told.ok) shown.mapped[field.remote] = told.value;
-      else shown.problems[field.remote] = told.problem;
+      const told = toRemote(field, values[field.card_field] ?? null, around);
+      if (told.ok) shown.mapped[field.remote_field] = told.value;
+      else shown.problems[field.remote_field] = told.problem;
     }
     return shown;
   });

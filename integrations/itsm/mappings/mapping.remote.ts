@@ -4,7 +4,7 @@ import {
   localField,
   mappedField,
 } from '../../../domain/exchange/itsm/mappings.rules.ts';
-import type { FieldRow, MappingRow, SyncValue } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { counted } from '../../../platform/counted.ts';
@@ -41,7 +41,7 @@ const isPath = (name: string): boolean => name.includes('.');
 export function columnProblems(
   metamodel: Metamodel,
   type: CardType,
-  mapping: Pick<MappingRow, 'fields' | 'record_defaults' | 'sync_direction'>,
+  mapping: Pick<Mapping, 'fields' | 'record_defaults' | 'sync_direction'>,
   columns: readonly RemoteColumn[],
 ): RemoteProblem[] {
   const writes = mapping.sync_direction !== 'pull';
@@ -66,10 +66,10 @@ const problem = (
 ): RemoteProblem => ({ level, field, code, message });
 
 function fieldProblems(
-  row: FieldRow,
+  row: FieldMapping,
   local: LocalField,
   columns: readonly RemoteColumn[],
-  direction: MappingRow['sync_direction'],
+  direction: Mapping['sync_direction'],
 ): RemoteProblem[] {
   const writes = direction !== 'pull';
   const column = columnOf(columns, row.remote_field);
@@ -92,7 +92,7 @@ function fieldProblems(
   return [...found, ...choiceProblems(row, local, column, direction)];
 }
 
-function kindProblems(row: FieldRow, local: LocalField, column: RemoteColumn): RemoteProblem[] {
+function kindProblems(row: FieldMapping, local: LocalField, column: RemoteColumn): RemoteProblem[] {
   const told = `holds ${column.remoteKind || column.kind}`;
   switch (row.transform_type) {
     case 'direct': {
@@ -127,10 +127,10 @@ function kindProblems(row: FieldRow, local: LocalField, column: RemoteColumn): R
 
 /** Values of ours that the column does not take, and values of the column that mean nothing here. */
 function choiceProblems(
-  row: FieldRow,
+  row: FieldMapping,
   local: LocalField,
   { choices }: RemoteColumn,
-  direction: MappingRow['sync_direction'],
+  direction: Mapping['sync_direction'],
 ): RemoteProblem[] {
   if (choices.length === 0) return [];
   const offered = new Set(choices.map(({ value }) => value));
@@ -160,7 +160,7 @@ function choiceProblems(
   return found;
 }
 
-function writtenValues(row: FieldRow): { at: string; value: SyncValue }[] {
+function writtenValues(row: FieldMapping): { at: string; value: Value }[] {
   if (row.transform_type === 'value_map') {
     return row.transform_config.pairs.map(({ remote }, index) => ({
       at: `pairs.${index}.remote`,
@@ -176,7 +176,7 @@ function writtenValues(row: FieldRow): { at: string; value: SyncValue }[] {
   ];
 }
 
-function defaultProblems(columns: readonly RemoteColumn[], name: string, value: SyncValue): RemoteProblem[] {
+function defaultProblems(columns: readonly RemoteColumn[], name: string, value: Value): RemoteProblem[] {
   const field = `record_defaults.${name}`;
   const column = columnOf(columns, name);
   if (!column) return [problem('error', field, 'unknown_column', 'is no column of the table')];
@@ -187,7 +187,7 @@ function defaultProblems(columns: readonly RemoteColumn[], name: string, value: 
 }
 
 function mandatoryProblems(
-  { fields, record_defaults }: Pick<MappingRow, 'fields' | 'record_defaults'>,
+  { fields, record_defaults }: Pick<Mapping, 'fields' | 'record_defaults'>,
   columns: readonly RemoteColumn[],
 ): RemoteProblem[] {
   const filled = new Set([
@@ -208,7 +208,7 @@ function mandatoryProblems(
 
 /** Checks the kinds of relations. */
 export function relationProblems(
-  relations: MappingRow['relations'],
+  relations: Mapping['relations'],
   types: readonly RemoteRelationType[],
 ): RemoteProblem[] {
   return relations.flatMap(({ remote_type }, index) => {
@@ -224,7 +224,7 @@ export function relationProblems(
 /** Columns that are shorter than texts that cards hold: the remote would cut them, and they would never agree. */
 export async function longTexts(
   { db, metamodel }: Ctx,
-  { card_type_key, fields, sync_direction }: MappingRow,
+  { card_type_key, fields, sync_direction }: Mapping,
   columns: readonly RemoteColumn[],
 ): Promise<RemoteProblem[]> {
   const type = metamodel.cardTypes.get(card_type_key);
@@ -260,7 +260,7 @@ const DEPTH = 20;
  */
 export async function referenceProblems(
   remote: Pick<Connector, 'describeTables'>,
-  { id, fields }: Pick<MappingRow, 'id' | 'fields'>,
+  { id, fields }: Pick<Mapping, 'id' | 'fields'>,
   columns: readonly RemoteColumn[],
   tables: ReadonlyMap<string, string>,
 ): Promise<RemoteProblem[]> {

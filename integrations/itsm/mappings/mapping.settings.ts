@@ -7,9 +7,9 @@ import type {
 } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type {
-  FieldRow,
-  MappingRow,
-  RelationRow,
+  FieldMapping,
+  Mapping,
+  RelationMapping,
   TransformConfigs,
   TransformType,
 } from '../../../domain/exchange/itsm/mappings.types.ts';
@@ -18,7 +18,7 @@ import { type FieldError, invalidField, invalidFields } from '../../../platform/
 
 /** The members of a mapping that users set, except the schedule. */
 export type MappingSettings = Omit<
-  MappingRow,
+  Mapping,
   'id' | 'connection_id' | 'schedule_key' | 'dictionary' | 'drift' | 'created_by'
 >;
 
@@ -84,7 +84,7 @@ export function applyInput(
   return settings;
 }
 
-const relationRow = (row: RelationMappingInput): RelationRow => ({
+const relationRow = (row: RelationMappingInput): RelationMapping => ({
   relation_type_key: row.relation_type_key,
   remote_type: row.remote_type.trim(),
   target_mapping_id: row.target_mapping_id?.toLowerCase() ?? null,
@@ -98,7 +98,7 @@ function fieldRow(
   typeKey: string,
   row: FieldMappingInput,
   noteError: NoteError,
-): FieldRow {
+): FieldMapping {
   const path = row.card_field.trim();
   const type = metamodel.cardTypes.get(typeKey);
   const kind = type && localField(type, path)?.kind;
@@ -116,7 +116,7 @@ function fieldRow(
     transform_type: transform,
     transform_config: transformConfig(transform, config, kind, noteError),
     is_identity: row.is_identity ?? false,
-  } as FieldRow;
+  } as FieldMapping;
 }
 
 const members: Record<TransformType, (keyof TransformConfig)[]> = {

@@ -96,7 +96,7 @@ export async function readMappingData(sql: Sql, id: string): Promise<StoredRow> 
 
 /** Makes the next run of the mapping read everything. */
 export async function requireFullRead(sql: Sql, id: string): Promise<void> {
-  await sql('itsm_books')
+  await sql('itsm_sync_states')
     .where({ mapping_id: id })
     .update({ complete_read_at: null, pulled_read_at: null, pushed_read_at: null });
 }

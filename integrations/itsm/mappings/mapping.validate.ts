@@ -1,11 +1,11 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import {
   loadMappedTypes,
-  loadMappingRow,
-  loadMappingRows,
+  loadMappingsOf,
+  loadStoredMapping,
 } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { metamodelFaults, stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
-import type { DictionaryColumn, MappingRow } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { DictionaryColumn, Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
@@ -40,7 +40,7 @@ export interface MappingValidation {
 export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string): Promise<MappingValidation> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const version = await versionOf(ctx, id);
-  const mapping = await loadMappingRow(ctx.db, id);
+  const mapping = await loadStoredMapping(ctx.db, id);
   const local = metamodelFaults(
     ctx.metamodel,
     mapping,
@@ -59,7 +59,7 @@ interface Seen {
   problems: RemoteProblem[];
 }
 
-async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<Seen> {
+async function look(ctx: Ctx, remote: Connector, mapping: Mapping): Promise<Seen> {
   const { remote_table: table, filter_query: filter, relations } = mapping;
   const columns = await unless(remote.describeFields(table), ['not_found'], null);
   if (!columns) {
@@ -71,7 +71,7 @@ async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<S
   const problems = type ? columnProblems(ctx.metamodel, type, mapping, columns) : [];
   problems.push(...(await longTexts(ctx, mapping, columns)));
   const tables = new Map(
-    (await loadMappingRows(ctx.db, mapping.connection_id)).map((one) => [one.id, one.remote_table]),
+    (await loadMappingsOf(ctx.db, mapping.connection_id)).map((one) => [one.id, one.remote_table]),
   );
   problems.push(...(await referenceProblems(remote, mapping, columns, tables)));
   if (filter !== null) {
@@ -86,7 +86,7 @@ async function look(ctx: Ctx, remote: Connector, mapping: MappingRow): Promise<S
 }
 
 /** What the account may not do with the table that the mapping is to do. */
-async function rightProblems(remote: Connector, mapping: MappingRow): Promise<RemoteProblem[]> {
+async function rightProblems(remote: Connector, mapping: Mapping): Promise<RemoteProblem[]> {
   const writes: Right[] = mapping.sync_direction === 'pull' ? [] : ['create', 'update'];
   const deletes: Right[] =
     mapping.sync_direction === 'pull' || mapping.sync_mode === 'additive' ? [] : ['delete'];

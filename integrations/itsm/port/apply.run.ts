@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -8,7 +9,6 @@ import type { Connector, Page } from '../connectors/connector.ts';
 import { settleBegun } from '../engine/apply.remote.ts';
 import type { ApplyOptions } from '../engine/apply.rows.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
-import type { Mapping } from '../engine/model.types.ts';
 import type { EnginePort, PlanHead, RowResult } from '../engine/plan.types.ts';
 import { emptySyncState, identities } from '../engine/state.ts';
 import { RemoteError, unless } from '../remote.errors.ts';
@@ -47,13 +47,6 @@ export interface ApplyTools {
   onProgress?: (ended: number) => Promise<void>;
 }
 
-/** A run's mapping, as it is kept with the run. */
-interface KeptMapping {
-  mapping: Mapping;
-  cardFilter: string | null;
-  remoteFilter: string | null;
-}
-
 /**
  * Applies the approved rows of a run's plan; called again after a kill it goes on where it was. What closes the plan in
  * the sync state is left to the caller, who knows whether rows wait for a person's word. All that is written in the inventory
@@ -68,7 +61,7 @@ export async function applyRun(
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
   const head = await readPlan(ctx.db, runId);
   if (!head?.plan_made_at) throw notFound('plan of the run', runId);
-  const { mapping, cardFilter, remoteFilter } = head.mapping as KeptMapping;
+  const mapping = head.mapping as Mapping;
   const closing = head.closing as PlanHead['closing'];
   const plan: PlanHead = {
     id: runId,
@@ -77,7 +70,7 @@ export async function applyRun(
     stopped: head.stopped,
     closing,
   };
-  const cards = await openCards(ctx, mapping, cardFilter);
+  const cards = await openCards(ctx, mapping, mapping.card_filter);
   const port = databasePort(
     { ...tools, ctx },
     { runId, mapping, cards, isUndo: head.undo_of !== null },
@@ -86,7 +79,7 @@ export async function applyRun(
   // what is taken back goes to what it was here, whatever the record holds
   const moved =
     plan.stopped === null && head.undo_of === null && (await copiesFromRecords(ctx.db, runId))
-      ? await changedSinceRead(tools.connector, mapping.table, remoteFilter, closing.watermark)
+      ? await changedSinceRead(tools.connector, mapping.remote_table, mapping.filter_query, closing.watermark)
       : new Set<string>();
   const applied = await applyPlan(mapping, plan, port, {
     ...options,
@@ -94,7 +87,7 @@ export async function applyRun(
     mayHaveChanged: (id) => moved === null || moved.has(id),
   });
   if (applied.status === 'lost')
-    throw new RemoteError('answer_lost', `table ${mapping.table}`, applied.message!);
+    throw new RemoteError('answer_lost', `table ${mapping.remote_table}`, applied.message!);
   return applied;
 }
 
@@ -108,7 +101,7 @@ export async function settleRun(tools: ApplyTools, runId: string): Promise<numbe
   const head = await readPlan(ctx.db, runId);
   const rows = await readBegunRows(ctx.db, runId);
   if (!head || rows.length === 0) return 0;
-  const { mapping } = head.mapping as KeptMapping;
+  const mapping = head.mapping as Mapping;
   const cards = await openCards(ctx, mapping, null);
   const port = databasePort(
     { ...tools, ctx },
@@ -161,7 +154,7 @@ function databasePort(
   const { ctx, signal, hold, mayWrite, onProgress } = tools;
   const mappingId = mapping.id;
   const removals = createRemovals(
-    { connector: tools.connector, table: mapping.table },
+    { connector: tools.connector, table: mapping.remote_table },
     { sql: ctx.db, runId },
   );
   const remote = remotePort(tools.connector, mapping, removals);
@@ -212,7 +205,7 @@ function databasePort(
   return {
     ...remote,
     rows: standing,
-    keepRemoved: (rows) => removals.keep(rows),
+    storeRemoved: (rows) => removals.store(rows),
     async writeLocal(steps) {
       const endings = await command(ctx, async (work) => {
         await enter(work.sql);

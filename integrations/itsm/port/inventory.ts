@@ -1,4 +1,5 @@
 import { relatedPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { createCardsWithin } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import {
   archiveEachWithin,
@@ -18,7 +19,7 @@ import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { Path } from '../engine/model.types.ts';
 import type { LocalWrite } from '../engine/plan.types.ts';
-import { told, type Value } from '../engine/values.ts';
+import { told } from '../engine/values.ts';
 import { type RelatedField, relatedFields } from './local.cards.ts';
 
 /** What the inventory says to a write: the card that it is about, or why it is refused. */

@@ -1,11 +1,11 @@
 import { relatedPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { LocalCard, Mapping, Path } from '../engine/model.types.ts';
-import type { Value } from '../engine/values.ts';
+import type { LocalCard, Path } from '../engine/model.types.ts';
 
 /** Reads the cards of a mapping as the engine sees them. */
 export interface CardReader {
@@ -57,12 +57,12 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
  */
 export async function openCards(
   ctx: Ctx,
-  mapping: Pick<Mapping, 'cardType' | 'fields'>,
+  mapping: Pick<Mapping, 'card_type_key' | 'fields'>,
   cardFilter: string | null,
 ): Promise<CardReader> {
   const fits: Condition = (await prepareFilter(ctx, cardFilter ?? '')) ?? { sql: 'true', bindings: [] };
   const visible = visibleCards(ctx);
-  const paths = mapping.fields.map(({ path }) => path);
+  const paths = mapping.fields.map(({ card_field: path }) => path);
   const related = relatedFields(paths);
   const beside = relatedColumns(related);
   const columns = `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
@@ -86,7 +86,7 @@ export async function openCards(
       const { rows } = await sql.raw(
         `select ${columns}, coalesce(c.type = ? and (${fits.sql}), false) as in_filter from cards c
          where c.id = any(?::uuid[]) and (${visible.sql})`,
-        [...beside.bindings, mapping.cardType, ...fits.bindings, ids, ...visible.bindings],
+        [...beside.bindings, mapping.card_type_key, ...fits.bindings, ids, ...visible.bindings],
       );
       return new Map(rows.map((row: CardRow) => [row.id, cardOf(row)]));
     },
@@ -95,7 +95,14 @@ export async function openCards(
         `select ${columns}, true as in_filter from cards c
          where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${fits.sql}) and (${visible.sql})
          order by c.id limit ?`,
-        [...beside.bindings, mapping.cardType, after ?? FIRST, ...fits.bindings, ...visible.bindings, limit],
+        [
+          ...beside.bindings,
+          mapping.card_type_key,
+          after ?? FIRST,
+          ...fits.bindings,
+          ...visible.bindings,
+          limit,
+        ],
       );
       return rows.map(cardOf);
     },
@@ -109,7 +116,7 @@ export async function openCards(
          where position > ? and position <= ? and (card_type = ? and event_type like 'card.%'
            or relation_type = any(?::text[]) and event_type like 'relation.%')
          order by events.position limit ?`,
-        [position, newest, mapping.cardType, related.map(({ relationType }) => relationType), limit],
+        [position, newest, mapping.card_type_key, related.map(({ relationType }) => relationType), limit],
       );
       const ids = new Set<string>(rows.flatMap((row: { ids: string[] }) => row.ids));
       const more = rows.length === limit;

@@ -1,8 +1,9 @@
+import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { counted } from '../../../platform/counted.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Connector, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
 import { changedColumn } from '../connectors/safe-write.ts';
-import type { AgreedLink, Mapping } from '../engine/model.types.ts';
+import type { AgreedLink } from '../engine/model.types.ts';
 import type {
   EnginePort,
   PlanRow,
@@ -12,7 +13,7 @@ import type {
   Restored,
   Trace,
 } from '../engine/plan.types.ts';
-import { canonical, type Value } from '../engine/values.ts';
+import { canonical } from '../engine/values.ts';
 import { isRemoteError, type RemoteErrorCode, unless } from '../remote.errors.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { readDeleted, recreatedAs, storeDeleted } from '../store/plan-rows.ts';
@@ -24,24 +25,24 @@ type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'trace'>;
 
 /** The remote's half of what applying needs, through a connector. What is not about one row is thrown: RemoteFailed. */
 export function remotePort(connector: Connector, mapping: Mapping, removals?: Removals): RemotePort {
-  const columns = [...new Set(mapping.fields.map(({ remote }) => remote))];
+  const columns = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
   const endsOf = ({ relationType, source, target }: AgreedLink) => {
-    const kind = mapping.relations.find((one) => one.relationType === relationType);
+    const kind = mapping.relations.find((one) => one.relation_type_key === relationType);
     if (!kind) return undefined;
     return kind.reversed
-      ? ([kind.remoteType, target, source] as const)
-      : ([kind.remoteType, source, target] as const);
+      ? ([kind.remote_type, target, source] as const)
+      : ([kind.remote_type, source, target] as const);
   };
 
   const write = async (what: RemoteWrite, mark: string, seen: RemoteRecord | null): Promise<RemoteAnswer> => {
     if (what.kind === 'create' || what.kind === 'update') {
       const restored = what.kind === 'create' ? what.restored : undefined;
-      const held = restored && removals ? await removals.heldOf(restored) : undefined;
-      if (held === null) {
-        const message = 'What the record held beside the mapped fields was not kept before it was deleted.';
+      const removed = restored && removals ? await removals.load(restored) : undefined;
+      if (removed === null) {
+        const message = 'The unmapped columns of the record were not stored before it was deleted.';
         return { kind: 'refused', message: `${message} It would come back without it, so nothing is made.` };
       }
-      const values = { ...held?.values, ...columnValues(what.values) };
+      const values = { ...removed?.values, ...columnValues(what.values) };
       const written =
         what.kind === 'create'
           ? await connector.create(what.table, values, mark).catch(answerTo)
@@ -49,7 +50,7 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
       if ('kind' in written) return written;
       const { record, recovered, notice } = written;
       const adopted = what.kind === 'create' && (written.adopted ?? (await wasThere(what.table, record.id)));
-      const back = held && restored && (await removals!.relate(restored, held, record));
+      const back = removed && restored && (await removals!.relate(restored, removed, record));
       const words = [notice, back].filter((one) => one !== undefined);
       const told = words.length === 0 ? {} : { notice: words.join(' ') };
       return { kind: 'done', record: await shown(record, values), found: recovered, adopted, ...told };
@@ -124,8 +125,8 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
       if (what.kind === 'create') {
         const record = await connector.findCreated(what.table, mark);
         if (!record) return { kind: 'absent' };
-        const held = what.restored && removals && (await removals.heldOf(what.restored));
-        const notice = held && (await removals!.relate(what.restored!, held, record));
+        const removed = what.restored && removals && (await removals.load(what.restored));
+        const notice = removed && (await removals!.relate(what.restored!, removed, record));
         const adopted = await wasThere(what.table, record.id);
         return { kind: 'arrived', record, adopted, ...(notice ? { notice } : {}) };
       }
@@ -157,8 +158,8 @@ function columnValue(value: Value): RemoteValues[string] {
   return Array.isArray(value) ? value.map((one) => columnValue(one) ?? '').join(',') : JSON.stringify(value);
 }
 
-/** What a record held before it was deleted, as far as the remote shows it and takes it back. */
-interface Held {
+/** The content of a deleted record, as far as the account can read and write it. */
+interface RemovedContent {
   values: RemoteValues;
   relations: Pick<RemoteRelation, 'type' | 'from' | 'to'>[];
 }
@@ -167,51 +168,51 @@ interface Held {
 const PAGE = 1_000;
 const MOST_PAGES = 200;
 
-/** Keeps what deletions take away, and brings it back when they are taken back. */
+/** Stores the content of records before they are deleted, and restores it when a deletion is undone. */
 interface Removals {
-  keep(rows: readonly PlanRow[]): Promise<void>;
-  heldOf(restored: Restored): Promise<Held | null>;
-  /** Makes the relations of a record that was made anew. @returns what came back, and what did not, in words. */
-  relate(restored: Restored, held: Held, record: RemoteRecord): Promise<string>;
+  store(rows: readonly PlanRow[]): Promise<void>;
+  load(restored: Restored): Promise<RemovedContent | null>;
+  /** Creates the relations of a recreated record. @returns a summary of what was restored and what was not. */
+  relate(restored: Restored, removed: RemovedContent, record: RemoteRecord): Promise<string>;
 }
 
 export function createRemovals(
   { connector, table }: { connector: Connector; table: string },
   { sql, runId }: { sql: Sql; runId: string },
 ): Removals {
-  /** By the key that it had, what was made anew by this process. */
-  const anew = new Map<string, string>();
+  /** Ids of records recreated by this process, by their former id. */
+  const recreated = new Map<string, string>();
   let columns: string[] | null | undefined;
   return {
-    async keep(rows) {
+    async store(rows) {
       const ids = rows.flatMap(({ remoteId }) => remoteId ?? []);
       columns ??= writable(await shown(connector.describeFields(table)));
-      // what is not shown cannot be kept, and the deletion is not taken back then
+      // without readable columns nothing is stored, and the deletion cannot be undone
       if (columns === null) return;
       const looks = await connector.readByIds(table, ids, columns);
       const relations = await relationsOf(connector, new Set(ids));
-      const kept = rows.flatMap(({ no, remoteId }) => {
+      const stored = rows.flatMap(({ no, remoteId }) => {
         const look = looks.get(remoteId ?? '');
         if (look?.kind !== 'there') return [];
-        const held: Held = {
+        const removed: RemovedContent = {
           values: valuesOf(look.record),
           relations: relations.filter(({ from, to }) => from === remoteId || to === remoteId),
         };
-        return [{ no, held }];
+        return [{ no, removed }];
       });
-      await storeDeleted(sql, runId, kept);
+      await storeDeleted(sql, runId, stored);
     },
-    heldOf: async ({ runId: of, no }) => await readDeleted<Held>(sql, of, no),
-    async relate({ remoteId }, held, record) {
-      anew.set(remoteId, record.id);
+    load: async ({ runId: of, no }) => await readDeleted<RemovedContent>(sql, of, no),
+    async relate({ remoteId }, removed, record) {
+      recreated.set(remoteId, record.id);
       let related = 0;
       const lacking: string[] = [];
-      for (const { type, from, to } of held.relations) {
+      for (const { type, from, to } of removed.relations) {
         const other = from === remoteId ? to : from;
-        const { id, isPending } = anew.has(other)
-          ? { id: anew.get(other)!, isPending: false }
+        const { id, isPending } = recreated.has(other)
+          ? { id: recreated.get(other)!, isPending: false }
           : await recreatedAs(sql, runId, other);
-        // the row that makes the other one anew makes the relation
+        // the row that recreates the other record creates the relation
         if (isPending) continue;
         const now = id ?? other;
         const ends = from === remoteId ? ([record.id, now] as const) : ([now, record.id] as const);
@@ -224,7 +225,7 @@ export function createRemovals(
           lacking.push(`the relation to ${other} (${error.what})`);
         }
       }
-      const sent = Object.entries(held.values);
+      const sent = Object.entries(removed.values);
       for (const [column, value] of sent) {
         const shown = record.fields[column];
         if (shown && String(shown.value ?? '') !== String(value ?? '')) lacking.push(column);
@@ -256,9 +257,9 @@ async function relationsOf(connector: Connector, ids: ReadonlySet<string>): Prom
   let cursor: string | null = null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const page = connector.readRelations({ types: [], since: null, limit: PAGE, cursor, ends: [...ids] });
-    const told: Awaited<typeof page> | null = await shown(page);
-    if (told === null) break;
-    const { relations, next } = told;
+    const answer: Awaited<typeof page> | null = await shown(page);
+    if (answer === null) break;
+    const { relations, next } = answer;
     found.push(...relations.filter(({ from, to }) => ids.has(from) || ids.has(to)));
     cursor = next;
     if (cursor === null) break;

@@ -23,9 +23,9 @@ import {
   readAppliedAtRemote,
   unappliedRecords,
 } from '../store/plan-rows.ts';
-import type { RunJob, RunMapping } from './run.begin.ts';
+import type { RunJob } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
-import type { Stopwatch } from './run.state.ts';
+import type { RunMapping, Stopwatch } from './run.state.ts';
 
 /** Rows that are looked at together. */
 const CHUNK = 200;
@@ -97,8 +97,8 @@ async function enterVerify(job: RunJob, id: string): Promise<void> {
  */
 async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Promise<number> {
   const { db } = job.ctx;
-  const { mapping } = run.mapping as RunMapping;
-  const columns = [...new Set(mapping.fields.map(({ remote }) => remote))];
+  const mapping = run.mapping as RunMapping;
+  const columns = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
   let count = 0;
   for (let after = -1; ; ) {
     job.signal.throwIfAborted();
@@ -106,7 +106,7 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
     if (rows.length === 0) return count;
     after = rows.at(-1)!.row.no;
     const remoteIds = rows.flatMap(({ row, madeId }) => row.remoteId ?? madeId ?? []);
-    const looks = await connector.readByIds(mapping.table, remoteIds, columns);
+    const looks = await connector.readByIds(mapping.remote_table, remoteIds, columns);
     const { pairs } = await loadPairs(db, mapping.id, { remoteIds });
     const syncState = { ...emptySyncState(), pairs };
     const outcomes = new Map(
@@ -182,7 +182,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       },
       { op: 'watermark', watermark },
     ]);
-    await sql('itsm_books').where({ mapping_id: run.mapping_id }).update({
+    await sql('itsm_sync_states').where({ mapping_id: run.mapping_id }).update({
       links_watermark: rest.linksWatermark,
       local_position: rest.localPosition,
       complete_read_at: rest.completeReadAt,

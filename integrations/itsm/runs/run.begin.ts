@@ -4,7 +4,7 @@ import {
   loadConnection,
   requireActive,
 } from '../../../domain/exchange/itsm/connections.load.ts';
-import { loadMappingRow, requireMappingPermissions } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadStoredMapping, requireMappingPermissions } from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { loadRun, logRun, requireStatus } from '../../../domain/exchange/itsm/runs.store.ts';
 import { readSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
@@ -20,23 +20,16 @@ import type { OpenedRemote } from '../connections/connections.kinds.ts';
 import { openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.check.ts';
-import { type LoadedMapping, loadMapping } from '../mappings/mapping.load.ts';
+import { loadMapping } from '../mappings/mapping.load.ts';
 import { openCards } from '../port/local.cards.ts';
 import { isRemoteError } from '../remote.errors.ts';
 import {
-  type RunBasis,
   type RunConditions,
+  type RunMapping,
   type RunState,
   type RunWork,
   usualConditions,
 } from './run.state.ts';
-
-/** The mapping as a run keeps it: it goes as the run does. */
-export type RunMapping = LoadedMapping &
-  Pick<RunBasis, 'mappingDirection'> & {
-    /** Records to read again that were noted before the run began: it sees to these, and to no later ones. */
-    again: string[];
-  };
 
 export type RunJob = RunningJob<{ run_id: string }>;
 
@@ -70,7 +63,7 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
  */
 export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
   const { ctx } = job;
-  const mapping = { ...(await loadMappingRow(ctx.db, run.mapping_id)), sync_direction: run.direction };
+  const mapping = { ...(await loadStoredMapping(ctx.db, run.mapping_id)), sync_direction: run.direction };
   const owner = await callerOfConnection(ctx.db, ctx.metamodel, run.connection_id, mapping);
   const caller = boundedBy(owner, ctx.caller);
   requireMappingPermissions(caller, ctx.metamodel, mapping);
@@ -78,24 +71,24 @@ export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
 }
 
 /**
- * Keeps the mapping as it is now with the run.
- * @param unlooked a dictionary that no longer fits is no reason yet.
- * @throws EstateError `wrong_state` when it can no longer run.
+ * Stores the current mapping in the run.
+ * @param ignoreDrift schema drift is no error yet, because the remote's schema is about to be checked.
+ * @throws EstateError `wrong_state` when the mapping cannot run.
  */
 async function storeMappingOfRun(
   sql: Sql,
   metamodel: Metamodel,
   run: RunRow,
-  unlooked = false,
+  ignoreDrift = false,
 ): Promise<RunMapping> {
-  const loaded = await loadMapping(sql, metamodel, run.mapping_id);
-  if (loaded.broken !== null && !(unlooked && loaded.brokenByDrift))
-    throw new EstateError('wrong_state', `The mapping cannot run: ${loaded.broken}`);
+  const current = await loadMapping(sql, metamodel, run.mapping_id);
+  if (current.broken !== null && !(ignoreDrift && current.broken_by_drift))
+    throw new EstateError('wrong_state', `The mapping cannot run: ${current.broken}`);
   const mapping: RunMapping = {
-    ...loaded,
-    mapping: { ...loaded.mapping, direction: run.direction },
-    mappingDirection: loaded.mapping.direction,
-    again: (await readSyncState(sql, loaded.mapping.id)).again,
+    ...current,
+    sync_direction: run.direction,
+    mapping_direction: current.sync_direction,
+    again: (await readSyncState(sql, current.id)).again,
   };
   await sql('itsm_runs')
     .where({ id: run.id })
@@ -119,7 +112,7 @@ export async function handleSchemaDrift(
   try {
     await checkDrift(job.ctx, run.mapping_id, connector, clock);
   } catch (error) {
-    const canRun = connector.calls() === 0 || !(run.mapping as RunMapping).brokenByDrift;
+    const canRun = connector.calls() === 0 || !(run.mapping as RunMapping).broken_by_drift;
     if (!isRemoteError(error) || !canRun) throw error;
   }
   if (connector.calls() === 0) return run;
@@ -167,8 +160,8 @@ export async function workOf(
 ): Promise<RunWork> {
   requireStatus(run, 'running');
   const { ctx } = job;
-  const loaded = run.mapping as RunMapping;
-  const cards = await openCards(ctx, loaded.mapping, loaded.cardFilter);
+  const mapping = run.mapping as RunMapping;
+  const cards = await openCards(ctx, mapping, mapping.card_filter);
   const calls = run.remote_calls;
   const work: RunWork = {
     ctx,
@@ -178,11 +171,10 @@ export async function workOf(
     page,
     signal: job.signal,
     runId: run.id,
-    mappingId: loaded.mapping.id,
+    mappingId: mapping.id,
     complete: run.complete,
-    loaded,
-    mappingDirection: loaded.mappingDirection,
-    syncState: await readSyncState(ctx.db, loaded.mapping.id),
+    mapping,
+    syncState: await readSyncState(ctx.db, mapping.id),
     state: (run.checkpoint as RunState | null) ?? (await freshState(ctx, clock)),
     async keep(change, write) {
       const state = { ...work.state, ...change };

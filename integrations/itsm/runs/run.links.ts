@@ -137,7 +137,7 @@ async function endsOfPart(
   seenOf: SeenOf,
   { kinds, sources, links, local, tiesOf }: LinksOfPart,
 ): Promise<Ends> {
-  const { db, loaded, mappingId, runId } = work;
+  const { db, mapping, mappingId, runId } = work;
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
   const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
   const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
@@ -148,20 +148,20 @@ async function endsOfPart(
     ...ties.flatMap(({ cardId }) => cardId ?? []),
   ]);
   const planning = beginPlanning(
-    loaded.mapping,
+    mapping,
     { ...emptySyncState(), pairs },
     seenOf({}, { cards: there, redirects }),
     () => null,
   );
   const rows = ties.map((tie) => ({ ...emptyRow, ...tie, reason: '' }));
   const ends = endsOf({ ...planning, rows });
-  const resting = new Set(Object.keys(loaded.resting ?? {}));
+  const blocked = new Set(Object.keys(mapping.blocked_targets));
   const ownerOf = (id: string) => owners.get(id) ?? mappingId;
   const gone = await goneAmong(db, runId, [...remoteIds, ...pairs.keys()]);
   return {
     ...ends,
     isWaiting: (id) => ends.isWaiting(id) || (gone.has(id) && ownerOf(id) !== mappingId),
-    rests: (id) => resting.has(ownerOf(id)),
+    rests: (id) => blocked.has(ownerOf(id)),
   };
 }
 
@@ -193,19 +193,20 @@ async function activeCards({ db, cards }: RunWork, ids: string[]): Promise<Map<s
 }
 
 /** The mapped relation types; several kinds outside may stand for one. */
-export function kindsOf({ loaded, mappingId }: Pick<RunWork, 'loaded' | 'mappingId'>): LinkKind[] {
+export function kindsOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'mappingId'>): LinkKind[] {
   const kinds = new Map<string, LinkKind>();
-  for (const [at, { relationType, remoteType, reversed }] of loaded.mapping.relations.entries()) {
-    const target_mapping_id = loaded.relationTargets[at] ?? mappingId;
-    const key = `${relationType} ${target_mapping_id}`;
+  for (const relation of mapping.relations) {
+    const { relation_type_key, remote_type, reversed, target_mapping_id: target } = relation;
+    const target_mapping_id = target ?? mappingId;
+    const key = `${relation_type_key} ${target_mapping_id}`;
     const kind = kinds.get(key) ?? {
-      relation_type_key: relationType,
+      relation_type_key,
       mapping_id: mappingId,
       target_mapping_id,
       forward: [],
       backward: [],
     };
-    (reversed ? kind.backward : kind.forward).push(remoteType);
+    (reversed ? kind.backward : kind.forward).push(remote_type);
     kinds.set(key, kind);
   }
   return [...kinds.values()];

@@ -22,6 +22,7 @@ import {
 import { acts, type Plan } from '../engine/plan.types.ts';
 import { emptySyncState, identities } from '../engine/state.ts';
 import { canonical, same } from '../engine/values.ts';
+import { referencedMappings } from '../mappings/mapping.load.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import { plannedMakers } from '../store/links.ts';
 import {
@@ -79,7 +80,7 @@ export async function planRun(
   told: (rows: number) => void,
   approved = false,
 ): Promise<MadePlan> {
-  const { db, runId, mappingId, loaded } = work;
+  const { db, runId, mappingId, mapping } = work;
   await work.keep({}, async (sql) => {
     await deletePlan(sql, runId);
     await dropUnsettledDeferred(sql, mappingId);
@@ -92,12 +93,10 @@ export async function planRun(
   let storing = Promise.resolve();
   // what was refused is tried again with each complete reading: its cause may have gone
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
-  const mapping = work.connector.absenceProvesNothing
-    ? { ...loaded.mapping, deletion: { ...loaded.mapping.deletion, completeReads: 0 } }
-    : loaded.mapping;
+  const planned = work.connector.absenceProvesNothing ? { ...mapping, complete_reads: 0 } : mapping;
   const source = planSource(work, { ...(await readDecisions(db, mappingId)), refusals }, () => storing);
   try {
-    for await (const { rows, ...part } of planInParts(mapping, source, tools)) {
+    for await (const { rows, ...part } of planInParts(planned, source, tools)) {
       work.signal.throwIfAborted();
       for (const id of part.again) again.add(id);
       for (const [id, wait] of part.waits) waits.set(id, wait);
@@ -122,7 +121,7 @@ export async function planRun(
   await keepWaiting(work, waits, again);
   const pairs = await countLivePairs(db, mappingId);
   return {
-    stopped: tooMany(loaded.mapping, count.removals, pairs),
+    stopped: tooMany(mapping, count.removals, pairs),
     changes: count.changes,
     pairs,
     resting: count.resting,
@@ -143,7 +142,7 @@ async function keepWaiting(work: RunWork, waits: DeferredWaits, again: Set<strin
     await work.keep({}, (sql) => addDeferred(sql, mappingId, runId, waiting.slice(at, at + CHUNK)));
   }
   // what a run of one direction has nothing to do with may wait for one of the other
-  if (state.hidden.length > 0 || work.loaded.mapping.direction !== work.mappingDirection) return;
+  if (state.hidden.length > 0 || work.mapping.sync_direction !== work.mapping.mapping_direction) return;
   await work.keep({}, (sql) => endDeferred(sql, mappingId, runId));
 }
 
@@ -159,7 +158,7 @@ interface Decisions {
  * @param stored waits until all rows that the plan has so far are stored.
  */
 function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>): PartSource {
-  const { db, runId, mappingId, loaded, complete, state } = work;
+  const { db, runId, mappingId, mapping, complete, state } = work;
   const kind = complete && !state.withheld ? 'complete' : 'delta';
   const seenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>): Observation => ({
     remote: {
@@ -168,6 +167,7 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
       tombstones: [],
       looks: new Map(),
       watermark: null,
+      hiddenColumns: state.hidden.length > 0,
       ...remote,
     },
     local: { cards: new Map(), redirects: new Map(), ...local },
@@ -205,7 +205,7 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
   };
 
   const creates =
-    loaded.mapping.direction !== 'pull' &&
+    mapping.sync_direction !== 'pull' &&
     !state.withheld &&
     // what is mapped both ways was read completely before, and what was not mapped then is read now
     (complete || !resumePoint(work).passedOver);
@@ -217,10 +217,10 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
     paired: () => walk(livePairs(db, mappingId)),
     unpaired: () => walk(unpairedRecords(db, runId, mappingId)),
     read: () => walk(changedRecords(db, runId)),
-    openCards: () => walk(unpairedCards(db, mappingId, loaded.mapping.cardType)),
+    openCards: () => walk(unpairedCards(db, mappingId, mapping.card_type_key)),
     decisions: words.decisions,
     creates,
-    leadsHere: (path) => loaded.references[path] === mappingId,
+    leadsHere: (path) => referencedMappings(mapping)[path] === mappingId,
     makers: async (remoteIds, cardIds) => {
       await stored();
       return creatingRowsIn(await plannedMakers(db, runId, { remoteIds, cardIds }));
@@ -284,8 +284,8 @@ async function copiesAmong(
 }
 
 /** Fields in which newer changes win. */
-const newestPaths = ({ loaded }: RunWork): string[] =>
-  loaded.mapping.fields.flatMap(({ path, rule }) => (rule === 'newest_wins' ? [path] : []));
+const newestPaths = ({ mapping }: RunWork): string[] =>
+  mapping.fields.flatMap(({ card_field: path, direction: rule }) => (rule === 'newest_wins' ? [path] : []));
 
 /** The cards; where newer changes win, with the moments at which single fields were changed. */
 async function cardsWithTimes(
@@ -304,15 +304,15 @@ async function cardsWithTimes(
 
 /** Tells which of the parents that a part of a plan may write would make a circle of both sides' parents. */
 async function circlesOf(
-  { db, runId, mappingId, loaded }: RunWork,
+  { db, runId, mappingId, mapping }: RunWork,
   pairs: Iterable<Pair>,
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
   cardOf: TransformContext['cardOf'],
 ): Promise<NonNullable<TransformContext['makesCircle']> | undefined> {
-  const field = loaded.mapping.fields.find(({ path }) => path === 'parent_id');
-  if (!field || (loaded.references.parent_id ?? mappingId) !== mappingId) return undefined;
-  const column = field.remote;
+  const field = mapping.fields.find(({ card_field: path }) => path === 'parent_id');
+  if (!field || (referencedMappings(mapping).parent_id ?? mappingId) !== mappingId) return undefined;
+  const column = field.remote_field;
   const read = new Map(records.map((record) => [record.id, record]));
   const wanted: NewParent[] = [];
   for (const { remoteId, cardId, base } of pairs) {
@@ -331,22 +331,23 @@ async function circlesOf(
 
 /** Who is who among the cards and records that reference fields lead to, which may be another mapping's. */
 async function referredTo(
-  { db, loaded, runId }: RunWork,
+  { db, mapping, runId }: RunWork,
   records: readonly RemoteRecord[],
   cards: Iterable<LocalCard>,
 ): Promise<Part['beyond']> {
   const known: Part['beyond'][] = [];
   const all = [...cards];
-  const fields = loaded.mapping.fields.filter(({ transform }) => transform.kind === 'reference');
-  const byMapping = Map.groupBy(fields, ({ path }) => loaded.references[path] ?? loaded.mapping.id);
+  const fields = mapping.fields.filter(({ transform_type }) => transform_type === 'reference');
+  const references = referencedMappings(mapping);
+  const byMapping = Map.groupBy(fields, ({ card_field }) => references[card_field]!);
   for (const [mappingId, its] of byMapping) {
     const texts = (values: unknown[]) => [
       ...new Set(values.filter((value): value is string => typeof value === 'string' && value !== '')),
     ];
     const remoteIds = texts(
-      records.flatMap((record) => its.map(({ remote }) => record.fields[remote]?.value)),
+      records.flatMap((record) => its.map(({ remote_field: remote }) => record.fields[remote]?.value)),
     );
-    const cardIds = texts(all.flatMap((card) => its.map(({ path }) => card.fields[path])));
+    const cardIds = texts(all.flatMap((card) => its.map(({ card_field: path }) => card.fields[path])));
     if (remoteIds.length + cardIds.length === 0) continue;
     const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds, cardIds });
     const gone = await deletedAmong(db, runId, [...pairs.keys()]);

@@ -1,6 +1,7 @@
 import { inTransaction } from '../../../platform/database.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
+import { referencedMappings } from '../mappings/mapping.load.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 import {
   deleteRemoteLinks,
@@ -49,20 +50,20 @@ export async function readForRun(work: RunWork): Promise<void> {
 }
 
 /** Columns that the mapping needs. */
-const columnsOf = ({ loaded, connector: { correlationColumn } }: RunWork): string[] => [
+const columnsOf = ({ mapping, connector: { correlationColumn } }: RunWork): string[] => [
   ...new Set([
-    ...loaded.mapping.fields.map(({ remote }) => remote),
+    ...mapping.fields.map(({ remote_field: remote }) => remote),
     // tells a record that was made twice
     ...(correlationColumn === undefined ? [] : [correlationColumn]),
   ]),
 ];
 
 async function readRecords(work: RunWork): Promise<void> {
-  const { connector, loaded, complete } = work;
+  const { connector, mapping, complete } = work;
   const request = {
-    table: loaded.mapping.table,
+    table: mapping.remote_table,
     fields: columnsOf(work),
-    ...(loaded.remoteFilter === null ? {} : { filter: loaded.remoteFilter }),
+    ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
     limit: work.page,
     display: false,
   };
@@ -102,7 +103,7 @@ async function changedRecordsOfPage(
   work: RunWork,
   records: readonly RemoteRecord[],
 ): Promise<{ heard: ObservedRecord[]; late: number }> {
-  const { db, runId, mappingId, loaded, complete, syncState } = work;
+  const { db, runId, mappingId, mapping, complete, syncState } = work;
   const remoteIds = records.map(({ id }) => id);
   const before = await observedAmong(db, runId, remoteIds);
   const { pairs } = await loadPairs(db, mappingId, { remoteIds });
@@ -119,7 +120,7 @@ async function changedRecordsOfPage(
       !record.deleted &&
       !open.has(record.id) &&
       !before.has(record.id);
-    const known = settled && isRemoteEcho(loaded.mapping, pair, record);
+    const known = settled && isRemoteEcho(mapping, pair, record);
     if (known && !complete) return [];
     const at = Date.parse(record.updatedAt);
     // zero: the remote does not tell when it was changed
@@ -150,7 +151,7 @@ async function readAgain(work: RunWork): Promise<void> {
     const rows = looks.map(([id, look]) => {
       if (look.kind !== 'there') return observedByKey(id, look);
       // what has not changed since the last reading fits the filter as it did then
-      const fits = work.loaded.remoteFilter === null || look.record.updatedAt <= (watermark ?? '');
+      const fits = work.mapping.filter_query === null || look.record.updatedAt <= (watermark ?? '');
       return observed(id, {
         record: withoutDisplayValues(look.record),
         shown: fits,
@@ -167,8 +168,8 @@ type ClassedLook = RemoteLook | { kind: 'gone'; reclassified: string };
 async function readByKey(work: RunWork, ids: string[]): Promise<[string, ClassedLook][]> {
   if (ids.length === 0) return [];
   work.signal.throwIfAborted();
-  const { connector, loaded } = work;
-  const looks = [...(await connector.readByIds(loaded.mapping.table, ids, columnsOf(work)))];
+  const { connector, mapping } = work;
+  const looks = [...(await connector.readByIds(mapping.remote_table, ids, columnsOf(work)))];
   const gone = looks.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
   if (gone.length === 0 || !connector.reclassified) return looks;
   const classes = await connector.reclassified(gone);
@@ -186,10 +187,10 @@ const observedByKey = (id: string, look: ClassedLook | undefined): ObservedRecor
   });
 
 async function readDeletions(work: RunWork): Promise<void> {
-  const { connector, loaded } = work;
+  const { connector, mapping } = work;
   const { watermark } = resumePoint(work);
   if (watermark === null) return;
-  const tombstones = await connector.deletionsSince(loaded.mapping.table, watermark);
+  const tombstones = await connector.deletionsSince(mapping.remote_table, watermark);
   for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
       .slice(at, at + CHUNK)
@@ -220,14 +221,14 @@ async function readDoubtfulRecords(work: RunWork): Promise<void> {
 async function readInventoryChanges(work: RunWork): Promise<void> {
   await readLocal(work);
   if (work.complete) return;
-  const { runId, mappingId, loaded } = work;
-  const targets = [...new Set([mappingId, ...Object.values(loaded.references)])];
+  const { runId, mappingId, mapping } = work;
+  const targets = [...new Set([mappingId, ...Object.values(referencedMappings(mapping))])];
   await work.keep({}, (sql) => observeDeferred(sql, { runId, mappingId, targets }));
 }
 
 /** Notes the pairs whose cards have changed here since the last run. */
 async function readLocal(work: RunWork): Promise<void> {
-  const { db, cards, mappingId, loaded, complete } = work;
+  const { db, cards, mappingId, mapping, complete } = work;
   const { localPosition } = resumePoint(work);
   if (complete || localPosition === null) return;
   for (let position = work.state.cursor ?? localPosition; ; ) {
@@ -238,7 +239,7 @@ async function readLocal(work: RunWork): Promise<void> {
     const moved = pairs.filter((pair) => {
       const card = found.get(pair.cardId);
       const settled = card && !card.archived && card.inFilter && pair.state.kind === 'linked';
-      return !settled || !isLocalEcho(loaded.mapping, pair, card);
+      return !settled || !isLocalEcho(mapping, pair, card);
     });
     position = changed.position;
     // a record that was gone with its card may be back without a change that a reading shows
@@ -257,7 +258,7 @@ async function readLocal(work: RunWork): Promise<void> {
  * what has changed leaves them all known, also those whose ends get cards only later.
  */
 async function readRelations(work: RunWork, phase: 'relations' | 'relation_deletions'): Promise<void> {
-  const types = [...new Set(work.loaded.mapping.relations.map(({ remoteType }) => remoteType))];
+  const types = [...new Set(work.mapping.relations.map(({ remote_type: remoteType }) => remoteType))];
   if (types.length === 0) return;
   if (phase === 'relations') await readLinks(work, types);
   else await readGone(work);
@@ -319,15 +320,15 @@ const END_LOOKS = 100;
  * this one.
  */
 async function checkRelationEnds(work: RunWork): Promise<void> {
-  const { db, connector, loaded, runId, signal } = work;
-  const { direction, deletion } = loaded.mapping;
+  const { db, connector, mapping, runId, signal } = work;
+  const { sync_direction: direction, sync_mode: mode } = mapping;
   const concerns = {
-    removals: direction !== 'push' && deletion.mode !== 'additive',
+    removals: direction !== 'push' && mode !== 'additive',
     additions: direction !== 'pull',
   };
   for (const kind of kindsOf(work)) {
     // its own records the run has read, and those of a mapping that does not run wait in any case
-    const table = loaded.targetTables?.[kind.target_mapping_id];
+    const table = mapping.target_tables[kind.target_mapping_id];
     if (table === undefined) continue;
     const ids = await inTransaction(db, (sql) => unreportedTargets(sql, kind, concerns));
     for (let at = 0; at < ids.length; at += END_LOOKS) {

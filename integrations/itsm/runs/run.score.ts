@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { matchListsInSteps } from '../../matching/match.ts';
 import type {
   Evidence,
@@ -10,7 +11,7 @@ import type {
   MatchResult,
 } from '../../matching/matching.types.ts';
 import type { Scored, Thing } from '../engine/match.ts';
-import type { Mapping, Path } from '../engine/model.types.ts';
+import type { Path } from '../engine/model.types.ts';
 
 /** Only what is all but sure is linked; what is more likely than not is put before a person. */
 const thresholds = { match: 0.95, possible: 0.5 };
@@ -38,9 +39,10 @@ export function likeness(mapping: Mapping, signal: AbortSignal, parts: Parts = u
   const fields = matchFields(mapping);
   const identities = mapping.fields
     .filter(
-      ({ path, identity }) => identity && fields.some(({ name, kind }) => name === path && kind === 'code'),
+      ({ card_field: path, is_identity: identity }) =>
+        identity && fields.some(({ name, kind }) => name === path && kind === 'code'),
     )
-    .map(({ path }) => path);
+    .map(({ card_field: path }) => path);
   return async (records: Thing[], cards: Thing[]): Promise<Scored[]> => {
     if (fields.length === 0) return [];
     const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
@@ -111,12 +113,11 @@ const similarityOf = (evidence: readonly Evidence[], name: string, otherwise: nu
 
 /** What likeness is told by: the name above all, and whatever else is text. A reference or a date says too little. */
 function matchFields({ fields }: Mapping): MatchField[] {
-  return fields.flatMap(({ path, transform, identity }): MatchField[] => {
-    if (transform.kind === 'reference' || transform.kind === 'date' || transform.kind === 'boolean')
-      return [];
+  return fields.flatMap(({ card_field: path, transform_type: transform, is_identity }): MatchField[] => {
+    if (transform === 'reference' || transform === 'date_format' || transform === 'boolean') return [];
     if (path === 'name' || path === 'alias') return [{ name: path, kind: 'name' }];
     if (path === 'description') return [{ name: path, kind: 'text', weight: 0.5 }];
-    if (identity || path === 'external_id') return [{ name: path, kind: 'code' }];
-    return transform.kind === 'value_map' ? [{ name: path, kind: 'choice', weight: 0.5 }] : [];
+    if (is_identity || path === 'external_id') return [{ name: path, kind: 'code' }];
+    return transform === 'value_map' ? [{ name: path, kind: 'choice', weight: 0.5 }] : [];
   });
 }

@@ -1,10 +1,11 @@
+import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow, RunStage } from '../../../domain/exchange/itsm/runs.store.ts';
 import { hasPushedLast, type SyncStateRow } from '../../../domain/exchange/itsm/sync-state.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Db } from '../../../platform/database.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Connector } from '../connectors/connector.ts';
-import type { LoadedMapping } from '../mappings/mapping.load.ts';
+import type { UsableMapping } from '../mappings/mapping.load.ts';
 import type { CardReader } from '../port/local.cards.ts';
 
 /** The parts of reading and planning, in their order; a run that was killed goes on with the one it was at. */
@@ -58,16 +59,21 @@ export interface RunConditions {
 
 export const usualConditions: RunConditions = { clock: systemClock, page: 1_000 };
 
+/** The mapping as a run stores it; `sync_direction` is the direction of the run. */
+export interface RunMapping extends UsableMapping {
+  /** The direction of the stored mapping. */
+  mapping_direction: SyncDirection;
+  /** Records that earlier runs left to be read again. Later additions are for the next run. */
+  again: string[];
+}
+
 /** What a run knows before it reads. */
 export interface RunBasis {
   runId: string;
   mappingId: string;
   /** Everything is read, or only what has changed. */
   complete: boolean;
-  /** The mapping; its direction is the run's. */
-  loaded: LoadedMapping;
-  /** Which way the mapping goes, whichever way this run does. */
-  mappingDirection: LoadedMapping['mapping']['direction'];
+  mapping: RunMapping;
   syncState: SyncStateRow;
 }
 
@@ -102,12 +108,11 @@ interface ResumePoint {
   passedOver: boolean;
 }
 
-type Way = Pick<RunBasis, 'syncState' | 'loaded' | 'mappingDirection'>;
+type Way = Pick<RunBasis, 'syncState' | 'mapping'>;
 
 /** The direction of a run that leaves the other one of its mapping out. */
-const oneWayOf = ({ loaded, mappingDirection }: Pick<Way, 'loaded' | 'mappingDirection'>) => {
-  const { direction } = loaded.mapping;
-  return direction === mappingDirection || direction === 'bidirectional' ? null : direction;
+const oneWayOf = ({ mapping: { sync_direction: direction, mapping_direction } }: Pick<Way, 'mapping'>) => {
+  return direction === mapping_direction || direction === 'bidirectional' ? null : direction;
 };
 
 /**
@@ -123,7 +128,7 @@ export function resumePoint(way: Way): ResumePoint {
     return { watermark, localPosition: further(localPosition, syncState.pulled_position), passedOver: false };
   if (oneWay === 'push' && hasPushedLast(syncState))
     return { watermark: syncState.pushed_watermark, localPosition, passedOver: true };
-  return { watermark, localPosition, passedOver: way.mappingDirection === 'push' };
+  return { watermark, localPosition, passedOver: way.mapping.mapping_direction === 'push' };
 }
 
 const further = (left: string | null, right: string | null): string | null =>

@@ -110,7 +110,7 @@ async function makePlanOf(
   });
   let since = performance.now();
   const tools = {
-    score: likeness(work.loaded.mapping, job.signal),
+    score: likeness(work.mapping, job.signal),
     evaluate: createEvaluate(),
     onMatched: async () => {
       add('match', since);
@@ -148,7 +148,7 @@ async function makePlanOf(
 /** Tells that relations wait for other mappings; once, as long as nothing about it changes. */
 async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
   if (count === 0 || count === (await lastBlockedRelations(sql, work.mappingId))) return;
-  const others = Object.values(work.loaded.resting).join(', ');
+  const others = Object.values(work.mapping.blocked_targets).join(', ');
   const text = `Mappings that are paused or cannot run block ${counted(count, 'relation')}: ${others}.`;
   await logRun(sql, work.runId, 'plan', 'info', text);
 }
@@ -231,18 +231,18 @@ const planText = ({ changes }: MadePlan, waits: string | null): string =>
 /** Why a plan is not applied at once; null when it is. */
 function reviewReason(
   run: RunRow,
-  { loaded }: RunWork,
+  { mapping }: RunWork,
   { stopped, changes, pairs }: MadePlan,
 ): string | null {
   if (stopped !== null) return stopped;
   if (changes === 0) return null;
   if (!run.auto_apply) return 'nothing is applied without a look.';
-  const { maxChanges = null, maxRatio = null } = loaded.autoApply ?? {};
+  const { auto_apply_max_changes: maxChanges, auto_apply_max_ratio: maxRatio } = mapping;
   if (maxChanges !== null && changes > maxChanges) {
-    return `more than the ${counted(maxChanges, 'change')} that the mapping lets through.`;
+    return `more than the ${counted(maxChanges, 'change')} that the mapping applies without review.`;
   }
   if (maxRatio !== null && changes > maxRatio * pairs) {
-    return `more than the part of ${maxRatio} of ${pairs} pairs that the mapping lets through.`;
+    return `more than the share of ${maxRatio} of ${pairs} pairs that the mapping applies without review.`;
   }
   return null;
 }
@@ -271,21 +271,17 @@ async function settleEarlier(job: RunJob, run: RunRow, connector: Connector): Pr
  * its value, a card would be taken for one whose value somebody has cleared. And in records that are to be removed.
  */
 async function excludeHiddenColumns(work: RunWork): Promise<void> {
-  const { db, connector, loaded, mappingId, runId } = work;
-  const { mapping } = loaded;
+  const { db, connector, mapping, mappingId, runId } = work;
   const emptied = await suspiciouslyEmptyColumns(db, runId, mappingId, mapping.fields);
   if (emptied.length === 0) return;
-  const hidden = new Set(await connector.withheldFields(mapping.table, emptied));
+  const hidden = new Set(await connector.withheldFields(mapping.remote_table, emptied));
   if (hidden.size === 0) return;
-  const kept = mapping.fields.filter(({ remote }) => !hidden.has(remote));
-  work.loaded = {
-    ...loaded,
-    mapping: { ...mapping, fields: kept, deletion: { ...mapping.deletion, held: true } },
-  };
+  const kept = mapping.fields.filter(({ remote_field }) => !hidden.has(remote_field));
+  work.mapping = { ...mapping, fields: kept };
   await work.keep({ hidden: [...hidden] }, async (sql) => {
     await sql('itsm_runs')
       .where({ id: runId })
-      .update({ mapping: JSON.stringify(work.loaded) });
+      .update({ mapping: JSON.stringify(work.mapping) });
     const told = `Left out, since the remote keeps them from the account: ${[...hidden].join(', ')}.`;
     await logRun(sql, runId, 'read', 'warning', told);
   });

@@ -1,3 +1,4 @@
+import type { FieldMapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { RemoteRecord } from '../remote.types.ts';
 
@@ -224,7 +225,7 @@ export async function suspiciouslyEmptyColumns(
   sql: Sql,
   runId: string,
   mappingId: string,
-  fields: readonly { path: string; remote: string }[],
+  fields: readonly Pick<FieldMapping, 'card_field' | 'remote_field'>[],
 ): Promise<string[]> {
   const { rows } = await sql.raw(
     `select distinct f.col from unnest(?::text[], ?::text[]) as f(path, col)
@@ -238,7 +239,12 @@ export async function suspiciouslyEmptyColumns(
              and (not jsonb_exists(p.base, f.path) or coalesce(p.base -> f.path ->> 'remote', '') <> ''))
      )
      order by f.col`,
-    [fields.map(({ path }) => path), fields.map(({ remote }) => remote), mappingId, runId],
+    [
+      fields.map(({ card_field }) => card_field),
+      fields.map(({ remote_field }) => remote_field),
+      mappingId,
+      runId,
+    ],
   );
   return rows.map(({ col }: { col: string }) => col);
 }
@@ -297,7 +303,7 @@ export async function deferredAmong(
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await sql.raw(
-    `select remote_id from itsm_waiting_records where mapping_id = ? and run_id is null
+    `select remote_id from itsm_deferred_records where mapping_id = ? and run_id is null
        and remote_id = any(?::text[])`,
     [mappingId, remoteIds],
   );
@@ -317,7 +323,7 @@ export async function observeDeferred(
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
   await sql.raw(
     `with waiting as materialized (
-       select w.remote_id, w.record, w.records, w.cards from itsm_waiting_records w
+       select w.remote_id, w.record, w.records, w.cards from itsm_deferred_records w
        where w.mapping_id = ? and w.run_id is null
      ), reached as materialized (
        select w.remote_id, w.record from waiting w cross join lateral (
@@ -342,7 +348,7 @@ export async function observeDeferred(
 
 /** Deletes deferred records of plans that were not completed. */
 export async function dropUnsettledDeferred(sql: Sql, mappingId: string): Promise<void> {
-  await sql('itsm_waiting_records').where({ mapping_id: mappingId }).whereNotNull('run_id').delete();
+  await sql('itsm_deferred_records').where({ mapping_id: mappingId }).whereNotNull('run_id').delete();
 }
 
 /** Stores the records that a plan defers, as the run has read them. */
@@ -353,13 +359,13 @@ export async function addDeferred(
   waiting: readonly DeferredRecord[],
 ): Promise<void> {
   await sql.raw(
-    `insert into itsm_waiting_records (mapping_id, remote_id, run_id, record, records, cards)
+    `insert into itsm_deferred_records (mapping_id, remote_id, run_id, record, records, cards)
      select ?::uuid, w.remote_id, ?::uuid, coalesce(r.record, before.record), w.records, w.cards
      from json_to_recordset(?::json) as w(remote_id text, records text[], cards uuid[])
      left join lateral (
        select r.record from itsm_run_records r where r.run_id = ?::uuid and r.remote_id = w.remote_id offset 0) r on true
      left join lateral (
-       select b.record from itsm_waiting_records b where b.mapping_id = ?::uuid and b.remote_id = w.remote_id
+       select b.record from itsm_deferred_records b where b.mapping_id = ?::uuid and b.remote_id = w.remote_id
          and b.run_id is null offset 0) before on true`,
     [mappingId, runId, JSON.stringify(waiting), runId, mappingId],
   );
@@ -368,8 +374,8 @@ export async function addDeferred(
 /** Notes which deferred records the run has resolved: it has planned them without deferring them again. */
 export async function endDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw(
-    `insert into itsm_waiting_records (mapping_id, remote_id, run_id)
-     select w.mapping_id, w.remote_id, r.run_id from itsm_waiting_records w cross join lateral (
+    `insert into itsm_deferred_records (mapping_id, remote_id, run_id)
+     select w.mapping_id, w.remote_id, r.run_id from itsm_deferred_records w cross join lateral (
        select r.run_id from itsm_run_records r where r.run_id = ? and r.remote_id = w.remote_id offset 0) r
      where w.mapping_id = ? and w.run_id is null
      on conflict do nothing`,
@@ -380,17 +386,17 @@ export async function endDeferred(sql: Sql, mappingId: string, runId: string): P
 /** Puts the deferred records of a run into force. */
 export async function settleDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw(
-    `delete from itsm_waiting_records w where w.mapping_id = ? and w.run_id is null
-       and exists (select from itsm_waiting_records n where n.mapping_id = w.mapping_id
+    `delete from itsm_deferred_records w where w.mapping_id = ? and w.run_id is null
+       and exists (select from itsm_deferred_records n where n.mapping_id = w.mapping_id
          and n.remote_id = w.remote_id and n.run_id = ? offset 0)`,
     [mappingId, runId],
   );
   await sql.raw(
-    `delete from itsm_waiting_records w where w.mapping_id = ? and w.run_id is null
+    `delete from itsm_deferred_records w where w.mapping_id = ? and w.run_id is null
        and not exists (select from itsm_pairs p where p.mapping_id = w.mapping_id
          and p.remote_id = w.remote_id and ${isLive} offset 0)`,
     [mappingId],
   );
-  await sql('itsm_waiting_records').where({ run_id: runId }).whereNull('records').delete();
-  await sql('itsm_waiting_records').where({ run_id: runId }).update({ run_id: null });
+  await sql('itsm_deferred_records').where({ run_id: runId }).whereNull('records').delete();
+  await sql('itsm_deferred_records').where({ run_id: runId }).update({ run_id: null });
 }

@@ -139,7 +139,7 @@ export async function storeChanges(
   const again = changes.some(({ op }) => op === 'again');
   const watermark = changes.some(({ op }) => op === 'watermark');
   if (!again && !watermark) return;
-  await sql('itsm_books')
+  await sql('itsm_sync_states')
     .where({ mapping_id: mappingId })
     .update({
       ...(again && { again: [...syncState.again] }),

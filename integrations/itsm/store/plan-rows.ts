@@ -1,8 +1,8 @@
+import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { emptyRow } from '../engine/plan.fields.ts';
 import type { PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
-import type { Value } from '../engine/values.ts';
 
 const columns = 'no, action, side, remote_id as "remoteId", card_id as "cardId", row';
 
@@ -231,7 +231,7 @@ export interface StoredPlan extends Pick<RunRow, 'mapping' | 'closing' | 'plan_m
 /** A run's plan without its rows; undefined when there is no such run. */
 export async function readPlan(sql: Sql, runId: string): Promise<StoredPlan | undefined> {
   const { rows } = await sql.raw(
-    `select mapping, case when stopped_overruled_by is null then stopped end as stopped, closing,
+    `select mapping, case when limit_overridden_by is null then stopped end as stopped, closing,
        utc(plan_made_at) as plan_made_at, undo_of
      from itsm_runs where id = ?`,
     [runId],
@@ -292,24 +292,24 @@ export async function createdUnderMarks(
   return new Map(rows.map(({ mark, ...made }: { mark: string; of: string; cardId: string }) => [mark, made]));
 }
 
-/** Stores with rows that are about to delete records what these records hold. */
+/** Stores the content of records that these rows are about to delete. */
 export async function storeDeleted(
   sql: Sql,
   runId: string,
-  rows: readonly { no: number; held: object }[],
+  rows: readonly { no: number; removed: object }[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await sql.raw(
-    `update itsm_plan_rows p set held = v.held from json_to_recordset(?::json) as v(no integer, held jsonb)
+    `update itsm_plan_rows p set removed = v.removed from json_to_recordset(?::json) as v(no integer, removed jsonb)
      where p.run_id = ? and p.no = v.no`,
     [JSON.stringify(rows), runId],
   );
 }
 
-/** What a record held before a row deleted it; null if nothing was stored. */
+/** The content of a record that a row has deleted; null if none was stored. */
 export async function readDeleted<T>(sql: Sql, runId: string, no: number): Promise<T | null> {
-  const row = await sql('itsm_plan_rows').where({ run_id: runId, no }).first('held');
-  return row?.held ?? null;
+  const row = await sql('itsm_plan_rows').where({ run_id: runId, no }).first('removed');
+  return row?.removed ?? null;
 }
 
 /** The record that a run has created for a deleted one, and whether it is still going to create it. */

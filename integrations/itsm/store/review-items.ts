@@ -23,8 +23,8 @@ export async function markRepeatedItems(sql: Sql, runId: string, mappingId: stri
        select no, ${kind} as kind, remote_id, card_id, row ->> 'path' as path, ${local} as local, ${remote} as remote
        from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
      )
-     update itsm_plan_rows p set open_since = q.asked_at from asked a
-     join itsm_questions q on q.mapping_id = ? and q.kind = a.kind and coalesce(q.remote_id, '') = coalesce(a.remote_id, '')
+     update itsm_plan_rows p set open_since = q.opened_at from asked a
+     join itsm_review_items q on q.mapping_id = ? and q.kind = a.kind and coalesce(q.remote_id, '') = coalesce(a.remote_id, '')
        and coalesce(q.card_id::text, '') = coalesce(a.card_id::text, '') and coalesce(q.path, '') = coalesce(a.path, '')
        and q.local is not distinct from a.local and q.remote is not distinct from a.remote
      where p.run_id = ? and p.no = a.no`,
@@ -44,7 +44,7 @@ export async function openReviewItems(
   complete: boolean,
 ): Promise<void> {
   await sql.raw(
-    `insert into itsm_questions as q
+    `insert into itsm_review_items as q
        (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id, refused_side)
      select ?::uuid, ${kind}, remote_id, card_id, row ->> 'path', ${local}, ${remote}, row ->> 'reason',
        coalesce(row -> 'candidates', '[]'), run_id, row ->> 'refusedBy'
@@ -53,7 +53,7 @@ export async function openReviewItems(
   );
   // a run that reads changes only does not plan an unchanged card whose record the remote refused
   await sql.raw(
-    `delete from itsm_questions q where q.mapping_id = ? and q.run_id is distinct from ?
+    `delete from itsm_review_items q where q.mapping_id = ? and q.run_id is distinct from ?
        and (? or case
          when q.remote_id is not null
            then exists (select from itsm_run_records r where r.run_id = ? and r.remote_id = q.remote_id)
@@ -88,7 +88,7 @@ export async function readRefusals(sql: Sql, mappingId: string): Promise<Refusal
   const { rows } = await sql.raw(
     `select remote_id as "remoteId", path, refused_side as side, reason,
        jsonb_build_object('local', local, 'remote', remote) as seen
-     from itsm_questions where mapping_id = ? and refused_side is not null and remote_id is not null`,
+     from itsm_review_items where mapping_id = ? and refused_side is not null and remote_id is not null`,
     [mappingId],
   );
   return rows;
@@ -105,7 +105,7 @@ export async function openRefusedItems(
   if (items.length === 0) return;
   const values = JSON.stringify(items);
   await sql.raw(
-    `insert into itsm_questions as q (mapping_id, kind, remote_id, card_id, path, local, remote, reason, run_id, refused_side)
+    `insert into itsm_review_items as q (mapping_id, kind, remote_id, card_id, path, local, remote, reason, run_id, refused_side)
      select ?::uuid, v.kind, v.remote_id, v.card_id, v.path, v.local, v.remote, v.reason, ?::uuid, v.side
      from json_to_recordset(?::json) as v(kind text, remote_id text, card_id uuid, path text, local jsonb, remote jsonb,
        reason text, side text) ${onConflict}`,

@@ -65,7 +65,7 @@ export const itsmRunRows: Row[] = [
   row(`POST ${base}/questions/{question_id}/answer`, administering, async (w) => {
     const { mapping_id } = await mapping(w);
     const asked = { mapping_id, kind: 'conflict', remote_id: 'r1', path: 'name', reason: 'both' };
-    const [{ id }] = await w.t.services.db('itsm_questions').insert(asked).returning('id');
+    const [{ id }] = await w.t.services.db('itsm_review_items').insert(asked).returning('id');
     return { path: { question_id: id as string }, body: { winner: 'local' } };
   }),
   row(`POST ${base}/mappings/{mapping_id}/pairs/{remote_id}/unmap`, administering, onPair('linked')),

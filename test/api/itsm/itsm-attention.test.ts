@@ -90,7 +90,7 @@ describe('who has set up a mapping is told', () => {
     // a day later
     await db('itsm_mappings')
       .where({ id: mapping.id })
-      .update({ told_at: db.raw(`now() - interval '25 hours'`) });
+      .update({ notified_at: db.raw(`now() - interval '25 hours'`) });
     await reach(mapping, 'failed', { error_message: 'Away.' });
     expect((await since(before)).slice(2)).toEqual([`${name} has failed`, `${name} has failed`]);
   });
@@ -103,7 +103,7 @@ describe('who has set up a mapping is told', () => {
     await reach(await create(), 'review', { stopped: '9 removals are too many.' }, { trigger: 'manual' });
     const asked = await create();
     await t.services
-      .db('itsm_questions')
+      .db('itsm_review_items')
       .insert({ mapping_id: asked.id, kind: 'match', remote_id: 'x', reason: 'y' });
     await reach(asked, 'completed');
     expect((await since(before)).map((title) => title.replace(/^.*u_table_\d+ /, ''))).toEqual([

@@ -57,14 +57,14 @@ describe('a dictionary that changes', () => {
       expect((await check(id)).drift).toMatchObject([{ column: 'version', change: 'vanished', stops: true }]);
       await check(id);
       const loaded = await load(id);
-      expect(loaded.mapping.fields.map(({ path }) => path)).toEqual(['name']);
+      expect(loaded.fields.map(({ card_field: path }) => path)).toEqual(['name']);
       expect(loaded.broken).toBeNull();
       const text = { name: 'version', label: 'Version', maxLength: 40 };
       instance.changeField('cmdb', { ...text, type: 'integer' });
       expect((await check(id)).drift).toMatchObject([{ change: 'kind' }]);
       instance.changeField('cmdb', { ...text, type: 'string', maxLength: 10 });
       expect((await check(id)).drift).toMatchObject([{ change: 'max_length', stops: false }]);
-      expect((await load(id)).mapping.fields).toHaveLength(2);
+      expect((await load(id)).fields).toHaveLength(2);
       const events = await t.services
         .db('events')
         .where({ event_type: 'itsm_mapping.drifted' })
@@ -135,7 +135,7 @@ describe('a dictionary that changes', () => {
           ['version', 'cmdb_ci_business_app'].includes(row.values.element || row.values.name!);
         await expect(check(id)).rejects.toThrow('from the account');
         expect((await load(id)).broken).toBeNull();
-        expect((await load(id)).mapping.fields).toHaveLength(2);
+        expect((await load(id)).fields).toHaveLength(2);
       });
     });
 
@@ -164,7 +164,7 @@ describe('a dictionary that changes', () => {
         await check(id);
         misanswer('sys_db_object', 99);
         expect((await check(id)).drift).toMatchObject([{ change: 'table', stops: true }]);
-        expect(await load(id)).toMatchObject({ brokenByDrift: true });
+        expect(await load(id)).toMatchObject({ broken_by_drift: true });
         instance.instead = undefined;
         const run = await runMapping(t, admin, id, 'run');
         expect([run.status, run.stats.fetched]).toEqual(['review', 4]);

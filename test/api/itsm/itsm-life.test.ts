@@ -50,7 +50,7 @@ describe('a run that is taken back', () => {
     });
     // it finds what it found before, and proposes it again, though nothing has changed over there
     await t.services.db.raw(
-      `update itsm_books set watermark = now() + interval '1 hour' where mapping_id = ?`,
+      `update itsm_sync_states set watermark = now() + interval '1 hour' where mapping_id = ?`,
       [mapping],
     );
     const next = await runMapping(t, admin, mapping, 'run', '?auto_apply=false');

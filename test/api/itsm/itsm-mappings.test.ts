@@ -281,7 +281,7 @@ describe('a change', () => {
     const agreed = { local: 'x', remote: 'x' };
     const made = await create(field('alias'));
     await pair(made, { name: agreed, alias: agreed, description: agreed });
-    await db('itsm_books').insert({ mapping_id: made.id, complete_read_at: db.fn.now() });
+    await db('itsm_sync_states').insert({ mapping_id: made.id, complete_read_at: db.fn.now() });
     const rows = [
       { card_field: 'name', remote_field: 'name', direction: 'manual' },
       { card_field: 'alias', remote_field: 'u_another' },
@@ -289,7 +289,7 @@ describe('a change', () => {
     expect((await admin.patch(`${base}/${made.id}`, { field_mappings: rows })).status).toBe(200);
     const { base: left } = await db('itsm_pairs').where({ mapping_id: made.id }).first('base');
     expect(Object.keys(left).sort()).toEqual(['description', 'name']);
-    const book = await db('itsm_books').where({ mapping_id: made.id }).first();
+    const book = await db('itsm_sync_states').where({ mapping_id: made.id }).first();
     expect(book.complete_read_at).toBeNull();
     const moved = await admin.patch(`${base}/${made.id}`, { remote_table: 'u_moved' });
     expect([moved.status, moved.body.code]).toEqual([409, 'wrong_state']);

@@ -37,7 +37,7 @@ it('a plan tells questions that were open before from new ones', async () => {
     { remote_id: second, open_since: null },
   ]);
   expect(await conflicts(two.id, '&already_open=true')).toMatchObject([
-    { remote_id: first, open_since: asked.asked_at },
+    { remote_id: first, open_since: asked.opened_at },
   ]);
   expect(await conflicts(two.id)).toHaveLength(2);
 

@@ -125,7 +125,7 @@ describe('a connection', () => {
       [other, null],
     ]) {
       const question = { mapping_id, kind: 'match', card_id: card.id, refused_side: 'remote', reason };
-      await t.services.db('itsm_questions').insert(question);
+      await t.services.db('itsm_review_items').insert(question);
       const reasons = async (client: TestClient) =>
         (await client.get(`${base}/questions?mapping_id=${mapping_id}&fields=reason`)).body.items;
       expect(await reasons(admin)).toEqual([{ reason }]);

@@ -97,7 +97,7 @@ describe('what the recipes of the guide remove', () => {
     expect(await pull()).toMatchObject({ status: 'completed', stats: { deleted: 1, errors: 0 } });
     const left = await named('ITComponent');
     expect([left.length, left.includes('Host 0'), left.includes('Host 1')]).toEqual([39, true, false]);
-    // a card that was archived comes back with its record only if somebody says so; the breaker stops what is too much
+    // a card that was archived comes back with its record only if somebody says so; the deletion limit stops larger plans
     for (const id of [back!, ...others.slice(0, 4)]) instance.elsewhere.remove(id);
     const stopped = await pull();
     expect(stopped).toMatchObject({ status: 'review', stats: { planned: { quarantine: 5 } } });

@@ -113,9 +113,9 @@ describe('a mapping that only pushes', () => {
     const reader = await t.as('sync_reader');
     const run = await push('?complete=true');
     const { db } = t.services;
-    const column = JSON.stringify({ path: 'attributes.costTotalAnnual', remote: 'u_cost' });
+    const column = JSON.stringify({ card_field: 'attributes.costTotalAnnual', remote_field: 'u_cost' });
     await db.raw(
-      `update itsm_runs set mapping = jsonb_set(mapping, '{mapping,fields}', jsonb_build_array(?::jsonb)) where id = ?`,
+      `update itsm_runs set mapping = jsonb_set(mapping, '{fields}', jsonb_build_array(?::jsonb)) where id = ?`,
       [column, run.id],
     );
     const messages = [

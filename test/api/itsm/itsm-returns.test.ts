@@ -176,7 +176,7 @@ describe('a deletion at the remote that is taken back', () => {
     await run('?complete=false&auto_apply=true');
     const deleting = await run('?complete=false&auto_apply=true');
     expect(instance.store.rows.has(id)).toBe(false);
-    await t.services.db('itsm_plan_rows').where({ run_id: deleting.id }).update({ held: null });
+    await t.services.db('itsm_plan_rows').where({ run_id: deleting.id }).update({ removed: null });
     const started = await admin.post(`${base}/sync/runs/${deleting.id}/undo`);
     const undone = await settled(t, admin, started.body.id);
     const { body } = await admin.get(`${base}/sync/runs/${undone.id}/staged?action=create&status=error`);

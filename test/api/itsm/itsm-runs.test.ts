@@ -221,7 +221,7 @@ describe('a mapping that goes both ways', () => {
     expect((await runMapping(t, admin, mapping)).stats.planned).toEqual({});
   });
 
-  it('is stopped by the breaker until somebody says that it is meant', async () => {
+  it('is stopped by the deletion limit until a user overrides it', async () => {
     for (const { values } of recordsOf('cmdb_ci_server').slice(0, 80))
       instance.elsewhere.remove(values.sys_id!);
     const run = await runMapping(t, admin, mapping);
@@ -229,10 +229,10 @@ describe('a mapping that goes both ways', () => {
     expect(run.stopped).toContain('80 removals');
     const apply = (body: object) => admin.post(`${base}/sync/runs/${run.id}/apply`, body);
     expect((await apply({})).body).toMatchObject({ code: 'wrong_state', stopped: run.stopped });
-    expect((await apply({ overrule_breaker: true })).status).toBe(202);
+    expect((await apply({ override_limit: true })).status).toBe(202);
     expect(await settled(t, admin, run.id)).toMatchObject({
       status: 'completed',
-      stopped_overruled_by: admin.userId,
+      limit_overridden_by: admin.userId,
       stats: { outcomes: { applied: 80 } },
     });
   });

@@ -144,7 +144,7 @@ describe('references to what has no card', () => {
     expect((await run(apps)).stats.planned).toEqual({ update: 1 });
     expect([values.u_server, await related()]).toEqual([server, count]);
     await idle();
-    expect(await t.services.db('itsm_waiting_records')).toEqual([]);
+    expect(await t.services.db('itsm_deferred_records')).toEqual([]);
   });
 });
 

@@ -89,16 +89,16 @@ describe('a plan that is applied', () => {
     expect(sides.records.size).toBe(2);
   });
 
-  it('does nothing when the breaker has stopped it, unless a person lets it go on', async () => {
+  it('applies nothing above the deletion limit, unless a user overrides it', async () => {
     const { sides, plan, apply, remote, syncState } = await started();
     sides.remove('remote', remote, true);
-    const made = plan({ deletion: { ...mapping.deletion, maxCount: 0 } });
+    const made = plan({ max_deletions: 0 });
     expect(await apply(made)).toMatchObject({
       status: 'stopped',
       message: expect.stringMatching('1 removal'),
     });
     expect(syncState.pairs.get(remote)?.state.kind).toBe('linked');
-    await apply(made, [], { despiteBreaker: true });
+    await apply(made, [], { ignoreLimit: true });
     expect(syncState.pairs.get(remote)?.state.kind).toBe('quarantined');
   });
 

@@ -26,7 +26,7 @@ describe('a plan that is taken back', () => {
     'brings back both values of a conflict that was settled, and what was agreed on before both (%s)',
     async (rule) => {
       const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
-      const ruled = { fields: mapping.fields.map((field) => ({ ...field, rule })) };
+      const ruled = { fields: mapping.fields.map((field) => ({ ...field, direction: rule })) };
       sides.edit('local', card, 'name', 'b');
       sides.edit('remote', remote, 'name', 'c');
       const was = structuredClone(syncState.pairs);
@@ -190,7 +190,7 @@ describe('a plan that is taken back', () => {
     const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
     syncState.pairs.get(remote)!.base = {};
     sides.edit('remote', remote, 'name', 'b');
-    const ruled = mapping.fields.map((field) => ({ ...field, rule: 'remote_leads' as const }));
+    const ruled = mapping.fields.map((field) => ({ ...field, direction: 'remote_leads' as const }));
     let last = plan({ fields: ruled });
     await apply(last);
     for (const name of ['a', 'b', 'a', 'b']) {
@@ -237,7 +237,7 @@ describe('a plan that is taken back', () => {
     journal.clear();
     await apply({ ...plan(), id: 'made anew' });
     sides.remove('local', card, true);
-    await apply(plan({ deletion: { ...mapping.deletion, mode: 'additive' } }));
+    await apply(plan({ sync_mode: 'additive' }));
     const count = sides.records.size;
     journal.clear();
     const { counts } = await apply(undoPlan('redo', back, ends, syncState, sides.now()));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FieldMapping, FieldRule, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import {
   compareField,
   type FieldState,
@@ -7,8 +8,8 @@ import {
   toLocal,
   toRemote,
 } from '../../../integrations/itsm/engine/fields.ts';
-import type { FieldMapping, FieldRule, Transform } from '../../../integrations/itsm/engine/model.types.ts';
-import { canonical, same, type Value } from '../../../integrations/itsm/engine/values.ts';
+import { canonical, same } from '../../../integrations/itsm/engine/values.ts';
+import { mappedField } from './mapping.support.ts';
 
 const around: TransformContext = {
   cardOf: (id) => (id === 'r1' ? 'c1' : undefined),
@@ -18,13 +19,9 @@ const around: TransformContext = {
     return `${formula}${value}`;
   },
 };
-const field = (transform: Transform = { kind: 'direct' }, rule: FieldRule = 'manual'): FieldMapping => ({
-  path: 'attributes.x',
-  remote: 'u_x',
-  rule,
-  transform,
-  identity: false,
-});
+type Transform = Partial<FieldMapping>;
+const field = (transform: Transform = {}, direction: FieldRule = 'manual'): FieldMapping =>
+  mappedField('attributes.x', 'u_x', { ...transform, direction } as Transform);
 const state = (over: Partial<FieldState>): FieldState => ({
   field: field(),
   base: { local: 'a', remote: 'a' },
@@ -45,7 +42,7 @@ describe('a field compared three ways', () => {
 
   it('goes to the other side when one side alone moved it, whatever the rule', () => {
     for (const rule of ['remote_leads', 'local_leads', 'newest_wins', 'manual'] as const) {
-      const of = { field: field({ kind: 'direct' }, rule) };
+      const of = { field: field({}, rule) };
       expect(outcome({ ...of, local: 'b' })).toMatchObject({ kind: 'write', side: 'remote', value: 'b' });
       expect(outcome({ ...of, remote: null })).toMatchObject({ kind: 'write', side: 'local', value: null });
     }
@@ -61,7 +58,7 @@ describe('a field compared three ways', () => {
   it('is settled by its rule when both moved to different values', () => {
     const both = { local: 'b', remote: 'c' };
     const won = (rule: FieldRule, over: Partial<FieldState> = {}) =>
-      outcome({ ...both, field: field({ kind: 'direct' }, rule), ...over });
+      outcome({ ...both, field: field({}, rule), ...over });
     expect(won('remote_leads')).toMatchObject({ kind: 'write', side: 'local', value: 'c', settled: true });
     expect(won('local_leads')).toMatchObject({ kind: 'write', side: 'remote', value: 'b', settled: true });
     expect(won('manual').kind).toBe('conflict');
@@ -98,12 +95,14 @@ describe('a field compared three ways', () => {
 
   it('does not flow back through a map of several values to one', () => {
     const transform: Transform = {
-      kind: 'value_map',
-      pairs: [
-        { remote: '1', local: 'live' },
-        { remote: '2', local: 'live' },
-        { remote: '9', local: 'gone' },
-      ],
+      transform_type: 'value_map',
+      transform_config: {
+        pairs: [
+          { remote: '1', local: 'live' },
+          { remote: '2', local: 'live' },
+          { remote: '9', local: 'gone' },
+        ],
+      },
     };
     const of = { field: field(transform), base: { local: 'live', remote: '1' }, local: 'live', remote: '1' };
     expect(outcome({ ...of, remote: '2' })).toMatchObject({ kind: 'agree', agreed: { remote: '2' } });
@@ -115,32 +114,46 @@ describe('a field compared three ways', () => {
 
 describe('transforms', () => {
   const ways: [Transform, Value, Value][] = [
-    [{ kind: 'date', remote: 'datetime' }, '2026-02-28 00:00:00', '2026-02-28'],
-    [{ kind: 'date', remote: 'date' }, '2026-02-28', '2026-02-28'],
-    [{ kind: 'boolean', yes: ['true', '1'], no: ['false'] }, 'true', true],
-    [{ kind: 'reference' }, 'r1', 'c1'],
-    [{ kind: 'expression', toLocal: 'x', toRemote: 'x' }, 'y', 'xy'],
-    [{ kind: 'value_map', pairs: [{ remote: null, local: 'none' }] }, null, 'none'],
+    [
+      { transform_type: 'date_format', transform_config: { remote: 'datetime' } },
+      '2026-02-28 00:00:00',
+      '2026-02-28',
+    ],
+    [{ transform_type: 'date_format', transform_config: { remote: 'date' } }, '2026-02-28', '2026-02-28'],
+    [{ transform_type: 'boolean', transform_config: { yes: ['true', '1'], no: ['false'] } }, 'true', true],
+    [{ transform_type: 'reference', transform_config: { mapping_id: null } }, 'r1', 'c1'],
+    [{ transform_type: 'expression', transform_config: { to_local: 'x', to_remote: 'x' } }, 'y', 'xy'],
+    [
+      { transform_type: 'value_map', transform_config: { pairs: [{ remote: null, local: 'none' }] } },
+      null,
+      'none',
+    ],
   ];
   it.each(ways)('of %j tell %j as %j', (transform, remote, local) => {
     expect(toLocal(field(transform), remote, around)).toEqual({ ok: true, value: local });
-    if (transform.kind === 'expression') return;
+    if (transform.transform_type === 'expression') return;
     expect(toRemote(field(transform), local, around)).toEqual({ ok: true, value: remote });
   });
 
   it('say what they cannot tell, and never guess', () => {
     const bad: [Transform, Value][] = [
-      [{ kind: 'date', remote: 'date' }, '2026-02-30'],
-      [{ kind: 'date', remote: 'date' }, 'tomorrow'],
-      [{ kind: 'boolean', yes: ['1'], no: ['0'] }, 'maybe'],
-      [{ kind: 'reference' }, 'r2'],
-      [{ kind: 'expression', toLocal: 'fail' }, 'y'],
-      [{ kind: 'value_map', pairs: [] }, 'y'],
+      [{ transform_type: 'date_format', transform_config: { remote: 'date' } }, '2026-02-30'],
+      [{ transform_type: 'date_format', transform_config: { remote: 'date' } }, 'tomorrow'],
+      [{ transform_type: 'boolean', transform_config: { yes: ['1'], no: ['0'] } }, 'maybe'],
+      [{ transform_type: 'reference', transform_config: { mapping_id: null } }, 'r2'],
+      [{ transform_type: 'expression', transform_config: { to_local: 'fail', to_remote: null } }, 'y'],
+      [{ transform_type: 'value_map', transform_config: { pairs: [] } }, 'y'],
     ];
     for (const [transform, value] of bad) {
       expect(toLocal(field(transform), value, around)).toMatchObject({ ok: false });
     }
-    expect(toRemote(field({ kind: 'expression', toLocal: 'x' }), 'y', around)).toMatchObject({ ok: false });
+    expect(
+      toRemote(
+        field({ transform_type: 'expression', transform_config: { to_local: 'x', to_remote: null } }),
+        'y',
+        around,
+      ),
+    ).toMatchObject({ ok: false });
   });
 
   it('see one value behind its forms', () => {

@@ -50,9 +50,12 @@ it('is the same for many records and cards in parts as for few at once', async (
 });
 
 it('links nothing whose identity codes differ, and asks only where the name is the same', async () => {
-  const name = mapping.fields.find(({ path }) => path === 'name')!;
-  const text = { ...name, identity: false };
-  const withSerial = { ...mapping, fields: [text, { ...text, path: 'external_id', identity: true }] };
+  const name = mapping.fields.find(({ card_field: path }) => path === 'name')!;
+  const text = { ...name, is_identity: false };
+  const withSerial = {
+    ...mapping,
+    fields: [text, { ...text, card_field: 'external_id', is_identity: true }],
+  };
   const products = [
     'Windows Server 11',
     'Windows Server 19c',

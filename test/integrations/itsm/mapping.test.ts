@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type TransformContext, toLocal, toRemote } from '../../../integrations/itsm/engine/fields.ts';
-import type { FieldMapping } from '../../../integrations/itsm/engine/model.types.ts';
 import { createEvaluate } from '../../../integrations/itsm/mappings/expressions.ts';
+import { mappedField } from './mapping.support.ts';
 
 const evaluate = createEvaluate();
 
@@ -57,13 +57,7 @@ describe('a formula of a transform', () => {
 });
 
 describe('a number', () => {
-  const field: FieldMapping = {
-    path: 'attributes.cost',
-    remote: 'cost',
-    rule: 'remote_leads',
-    transform: { kind: 'number' },
-    identity: false,
-  };
+  const field = mappedField('attributes.cost', 'cost', { transform_config: { as: 'number' } });
   const around = {} as TransformContext;
 
   it.each([

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   LocalCard,
   Look,
-  Mapping,
   Observation,
   Pair,
   PairState,
@@ -34,7 +34,7 @@ import { makePlan } from './reference.ts';
 const NOW = '2026-06-01T12:00:00.000Z';
 const KEYS = ['k0', 'k1', 'k2', 'k3', null] as const;
 
-const mapping = (direction: Mapping['direction'], filtered: boolean): Mapping => ({
+const mapping = (direction: Mapping['sync_direction'], filtered: boolean): Mapping => ({
   ...mappingOf({
     rules: ['newest_wins', 'manual', 'remote_leads'],
     deletion: 'strict',
@@ -44,9 +44,11 @@ const mapping = (direction: Mapping['direction'], filtered: boolean): Mapping =>
     normalising: false,
     quarantine: 0,
   }),
-  direction,
-  filtered,
-  relations: [{ relationType: 'uses', remoteType: 'Depends on', reversed: false }],
+  sync_direction: direction,
+  filter_query: filtered ? 'name=a' : null,
+  relations: [
+    { relation_type_key: 'uses', remote_type: 'Depends on', reversed: false, target_mapping_id: null },
+  ],
 });
 
 /** One record and one card by number, with the pair between them and how each of them looks. */
@@ -205,7 +207,9 @@ function sourceOf(
     read: () => chunks(index.records.keys()),
     openCards: () => chunks([...cards.keys()].filter((id) => !primary.has(id))),
     decisions: seen.decisions,
-    creates: of.direction === 'bidirectional' || (of.direction === 'push' && seen.remote.kind === 'complete'),
+    creates:
+      of.sync_direction === 'bidirectional' ||
+      (of.sync_direction === 'push' && seen.remote.kind === 'complete'),
     leadsHere: () => true,
     makers: async () => creatingRowsIn(rows),
     async *links() {

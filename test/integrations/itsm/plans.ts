@@ -1,8 +1,8 @@
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   LocalCard,
   Look,
-  Mapping,
   Observation,
   Pair,
   SyncState,

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
-import type { Mapping, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
+import type { StateChange } from '../../../integrations/itsm/engine/model.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
@@ -15,20 +16,12 @@ import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servic
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { created, type Draft, pair, pulled, pushed } from './drafts.ts';
+import { mappedField, plainMapping } from './mapping.support.ts';
 import { unmap } from './reference.ts';
 import { connect } from './remote.ts';
 import { invertRows, loadSyncState, storeMapping, storePlan } from './stored.ts';
 
 const table = 'cmdb_ci_linux_server';
-const direct = { kind: 'direct' } as const;
-const field = (path: string, remote: string) => ({
-  path,
-  remote,
-  rule: 'manual' as const,
-  transform: direct,
-  identity: false,
-});
-
 let t: TestServices;
 let ctx: Ctx;
 let instance: ServiceNowEmulator;
@@ -45,17 +38,17 @@ beforeAll(async () => {
 beforeEach(async () => {
   mappings += 1;
   remote = connect(instance);
-  const plain = { cardType: 'Application', table, direction: 'bidirectional' } as const;
+  const plain = plainMapping({ remote_table: table });
   const stored = await storeMapping(t.services.db, plain, { url: `https://apply${mappings}.example` });
   connectionId = stored.connectionId;
   mapping = {
     ...plain,
     id: stored.mappingId,
-    fields: [field('name', 'name'), field('description', 'short_description'), field('parent_id', 'os')],
-    relations: [],
-    defaults: { local: {}, remote: {} },
-    filtered: false,
-    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 0, completeReads: 0 },
+    fields: [
+      mappedField('name', 'name'),
+      mappedField('description', 'short_description'),
+      mappedField('parent_id', 'os'),
+    ],
   };
 });
 afterEach(async () => {

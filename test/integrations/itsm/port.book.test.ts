@@ -13,6 +13,7 @@ import { storeChanges } from '../../../integrations/itsm/store/pairs.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { mappingOf } from './histories/landscape.ts';
+import { mappedField } from './mapping.support.ts';
 import { loadSyncState, storeMapping } from './stored.ts';
 
 let t: TestServices;
@@ -27,7 +28,11 @@ afterAll(() => t.close());
 
 const newMapping = async () => {
   mappings += 1;
-  const mapping = { cardType: 'Application', table: 'cmdb_ci_appl', direction: 'bidirectional' } as const;
+  const mapping = {
+    card_type_key: 'Application',
+    remote_table: 'cmdb_ci_appl',
+    sync_direction: 'bidirectional',
+  } as const;
   return (await storeMapping(t.services.db, mapping, { url: `https://remote${mappings}.example` })).mappingId;
 };
 const store = (mappingId: string, changes: StateChange[]) =>
@@ -125,10 +130,9 @@ describe('cards as the engine sees them', () => {
   const setting = { rules: [], deletion: 'strict', quarantine: 0, looks: true } as never;
   const mapping = {
     ...mappingOf(setting),
-    fields: ['name', 'description', 'lifecycle.active', 'attributes.vendor', 'parent_id'].map((path) => ({
-      ...mappingOf(setting).fields[0]!,
-      path,
-    })),
+    fields: ['name', 'description', 'lifecycle.active', 'attributes.vendor', 'parent_id'].map((path) =>
+      mappedField(path, path),
+    ),
   };
 
   it('hold the mapped values, and know whether the mapping is for them', async () => {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
-import type { Mapping } from '../../../integrations/itsm/engine/model.types.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { mappedField, plainMapping } from './mapping.support.ts';
 import { connect } from './remote.ts';
 import { loadSyncState, storeMapping, storePlan } from './stored.ts';
 
@@ -40,19 +41,16 @@ afterAll(async () => {
 
 /** A plan that makes two records and the relation of their cards. */
 async function planned(name: string) {
-  const plain = { cardType: 'Application', table, direction: 'bidirectional' } as const;
+  const plain = plainMapping({ remote_table: table });
   const { db } = t.services;
   const { connectionId, mappingId: id } = await storeMapping(db, plain, { url: `https://${name}.example` });
   const mapping: Mapping = {
     ...plain,
     id,
-    fields: [
-      { path: 'name', remote: 'name', rule: 'manual', transform: { kind: 'direct' }, identity: false },
+    fields: [mappedField('name', 'name')],
+    relations: [
+      { relation_type_key: relationType, remote_type: type, reversed: false, target_mapping_id: null },
     ],
-    relations: [{ relationType, remoteType: type, reversed: false }],
-    defaults: { local: {}, remote: {} },
-    filtered: false,
-    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 0, completeReads: 0 },
   };
   const names = [`${name} one`, `${name} two`];
   const made = await createCards(

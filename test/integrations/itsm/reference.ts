@@ -1,7 +1,7 @@
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { TransformContext } from '../../../integrations/itsm/engine/fields.ts';
 import { matchRecords, type Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
-  Mapping,
   Observation,
   RemoteReading,
   StateChange,
@@ -84,7 +84,11 @@ function planUnmatched(planning: Planning, score: Scorer): void {
   const matches = matchRecords(mapping, unmatched, seen.decisions, score);
   const held = new Set<string>();
   for (const record of records) planRecord(planning, record, matches.get(record.id)!, held);
-  if (mapping.direction === 'pull' || (mapping.direction === 'push' && seen.remote.kind === 'delta')) return;
+  if (
+    mapping.sync_direction === 'pull' ||
+    (mapping.sync_direction === 'push' && seen.remote.kind === 'delta')
+  )
+    return;
   const takers = identityTakers(mapping);
   for (const one of boundThings(planning)) takers.addCard(one);
   for (const record of readRecords(planning)) takers.addRecord(recordThing(planning, record));

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { remoteObjection } from '../../../integrations/itsm/engine/apply.check.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/fields.ts';
-import { checkMapping } from '../../../integrations/itsm/engine/mapping.check.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { Look, Mapping, Observation, Pair } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Look, Observation, Pair } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
+import { fieldErrors } from '../../../integrations/itsm/mappings/mapping.check.ts';
+import { mappedField } from './mapping.support.ts';
 import { card, type Given, mapping, NOW, pair, planned, record, seen, syncStateOf, told } from './plans.ts';
 import { mapAgain, unmap, wantedLooks } from './reference.ts';
 
@@ -17,7 +19,7 @@ describe('what is gone', () => {
     const quarantine = ['quarantine c1 r1'];
     expect(told(planned(syncState, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
     expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
-    const counting = mapping({ deletion: { ...mapping().deletion, completeReads: 3 } });
+    const counting = mapping({ complete_reads: 3 });
     const read = (absences: number) =>
       planned(syncStateOf(pair('r1', 'c1', 'a', { absences })), { cards }, counting);
     expect(told(read(0))).toEqual(['skip c1 r1']);
@@ -27,7 +29,7 @@ describe('what is gone', () => {
   });
 
   it('is not gone because a delta, a filter or a refused look did not show it', () => {
-    const counting = mapping({ filtered: true, deletion: { ...mapping().deletion, completeReads: 1 } });
+    const counting = mapping({ filter_query: 'name=a', complete_reads: 1 });
     expect(told(planned(syncState, { cards, kind: 'delta' }))).toEqual([]);
     expect(told(planned(syncState, { cards }, counting))).toEqual(['skip c1 r1']);
     expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'unknown' }]] }))).toEqual(['skip c1 r1']);
@@ -45,7 +47,7 @@ describe('what is gone', () => {
   });
 
   it('is gone after several complete readings also where looks are not answered, but not while a look shows it', () => {
-    const counting = mapping({ deletion: { ...mapping().deletion, completeReads: 2 } });
+    const counting = mapping({ complete_reads: 2 });
     const read = (absences: number, look: Look, state?: Pair['state']) =>
       planned(
         syncStateOf(pair('r1', 'c1', 'a', { absences, ...(state && { state }) })),
@@ -112,26 +114,25 @@ describe('what is gone', () => {
   });
 
   it('waits in quarantine while columns are kept from the account, and is not removed', () => {
-    const held = mapping({ deletion: { ...mapping().deletion, held: true } });
-    const given = { cards, looks: [['r1', { kind: 'gone' }]] as [string, Look][] };
-    expect(told(planned(syncState, given, held))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
+    const { remote } = seen({ cards, looks: [['r1', { kind: 'gone' }]] });
+    const given = { cards, over: { remote: { ...remote, hiddenColumns: true } } };
+    expect(told(planned(syncState, given))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
     const since = '2026-06-01T11:58:00.000Z';
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
-    expect(told(planned(syncStateOf(pair('r1', 'c1', 'a', { state })), given, held))).toEqual(['skip c1 r1']);
+    expect(told(planned(syncStateOf(pair('r1', 'c1', 'a', { state })), given))).toEqual(['skip c1 r1']);
   });
 
   it('takes its counterpart along only as the policy says', () => {
     const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
-    const by = (
-      mode: Mapping['deletion']['mode'],
-      origin: Pair['origin'],
-      direction?: Mapping['direction'],
-    ) =>
+    const by = (mode: Mapping['sync_mode'], origin: Pair['origin'], direction?: Mapping['sync_direction']) =>
       told(
         planned(
           syncStateOf(pair('r1', 'c1', 'a', { origin })),
           { cards, looks },
-          mapping({ deletion: { ...mapping().deletion, mode }, direction: direction ?? 'bidirectional' }),
+          mapping({
+            sync_mode: mode,
+            sync_direction: direction ?? 'bidirectional',
+          }),
         ),
       );
     expect(by('additive', 'pulled')).toEqual(['unlink c1 r1']);
@@ -150,7 +151,7 @@ describe('what is gone', () => {
     expect(told(planned(other, { records: [record('r1', 'a')] }))).toEqual([]);
   });
 
-  it('trips the breaker when it is too much at once', () => {
+  it('stops a plan that exceeds the deletion limit', () => {
     const many = Array.from({ length: 10 }, (_, at) => at);
     const all = syncStateOf(...many.map((at) => pair(`r${at}`, `c${at}`, 'a')));
     const given = (count: number): Given => ({
@@ -159,7 +160,7 @@ describe('what is gone', () => {
       looks: many.slice(0, count).map((at) => [`r${at}`, { kind: 'gone' }]),
     });
     const limits = (maxCount: number, maxRatio: number) =>
-      mapping({ deletion: { ...mapping().deletion, maxCount, maxRatio } });
+      mapping({ max_deletions: maxCount, max_deletion_ratio: maxRatio });
     expect(planned(all, given(5), limits(100, 0.5)).stopped).toBeNull();
     expect(planned(all, given(6), limits(100, 0.5)).stopped).toMatch('6 removals among 10 pairs');
     expect(planned(all, given(3), limits(2, 1)).stopped).toMatch('more than the 2');
@@ -246,18 +247,24 @@ describe('own writes', () => {
 });
 
 describe('relations', () => {
-  const of = mapping({ relations: [{ relationType: 'uses', remoteType: 'Depends on', reversed: false }] });
+  const of = mapping({
+    relations: [
+      { relation_type_key: 'uses', remote_type: 'Depends on', reversed: false, target_mapping_id: null },
+    ],
+  });
   const link = { relationType: 'uses', source: 'r1', target: 'r2' };
   const cards = [card('c1', 'a'), card('c2', 'b')];
   const local = [{ relationType: 'uses', source: 'c1', target: 'c2' }];
   const plan = (
     base: boolean,
     links: Observation['links'],
-    direction: Mapping['direction'] = 'bidirectional',
+    direction: Mapping['sync_direction'] = 'bidirectional',
   ) => {
     const syncState = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
     if (base) applyChanges(syncState, [{ op: 'link', link }]);
-    return told(planned(syncState, { cards, kind: 'delta', over: { links } }, { ...of, direction }));
+    return told(
+      planned(syncState, { cards, kind: 'delta', over: { links } }, { ...of, sync_direction: direction }),
+    );
   };
 
   it('go where they are missing, and go away where the other side has removed them', () => {
@@ -305,22 +312,25 @@ describe('relations', () => {
 });
 
 describe('a mapping', () => {
-  it('is told what cannot work', () => {
-    expect(checkMapping(mapping())).toEqual([]);
+  it('names the fields that cannot work', () => {
+    expect(fieldErrors(mapping())).toEqual([]);
     const [name, end, note] = mapping().fields;
-    const fields = [end!, end!, { ...note!, transform: { kind: 'expression' as const, toLocal: 'x' } }];
-    const deletion = { ...mapping().deletion, maxRatio: 2, maxCount: -1 };
-    expect(checkMapping(mapping({ fields, deletion })).map(({ field }) => field)).toEqual([
-      'fields.1.path',
-      'fields.1.remote',
-      'fields.2.transform',
-      'fields',
-      'deletion.maxRatio',
-      'deletion.maxCount',
+    const oneWay = mappedField(note!.card_field, note!.remote_field, {
+      transform_type: 'expression',
+      transform_config: { to_local: 'x', to_remote: null },
+    });
+    expect(fieldErrors(mapping({ fields: [end!, end!, oneWay] })).map(({ field }) => field)).toEqual([
+      'field_mappings.1.card_field',
+      'field_mappings.1.remote_field',
+      'field_mappings.2.transform_config',
+      'field_mappings',
     ]);
-    const boolean = { ...name!, transform: { kind: 'boolean' as const, yes: ['1'], no: ['1'] } };
-    expect(checkMapping(mapping({ fields: [boolean] })).map(({ field }) => field)).toEqual([
-      'fields.0.transform',
+    const boolean = mappedField(name!.card_field, name!.remote_field, {
+      transform_type: 'boolean',
+      transform_config: { yes: ['1'], no: ['1'] },
+    });
+    expect(fieldErrors(mapping({ fields: [boolean] })).map(({ field }) => field)).toEqual([
+      'field_mappings.0.transform_config',
     ]);
   });
 });

@@ -128,7 +128,7 @@ describe('a remote', () => {
     world.instance.heal();
     await run();
     expect(world.instance.store.rows.has(id!)).toBe(true);
-    expect(await t.services.db('itsm_questions').where({ remote_id: id })).toMatchObject([{ path: null }]);
+    expect(await t.services.db('itsm_review_items').where({ remote_id: id })).toMatchObject([{ path: null }]);
     // somebody has looked, and removes it
     world.instance.elsewhere.remove(id!);
   });
@@ -151,7 +151,10 @@ describe('a remote', () => {
       const { run: ended, changes } = await driver.run(world, mappings.application);
       expect([changes, ended.stats]).toMatchObject([0, { planned: { skip: 1 }, errors: 0 }]);
     }
-    const question = await t.services.db('itsm_questions').where({ remote_id: id, path: null }).first('id');
+    const question = await t.services
+      .db('itsm_review_items')
+      .where({ remote_id: id, path: null })
+      .first('id');
     await answerQuestion(ctx, question.id, { winner: 'local' });
     await run();
     await run();

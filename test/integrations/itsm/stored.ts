@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { readSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Mapping, SyncState } from '../../../integrations/itsm/engine/model.types.ts';
+import type { SyncState } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import { linkKey } from '../../../integrations/itsm/engine/state.ts';
 import { stopwatch } from '../../../integrations/itsm/runs/run.state.ts';
@@ -13,7 +14,7 @@ import type { Sql } from '../../../platform/database.ts';
 /** A connection to an address and a mapping of it, as rows. @returns the mapping's id. */
 export async function storeMapping(
   sql: Sql,
-  mapping: Pick<Mapping, 'cardType' | 'table' | 'direction'>,
+  mapping: Pick<Mapping, 'card_type_key' | 'remote_table' | 'sync_direction'>,
   connection: { url: string; secrets?: string } = { url: 'https://remote.example' },
 ): Promise<{ connectionId: string; mappingId: string }> {
   const [{ id: owner_id }] = await sql('users')
@@ -35,9 +36,9 @@ export async function storeMapping(
   const [{ id: mappingId }] = await sql('itsm_mappings')
     .insert({
       connection_id: connectionId,
-      card_type_key: mapping.cardType,
-      remote_table: mapping.table,
-      sync_direction: mapping.direction,
+      card_type_key: mapping.card_type_key,
+      remote_table: mapping.remote_table,
+      sync_direction: mapping.sync_direction,
       sync_mode: 'conservative',
       max_deletions: 100,
       max_deletion_ratio: 1,
@@ -64,14 +65,14 @@ export async function storePlan(
     .insert({
       connection_id: connectionId,
       mapping_id: mapping.id,
-      direction: mapping.direction,
+      direction: mapping.sync_direction,
       trigger: 'manual',
       // ended ones may stand beside each other
       status: 'completed',
       stage: 'apply',
       complete: true,
       auto_apply: false,
-      mapping: JSON.stringify({ mapping, cardFilter: null, remoteFilter: null }),
+      mapping: JSON.stringify({ ...mapping, mapping_direction: mapping.sync_direction, again: [] }),
       stopped: more.stopped ?? null,
       closing: JSON.stringify({ watermark: more.watermark ?? null, again: [], absences: {} }),
       plan_made_at: new Date(),

@@ -4,6 +4,7 @@ import { JobInterrupted } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
+import { plainMapping } from './mapping.support.ts';
 import { invertRows, storeMapping, storePlan } from './stored.ts';
 
 let t: TestServices;
@@ -15,17 +16,9 @@ afterAll(() => t.close());
 it('a run is turned round from its end, and goes on where it was', async () => {
   const { db } = t.services;
   const ctx = await t.ctx();
-  const plain = { cardType: 'Application', table: 'x', direction: 'pull' } as const;
+  const plain = plainMapping({ remote_table: 'x', sync_direction: 'pull' });
   const { connectionId, mappingId } = await storeMapping(db, plain);
-  const mapping = {
-    ...plain,
-    id: mappingId,
-    fields: [],
-    relations: [],
-    defaults: { local: {}, remote: {} },
-    filtered: false,
-    deletion: { mode: 'strict', maxCount: 100, maxRatio: 1, quarantineMs: 0, completeReads: 0 } as const,
-  };
+  const mapping = { ...plain, id: mappingId };
   const remoteIds = Array.from({ length: 1_001 }, (_, no) => `r${no}`);
   const rows = remoteIds.map((remoteId, no) => ({
     ...emptyRow,

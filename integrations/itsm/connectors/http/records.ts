@@ -1,5 +1,5 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
-import type { Value } from '../../engine/values.ts';
+import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
 import { keyOf, momentOf, plain, type Row, valueAt } from './values.ts';
 

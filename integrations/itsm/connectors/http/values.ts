@@ -1,4 +1,4 @@
-import type { Value } from '../../engine/values.ts';
+import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 
 export type Row = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { Value } from '../../engine/values.ts';
+import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
 import { belowApi, idOf } from './ids.ts';
 

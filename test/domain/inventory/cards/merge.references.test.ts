@@ -26,7 +26,7 @@ const left = new Set([
   'itsm_decisions.card_id',
   'itsm_pairs.card_id',
   'itsm_plan_rows.card_id',
-  'itsm_questions.card_id',
+  'itsm_review_items.card_id',
   // the next run of the analysis finds them anew
   'modernizations.card_id',
   // about what was proposed for the one card

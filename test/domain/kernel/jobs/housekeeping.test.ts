@@ -177,7 +177,7 @@ it('keeps things as long as the settings say', async () => {
 });
 
 it('removes old runs of synchronisations, but for those that are still needed', async () => {
-  const plain = { cardType: 'Application', table: 'x', direction: 'pull' } as const;
+  const plain = { card_type_key: 'Application', remote_table: 'x', sync_direction: 'pull' } as const;
   const { connectionId: connection_id, mappingId: mapping_id } = await storeMapping(db, plain);
   const past = async (name: string, days: number, more: Record<string, unknown> = {}) => {
     const [{ id }] = await db('itsm_runs')

@@ -1,12 +1,7 @@
-import type {
-  FieldMapping,
-  Mapping,
-  Pair,
-  Path,
-  Side,
-} from '../../../../integrations/itsm/engine/model.types.ts';
+import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import type { Pair, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
-import type { Value } from '../../../../integrations/itsm/engine/values.ts';
+import { mappedField, plainMapping } from '../mapping.support.ts';
 import type { PersonAct, RunStep, Setting, UndoStep } from './steps.ts';
 
 /** A run that was taken back, and the plan that took it back. */
@@ -63,43 +58,32 @@ export const KEY = 'attributes.key';
 /** The mapping that a history's setting asks for: four fields with a rule each, and the key that tells who is who. */
 export function mappingOf(setting: Setting): Mapping {
   const [name = 'manual', end = 'manual', note = 'manual', place = 'manual'] = setting.rules;
-  const direct = { kind: 'direct' } as const;
-  const fields: FieldMapping[] = [
-    { path: 'name', remote: 'name', rule: name, transform: direct, identity: false },
-    {
-      path: 'attributes.end',
-      remote: 'u_end',
-      rule: end,
-      transform: { kind: 'date', remote: 'datetime' },
-      identity: false,
-    },
-    {
-      path: 'attributes.note',
-      remote: 'u_note',
-      rule: note,
-      transform: { kind: 'expression', toLocal: 'bare', toRemote: 'marked' },
-      identity: false,
-    },
-    { path: PATHS[3], remote: 'u_place', rule: place, transform: { kind: 'reference' }, identity: false },
-    { path: KEY, remote: 'u_key', rule: 'remote_leads', transform: direct, identity: true },
-  ];
-  return {
-    id: 'm',
-    cardType: 'Application',
-    table: 'cmdb_ci_appl',
-    direction: 'bidirectional',
-    fields,
-    relations: [],
-    defaults: { local: {}, remote: { u_source: 'estate' } },
-    filtered: false,
-    deletion: {
-      mode: setting.deletion,
-      maxCount: 1_000,
-      maxRatio: 1,
-      quarantineMs: setting.quarantine * STEP_MS,
-      completeReads: setting.looks ? 0 : 2,
-    },
-  };
+  return plainMapping({
+    fields: [
+      mappedField('name', 'name', { direction: name }),
+      mappedField('attributes.end', 'u_end', {
+        direction: end,
+        transform_type: 'date_format',
+        transform_config: { remote: 'datetime' },
+      }),
+      mappedField('attributes.note', 'u_note', {
+        direction: note,
+        transform_type: 'expression',
+        transform_config: { to_local: 'bare', to_remote: 'marked' },
+      }),
+      mappedField(PATHS[3], 'u_place', {
+        direction: place,
+        transform_type: 'reference',
+        transform_config: { mapping_id: null },
+      }),
+      mappedField(KEY, 'u_key', { direction: 'remote_leads', is_identity: true }),
+    ],
+    record_defaults: { u_source: 'estate' },
+    sync_mode: setting.deletion,
+    max_deletions: 1_000,
+    quarantine_minutes: (setting.quarantine * STEP_MS) / 60_000,
+    complete_reads: setting.looks ? 0 : 2,
+  });
 }
 
 /** What a step of the clock takes. */

@@ -66,7 +66,7 @@ export async function judgeChanges(life: Life, before: Before): Promise<void> {
 }
 
 function judgeRemoval(life: Life, one: Shown): void {
-  const { mode } = life.landscape.mapping.deletion;
+  const mode = life.landscape.mapping.sync_mode;
   if (life.unmade.has(one.id)) return;
   if (!life.touchedKeys.has(String(one.fields[KEY]))) {
     life.faults.push(`${one.id} was removed though nobody removed its counterpart`);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type {
   LocalCard,
-  Mapping,
   Path,
   Side,
   StateChange,
@@ -21,7 +21,6 @@ import type {
   RowResult,
 } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/state.ts';
-import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
 import type { Shown } from './landscape.ts';
 import type { PersonAct, Setting, Trouble } from './steps.ts';

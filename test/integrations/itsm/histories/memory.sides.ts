@@ -1,5 +1,5 @@
-import type { LocalCard, Mapping, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
-import type { Value } from '../../../../integrations/itsm/engine/values.ts';
+import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import type { LocalCard, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
 import { STEP_MS } from './landscape.ts';
 import type { Sides } from './memory.port.ts';
@@ -11,7 +11,7 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
   const redirects = new Map<string, string>();
   const records = new Map<string, RemoteRecord>();
   const tombstones: RemoteTombstone[] = [];
-  const column = new Map(mapping.fields.map(({ path, remote }) => [path, remote]));
+  const column = new Map(mapping.fields.map(({ card_field: path, remote_field: remote }) => [path, remote]));
   let clock = Date.UTC(2026, 0, 1);
   let made = 0;
 
@@ -24,7 +24,7 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
     setting.normalising && name === 'u_note' && typeof value === 'string' ? value.toLowerCase() : value;
 
   const writeRecord = (id: string, values: Record<string, Value>): RemoteRecord => {
-    const record = records.get(id) ?? { table: mapping.table, id, fields: {}, updatedAt: now() };
+    const record = records.get(id) ?? { table: mapping.remote_table, id, fields: {}, updatedAt: now() };
     for (const [name, value] of Object.entries(values)) {
       record.fields[name] = { value: stored(name, value) ?? '' };
     }
@@ -33,7 +33,14 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
     return structuredClone(record);
   };
   const writeCard = (id: string, values: Record<Path, Value>): LocalCard => {
-    const none = { id, type: mapping.cardType, archived: false, fields: {}, inFilter: true, updatedAt: '' };
+    const none = {
+      id,
+      type: mapping.card_type_key,
+      archived: false,
+      fields: {},
+      inFilter: true,
+      updatedAt: '',
+    };
     const card = cards.get(id) ?? none;
     Object.assign(card.fields, values);
     card.updatedAt = tick();
@@ -42,7 +49,7 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
   };
   const dropRecord = (id: string, mergedInto?: string) => {
     records.delete(id);
-    tombstones.push({ table: mapping.table, id, at: tick(), mergedInto });
+    tombstones.push({ table: mapping.remote_table, id, at: tick(), mergedInto });
   };
   const asColumns = (fields: Record<Path, Value>) =>
     Object.fromEntries(Object.entries(fields).map(([path, value]) => [column.get(path)!, value]));
@@ -99,7 +106,10 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
       return [...records.values()].map(({ id, fields }) => ({
         id,
         fields: Object.fromEntries(
-          mapping.fields.map(({ path, remote }) => [path, fields[remote]?.value || null]),
+          mapping.fields.map(({ card_field: path, remote_field: remote }) => [
+            path,
+            fields[remote]?.value || null,
+          ]),
         ),
       }));
     },

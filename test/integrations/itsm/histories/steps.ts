@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { FieldRule, Side } from '../../../../integrations/itsm/engine/model.types.ts';
+import type { FieldRule } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import type { Side } from '../../../../integrations/itsm/engine/model.types.ts';
 
 /** What a person does. Numbers choose among what is there. */
 export type PersonAct =

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.store.ts';
 import { lockSyncState } from '../../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
@@ -10,9 +11,8 @@ import { changeMetamodel } from '../../../../domain/inventory/metamodel/changes/
 import { createRelation, deleteRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
-import type { Mapping, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
+import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
-import type { Value } from '../../../../integrations/itsm/engine/values.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { isRemoteError } from '../../../../integrations/itsm/remote.errors.ts';
 import { finishRun } from '../../../../integrations/itsm/runs/run.apply.ts';
@@ -98,13 +98,26 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
   }
   const remote = connect(instance);
   const plain = mappingOf(setting);
-  const place = { cardType: TYPE, table: TABLE, direction: plain.direction };
+  const place = { card_type_key: TYPE, remote_table: TABLE, sync_direction: plain.sync_direction };
   const { connectionId, mappingId } = await storeMapping(db, place, { url: instance.base });
-  const mapping: Mapping = { ...plain, ...place, id: mappingId };
-  const columns = new Map(mapping.fields.map(({ path, remote: column }) => [path, column]));
   await db.raw('delete from relations where type = ?', [PLACE_RELATION]);
   await db.raw('delete from cards where type = any(?::text[])', [[TYPE, PLACE_TYPE]]);
-  const far = await storeMapping(db, { ...place, cardType: PLACE_TYPE }, { url: `${instance.base}/places` });
+  const far = await storeMapping(
+    db,
+    { ...place, card_type_key: PLACE_TYPE },
+    { url: `${instance.base}/places` },
+  );
+  const mapping: Mapping = {
+    ...plain,
+    ...place,
+    id: mappingId,
+    fields: plain.fields.map((field) =>
+      field.transform_type === 'reference'
+        ? { ...field, transform_config: { mapping_id: far.mappingId } }
+        : field,
+    ),
+  };
+  const columns = new Map(mapping.fields.map(({ card_field: path, remote_field: column }) => [path, column]));
   let newest: Plan | null = null;
   let open: string | null = null;
 
@@ -156,7 +169,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       ({ id, name, attributes, place: at }) => ({
         id,
         fields: Object.fromEntries(
-          mapping.fields.map(({ path }) => [
+          mapping.fields.map(({ card_field: path }) => [
             path,
             path === 'name'
               ? name
@@ -174,7 +187,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       return {
         id,
         fields: Object.fromEntries(
-          mapping.fields.map(({ path, remote: column }) => [path, values[column] || null]),
+          mapping.fields.map(({ card_field: path, remote_field: column }) => [path, values[column] || null]),
         ),
       };
     });
@@ -215,29 +228,26 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
   });
 
   const plan = async (step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan> => {
-    const kept = { mapping, connectionId, remoteFilter: null, cardFilter: null, autoApply: null };
-    const more = {
-      completeEveryMs: 0,
-      references: { [PLACE]: far.mappingId },
-      relationTargets: [],
-      active: true,
-      broken: null,
-      owner: null,
-    };
-    const { rows: known } = await db.raw('select watermark from itsm_books where mapping_id = ?', [
+    const usable = { broken: null, broken_by_drift: false, blocked_targets: {}, target_tables: {} };
+    const { rows: known } = await db.raw('select watermark from itsm_sync_states where mapping_id = ?', [
       mappingId,
     ]);
     const [{ id }] = await db('itsm_runs')
       .insert({
         connection_id: connectionId,
         mapping_id: mappingId,
-        direction: mapping.direction,
+        direction: mapping.sync_direction,
         trigger: 'manual',
         status: 'running',
         stage: 'read',
         complete: step.complete || !known[0]?.watermark,
         auto_apply: true,
-        mapping: JSON.stringify({ ...kept, ...more, mappingDirection: mapping.direction }),
+        mapping: JSON.stringify({
+          ...mapping,
+          ...usable,
+          mapping_direction: mapping.sync_direction,
+          again: [],
+        }),
       })
       .returning('id');
     const told = setting.tombstones ? remote : { ...remote, deletionsSince: async () => [] };

@@ -37,7 +37,7 @@ export function createNames(world: World): Names {
         names.set(id, `run ${at}`);
         if (job_id) names.set(job_id, `job ${at}`);
       }
-      const questions = await services.db('itsm_questions').select('id', 'remote_id', 'path');
+      const questions = await services.db('itsm_review_items').select('id', 'remote_id', 'path');
       for (const { id, remote_id, path } of questions) {
         names.set(id, `question about ${path} of ${names.get(remote_id)}`);
       }
@@ -79,12 +79,12 @@ export async function readState(world: World, names: Names, runId: string): Prom
       'select mapping_id, remote_relation_id, from_id, to_id from itsm_remote_links',
     ),
     questions: await read(
-      'select mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates from itsm_questions',
+      'select mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates from itsm_review_items',
     ),
     book: await read(
-      'select mapping_id, watermark is null as fresh, local_position is null as deaf from itsm_books',
+      'select mapping_id, watermark is null as fresh, local_position is null as deaf from itsm_sync_states',
     ),
-    'to be read again': await read('select mapping_id, unnest(again) as remote_id from itsm_books'),
+    'to be read again': await read('select mapping_id, unnest(again) as remote_id from itsm_sync_states'),
     'rows of the plan': await read(
       `select action, side, remote_id, card_id, approval, progress, made_id,
          row - 'no' || jsonb_build_object('needs', row -> 'needs' <> 'null') as row, message
