@@ -228,7 +228,8 @@ export async function suspiciouslyEmptyColumns(
   fields: readonly Pick<FieldMapping, 'card_field' | 'remote_field'>[],
 ): Promise<string[]> {
   const { rows } = await sql.raw(
-    `select distinct f.col from unnest(?::text[], ?::text[]) as f(path, col)
+    `select distinct f.col from json_to_recordset(?::json) as m(card_field text, remote_field text),
+       lateral (values (m.card_field, m.remote_field)) as f(path, col)
      where exists (
        select from itsm_run_records r
        left join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
@@ -239,12 +240,7 @@ export async function suspiciouslyEmptyColumns(
              and (not jsonb_exists(p.base, f.path) or coalesce(p.base -> f.path ->> 'remote', '') <> ''))
      )
      order by f.col`,
-    [
-      fields.map(({ card_field }) => card_field),
-      fields.map(({ remote_field }) => remote_field),
-      mappingId,
-      runId,
-    ],
+    [JSON.stringify(fields), mappingId, runId],
   );
   return rows.map(({ col }: { col: string }) => col);
 }
