@@ -68,7 +68,7 @@ export interface RunMapping extends UsableMapping {
 }
 
 /** What a run knows before it reads. */
-export interface RunBasis {
+interface RunBasis {
   runId: string;
   mappingId: string;
   /** Everything is read, or only what has changed. */
