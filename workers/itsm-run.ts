@@ -10,7 +10,7 @@ import {
   type RunningJob,
 } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
-import { isRemoteError } from '../integrations/itsm/remote.errors.ts';
+import { isRemoteError } from '../integrations/itsm/remote.ts';
 import { usualConditions } from '../integrations/itsm/runs/run.state.ts';
 import { executeRun } from '../integrations/itsm/runs/run.ts';
 import { isConnectionLoss } from '../platform/database.ts';

@@ -6,7 +6,7 @@ import {
   NewRecords,
 } from '../../domain/exchange/itsm/connections.input.ts';
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
-import { advice } from '../../integrations/itsm/remote.errors.ts';
+import { advice } from '../../integrations/itsm/remote.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask where it is set' }));
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type Clock, systemClock } from '../../integrations/itsm/clock.ts';
+import { type Clock, systemClock } from '../../integrations/itsm/remote.ts';
 
 /** What lies at a path: a file, or whatever the answer to a request is. */
 type Place =

@@ -1,4 +1,4 @@
-import { type Clock, DeadlinePassed } from '../../integrations/itsm/clock.ts';
+import { type Clock, DeadlinePassed } from '../../integrations/itsm/remote.ts';
 
 interface Sleeper {
   at: number;

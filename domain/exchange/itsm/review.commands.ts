@@ -5,7 +5,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireMappingPermissionsById } from './connections.load.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
-import { lockSyncState, readAgainNext } from './sync-state.ts';
+import { lockSyncState, readAgainNext } from './mappings.load.ts';
 
 /** What a person says: who wins a conflict, or which card a record is (null: a new one). */
 type Answer = { winner: 'local' | 'remote' } | { card_id: string | null };

@@ -9,6 +9,7 @@ import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.le
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { pauseConnection, requireRunRights } from './connections.load.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
+import { needsFullRead } from './mappings.load.ts';
 import { clearDue } from './runs.due.ts';
 import { itsmRunJob } from './runs.job.ts';
 import {
@@ -23,7 +24,6 @@ import {
   type RunTrigger,
   requireStatus,
 } from './runs.store.ts';
-import { needsFullRead } from './sync-state.ts';
 
 /** Which rows of a plan are meant; all that wait unless given. */
 interface RowChoice {

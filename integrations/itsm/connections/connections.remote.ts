@@ -10,9 +10,8 @@ import type { JsonText, ListParams, ListSpec } from '../../../domain/kernel/list
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Connector, Right, RightFound } from '../connectors/connector.ts';
-import { isRemoteError, RemoteError, unless } from '../remote.errors.ts';
-import { remoteKinds, type Tested } from './connections.kinds.ts';
-import { openConnection, type RemoteTools } from './connections.open.ts';
+import { isRemoteError, RemoteError, unless } from '../remote.ts';
+import { openConnection, type RemoteTools, remoteKinds, type Tested } from './connections.open.ts';
 
 /** How long a request waits for a remote. */
 const MAX_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { RemoteRecord, RemoteTombstone } from '../remote.types.ts';
+import type { RemoteRecord, RemoteTombstone } from '../remote.ts';
 
 /** A table outside. */
 export interface RemoteTable {

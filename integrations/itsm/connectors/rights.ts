@@ -1,5 +1,5 @@
 import { createSemaphore } from '../../../platform/semaphore.ts';
-import { isRemoteError, type RemoteError } from '../remote.errors.ts';
+import { isRemoteError, type RemoteError } from '../remote.ts';
 import type { Right, RightFound } from './connector.ts';
 
 /** How many tables are tested at once. */

@@ -1,5 +1,4 @@
-import { isRemoteError, RemoteError } from '../remote.errors.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import { isRemoteError, RemoteError, type RemoteRecord } from '../remote.ts';
 import type { Call, Transport } from './transport.ts';
 
 /** How often a write is sent at most, after it was looked up and not found. */

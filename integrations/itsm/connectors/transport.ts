@@ -6,10 +6,9 @@ import {
   type OutboundOptions,
   type OutboundTls,
 } from '../../../platform/outbound.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import type { LimiterStore, RateHeaders } from '../limiter/limiter.state.ts';
 import { createLimiter, type Limiter } from '../limiter/limiter.ts';
-import { RemoteError } from '../remote.errors.ts';
+import { type Clock, RemoteError, systemClock } from '../remote.ts';
 import { type Mask, maskOf, secretsIn } from './masking.ts';
 import { connectionError, type ReadResponse, type ResponseReader } from './responses.ts';
 

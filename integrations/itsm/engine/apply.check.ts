@@ -1,5 +1,5 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import { localFields, remoteFields } from './fields.ts';
 import type { Agreed, LocalCard, Path, StateChange, SyncState } from './model.types.ts';
 import type { LocalState, Outcome, Plan, PlanRow, RemoteState } from './plan.types.ts';

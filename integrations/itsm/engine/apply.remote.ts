@@ -1,5 +1,5 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import { localObjection, remoteObjection, stateChanges } from './apply.check.ts';
 import {
   type Applying,

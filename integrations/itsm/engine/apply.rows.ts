@@ -1,14 +1,7 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Path } from './model.types.ts';
-import {
-  acts,
-  type EnginePort,
-  type Outcome,
-  type PlanRow,
-  type Progress,
-  type RowResult,
-  type TrackedRow,
-} from './plan.types.ts';
+import { acts } from './plan.ts';
+import type { EnginePort, Outcome, PlanRow, Progress, RowResult, TrackedRow } from './plan.types.ts';
 
 /** What is to be applied, and how much of it at once. */
 export interface ApplyOptions {

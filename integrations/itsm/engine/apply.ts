@@ -16,17 +16,17 @@ import {
   without,
 } from './apply.rows.ts';
 import type { Path, StateChange } from './model.types.ts';
-import {
-  acts,
-  type EnginePort,
-  type LocalStep,
-  type LocalWrite,
-  type PlanHead,
-  type PlanRow,
-  type Progress,
-  type RemoteState,
-  type RowResult,
-  type TrackedRow,
+import { acts } from './plan.ts';
+import type {
+  EnginePort,
+  LocalStep,
+  LocalWrite,
+  PlanHead,
+  PlanRow,
+  Progress,
+  RemoteState,
+  RowResult,
+  TrackedRow,
 } from './plan.types.ts';
 
 /** How applying ended: `lost` when an answer did not come even after asking again, so that it has to be resumed. */
@@ -85,6 +85,7 @@ const isOpen = (row: PlanRow, progress: Progress): boolean =>
 async function applyRows(applying: Applying, wanted: readonly TrackedRow[]): Promise<number | null> {
   for (const { locals, remotes } of inWindows(wanted)) {
     await applyLocal(applying, await resolveReferences(applying, locals));
+    if (remotes.length === 0) continue;
     const lost = await applyRemote(applying, await resolveReferences(applying, remotes));
     if (lost !== null) return lost;
   }

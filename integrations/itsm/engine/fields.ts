@@ -4,7 +4,7 @@ import type {
   SyncDirection,
   Value,
 } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import type { Agreed, LocalCard, Pair, Path, Side } from './model.types.ts';
 import type { FieldOutcome } from './plan.types.ts';
 import { canonical, same, told } from './values.ts';

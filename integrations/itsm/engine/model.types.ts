@@ -1,5 +1,5 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord, RemoteTombstone } from '../remote.types.ts';
+import type { RemoteRecord, RemoteTombstone } from '../remote.ts';
 
 /**
  * Where a card holds a value: `name`, `description`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; or the card at the

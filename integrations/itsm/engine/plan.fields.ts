@@ -1,5 +1,5 @@
 import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import { compareField, type FieldState, localFields, remoteFields, type TransformContext } from './fields.ts';
 import type { Agreed, LocalCard, Observation, Pair, Path, Side, SyncState } from './model.types.ts';
 import type { FieldOutcome, PlanRow } from './plan.types.ts';

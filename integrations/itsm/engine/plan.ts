@@ -1,5 +1,5 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import type { TransformContext } from './fields.ts';
 import {
   type IdentityIndex,
@@ -300,6 +300,9 @@ async function takersOf(mapping: Mapping, source: PartSource, begin: Begin): Pro
   }
   return takers;
 }
+
+/** Rows that change something; the others only tell. */
+export const acts = ({ action }: PlanRow): boolean => !['conflict', 'stage', 'skip'].includes(action);
 
 /** Whether a row counts towards the deletion limit. */
 export const removes = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';

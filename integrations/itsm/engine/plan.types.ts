@@ -1,5 +1,5 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import type {
   Agreed,
   AgreedLink,
@@ -131,9 +131,6 @@ export interface Plan {
 
 /** A plan without its rows. */
 export type PlanHead = Omit<Plan, 'rows'>;
-
-/** Rows that change something; the others only tell. */
-export const acts = ({ action }: PlanRow): boolean => !['conflict', 'stage', 'skip'].includes(action);
 
 /** What is to happen to one field of a pair. */
 export type FieldOutcome =

@@ -1,5 +1,5 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import { identityKey, type LocalView, localFields, localView, remoteFields, toRemote } from './fields.ts';
 import { identityHash, type Match, type Thing } from './match.ts';
 import type { Agreed, LocalCard, Pair, Path } from './model.types.ts';

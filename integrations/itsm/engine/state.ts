@@ -1,5 +1,5 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import type { AgreedLink, Evidence, Pair, RemoteReading, StateChange, SyncState } from './model.types.ts';
 
 /** An empty sync state: nothing was ever agreed on. */

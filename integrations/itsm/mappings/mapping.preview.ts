@@ -1,4 +1,5 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { loadMapping, referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
@@ -13,10 +14,9 @@ import { type Match, matchRecords, type Thing } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
 import { emptySyncState, type Identities, identities } from '../engine/state.ts';
 import { openCards } from '../port/local.cards.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import { loadPairs } from '../store/pairs.ts';
 import { createEvaluate } from './expressions.ts';
-import { loadMapping, referencedMappings } from './mapping.load.ts';
 
 /** What of both sides is shown. */
 export interface PreviewRequest {

@@ -13,7 +13,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';
-import { unless } from '../remote.errors.ts';
+import { unless } from '../remote.ts';
 
 import { dictionaryOf } from './mapping.drift.ts';
 import {

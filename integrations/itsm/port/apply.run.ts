@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { inTransaction } from '../../../platform/database.ts';
@@ -11,7 +11,7 @@ import type { ApplyOptions } from '../engine/apply.rows.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
 import type { EnginePort, PlanHead, RowResult } from '../engine/plan.types.ts';
 import { emptySyncState, identities } from '../engine/state.ts';
-import { RemoteError, unless } from '../remote.errors.ts';
+import { RemoteError, unless } from '../remote.ts';
 import { loadPairs, storeChanges } from '../store/pairs.ts';
 import {
   copiesFromRecords,

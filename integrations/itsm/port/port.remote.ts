@@ -14,8 +14,7 @@ import type {
   Trace,
 } from '../engine/plan.types.ts';
 import { canonical } from '../engine/values.ts';
-import { isRemoteError, type RemoteErrorCode, unless } from '../remote.errors.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import { isRemoteError, type RemoteErrorCode, type RemoteRecord, unless } from '../remote.ts';
 import { readDeleted, recreatedAs, storeDeleted } from '../store/plan-rows.ts';
 
 /** Failures that concern one record alone; the run goes on with the others. */

@@ -1,12 +1,12 @@
 import { requireActive } from '../../../domain/exchange/itsm/connections.load.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { RunRow, RunStats } from '../../../domain/exchange/itsm/runs.store.ts';
 import { changeRun, endRejectedRows, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
-import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { OpenedRemote } from '../connections/connections.kinds.ts';
+import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector, RemoteLook } from '../connectors/connector.ts';
 import { type Finding, verifyPlan } from '../engine/apply.check.ts';
 import type { Outcome, RemoteState } from '../engine/plan.types.ts';

@@ -4,10 +4,14 @@ import {
   loadConnection,
   requireActive,
 } from '../../../domain/exchange/itsm/connections.load.ts';
-import { loadStoredMapping, requireMappingPermissions } from '../../../domain/exchange/itsm/mappings.load.ts';
+import {
+  loadMapping,
+  loadStoredMapping,
+  readSyncState,
+  requireMappingPermissions,
+} from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { loadRun, logRun, requireStatus } from '../../../domain/exchange/itsm/runs.store.ts';
-import { readSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
@@ -15,14 +19,11 @@ import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compi
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { Clock } from '../clock.ts';
-import type { OpenedRemote } from '../connections/connections.kinds.ts';
-import { openConnection } from '../connections/connections.open.ts';
+import { type OpenedRemote, openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { checkDrift } from '../mappings/mapping.drift.check.ts';
-import { loadMapping } from '../mappings/mapping.load.ts';
+import { checkDrift } from '../mappings/mapping.drift.ts';
 import { openCards } from '../port/local.cards.ts';
-import { isRemoteError } from '../remote.errors.ts';
+import { type Clock, isRemoteError } from '../remote.ts';
 import {
   type RunConditions,
   type RunMapping,

@@ -26,7 +26,6 @@ type SeenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local
 /** Relations that are not alike on both sides, a thousand records from which they start at a time. */
 export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<LinkPart> {
   const kinds = kindsOf(work);
-  if (kinds.length === 0) return;
   const starts = new Set<string>();
   const pushed = new Set<string>();
   for (const kind of kinds) {

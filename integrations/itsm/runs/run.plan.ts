@@ -1,3 +1,4 @@
+import { referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { TransformContext } from '../engine/fields.ts';
 import type {
   Decision,
@@ -11,6 +12,7 @@ import type {
 import type { DeferredWaits } from '../engine/plan.fields.ts';
 import { creatingRowsIn, removeResolved } from '../engine/plan.links.ts';
 import {
+  acts,
   type Part,
   type PartChoice,
   type PartSource,
@@ -19,11 +21,10 @@ import {
   removes,
   tooMany,
 } from '../engine/plan.ts';
-import { acts, type Plan } from '../engine/plan.types.ts';
+import type { Plan } from '../engine/plan.types.ts';
 import { emptySyncState, identities } from '../engine/state.ts';
 import { canonical, same } from '../engine/values.ts';
-import { referencedMappings } from '../mappings/mapping.load.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import { plannedMakers } from '../store/links.ts';
 import {
   addDeferred,
@@ -228,7 +229,7 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
     links: async function* () {
       // relations are told by the rows that make their ends
       await stored();
-      yield* linkParts(work, seenOf);
+      if (mapping.relations.length > 0) yield* linkParts(work, seenOf);
     },
   };
 }

@@ -1,8 +1,8 @@
+import { referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
-import { referencedMappings } from '../mappings/mapping.load.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 import {
   deleteRemoteLinks,
   deleteUnreadLinks,

@@ -32,58 +32,68 @@ export interface Parts {
 const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 25_000 };
 
 /**
- * Likeness of records and cards by the mapped fields that are texts, other work of the process between its steps. What takes
- * parts is learned from the first ones; a card that records of several parts are alike is told of each.
+ * Scores the similarity of records and cards by the mapped text fields. Other work of the process runs between its steps. Larger
+ * lists are compared in parts with the model learned from the first part; a card similar to records of several parts is scored for
+ * each.
  */
-export function likeness(mapping: Mapping, signal: AbortSignal, parts: Parts = usualParts) {
+export async function scoreSimilar(
+  mapping: Mapping,
+  { records, cards }: { records: Thing[]; cards: Thing[] },
+  signal: AbortSignal,
+  parts: Parts = usualParts,
+): Promise<Scored[]> {
   const fields = matchFields(mapping);
+  if (fields.length === 0) return [];
   const identities = mapping.fields
     .filter(
-      ({ card_field: path, is_identity: identity }) =>
-        identity && fields.some(({ name, kind }) => name === path && kind === 'code'),
+      ({ card_field, is_identity }) =>
+        is_identity && fields.some(({ name, kind }) => name === card_field && kind === 'code'),
     )
-    .map(({ card_field: path }) => path);
-  return async (records: Thing[], cards: Thing[]): Promise<Scored[]> => {
-    if (fields.length === 0) return [];
-    const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
-    const scored: Scored[] = [];
-    let model: MatchModel | undefined;
-    for (const someCards of isWhole ? [cards] : partsOf(cards, parts.cards)) {
-      for (const someRecords of isWhole ? [records] : partsOf(records, parts.records)) {
-        const options: MatchOptions = {
-          fields,
-          thresholds,
-          from: isWhole ? 'both' : 'left',
-          ...(model && { model }),
-        };
-        const result = await compared(someRecords, someCards, options);
-        model ??= result.model;
-        for (const pair of result.pairs) scored.push(scoredOf(pair, identities));
-      }
+    .map(({ card_field }) => card_field);
+  const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
+  const scored: Scored[] = [];
+  let model: MatchModel | undefined;
+  for (const someCards of isWhole ? [cards] : partsOf(cards, parts.cards)) {
+    for (const someRecords of isWhole ? [records] : partsOf(records, parts.records)) {
+      const options: MatchOptions = {
+        fields,
+        thresholds,
+        from: isWhole ? 'both' : 'left',
+        ...(model && { model }),
+      };
+      const result = await compare(someRecords, someCards, options, signal);
+      model ??= result.model;
+      for (const pair of result.pairs) scored.push(scoredOf(pair, identities));
     }
-    return scored;
-  };
-
-  async function compared(records: Thing[], cards: Thing[], options: MatchOptions): Promise<MatchResult> {
-    const recordOf = ({ id, fields: values }: Thing): MatchRecord => ({
-      id,
-      values: Object.fromEntries(
-        fields.map(({ name }) => {
-          const value = values[name];
-          if (typeof value === 'string') return [name, value.slice(0, TEXT)];
-          return [name, typeof value === 'number' ? value : null];
-        }),
-      ),
-    });
-    const steps = matchListsInSteps(records.map(recordOf), cards.map(recordOf), options);
-    let step = steps.next();
-    while (!step.done) {
-      await breathe();
-      signal.throwIfAborted();
-      step = steps.next();
-    }
-    return step.value;
   }
+  return scored;
+}
+
+async function compare(
+  records: Thing[],
+  cards: Thing[],
+  options: MatchOptions,
+  signal: AbortSignal,
+): Promise<MatchResult> {
+  const recordOf = ({ id, fields: values }: Thing): MatchRecord => ({
+    id,
+    values: Object.fromEntries(
+      fields.map(({ name }) => {
+        const value = values[name];
+        if (typeof value === 'string') return [name, value.slice(0, TEXT)];
+        return [name, typeof value === 'number' ? value : null];
+      }),
+    ),
+  });
+  const steps = matchListsInSteps(records.map(recordOf), cards.map(recordOf), options);
+  let step = steps.next();
+  while (!step.done) {
+    await breathe();
+    signal.throwIfAborted();
+    step = steps.next();
+  }
+  return step.value;
+}
 }
 
 const partsOf = <T>(all: readonly T[], size: number): T[][] =>

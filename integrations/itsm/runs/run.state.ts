@@ -1,12 +1,15 @@
+import {
+  hasPushedLast,
+  type SyncStateRow,
+  type UsableMapping,
+} from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow, RunStage } from '../../../domain/exchange/itsm/runs.store.ts';
-import { hasPushedLast, type SyncStateRow } from '../../../domain/exchange/itsm/sync-state.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Db } from '../../../platform/database.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import type { Connector } from '../connectors/connector.ts';
-import type { UsableMapping } from '../mappings/mapping.load.ts';
 import type { CardReader } from '../port/local.cards.ts';
+import { type Clock, systemClock } from '../remote.ts';
 
 /** The parts of reading and planning, in their order; a run that was killed goes on with the one it was at. */
 export const phases = [

@@ -6,12 +6,13 @@ import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { counted } from '../../../platform/counted.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
-import type { OpenedRemote } from '../connections/connections.kinds.ts';
+import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
+import type { PartTools } from '../engine/plan.ts';
 import { budgetLeft } from '../limiter/limiter.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { settleRun } from '../port/apply.run.ts';
-import { isRemoteError } from '../remote.errors.ts';
+import { isRemoteError } from '../remote.ts';
 import { deleteObserved, suspiciouslyEmptyColumns } from '../store/observed.ts';
 import { approvePlan, countPlan, unsettledRuns } from '../store/plan-rows.ts';
 import { markRepeatedItems, openReviewItems } from '../store/review-items.ts';
@@ -27,7 +28,7 @@ import {
 } from './run.begin.ts';
 import { type MadePlan, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
-import { likeness } from './run.score.ts';
+import { scoreSimilar } from './run.score.ts';
 import { type RunConditions, type RunWork, type Stopwatch, stopwatch, usualConditions } from './run.state.ts';
 import { planUndo } from './run.undo.ts';
 
@@ -109,8 +110,8 @@ async function makePlanOf(
     await enterStage(sql, run.id, 'match');
   });
   let since = performance.now();
-  const tools = {
-    score: likeness(work.mapping, job.signal),
+  const tools: PartTools = {
+    score: (records, cards) => scoreSimilar(work.mapping, { records, cards }, job.signal),
     evaluate: createEvaluate(),
     onMatched: async () => {
       add('match', since);

@@ -1,6 +1,6 @@
 import type { FieldMapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { RemoteRecord } from '../remote.types.ts';
+import type { RemoteRecord } from '../remote.ts';
 
 /** What a run has observed of a record. */
 export interface ObservedRecord {

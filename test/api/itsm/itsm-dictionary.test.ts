@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
+import { loadMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
-import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.check.ts';
-import { loadMapping } from '../../../integrations/itsm/mappings/mapping.load.ts';
+import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.ts';
 import { failure } from '../../emulators/servicenow/http.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type Clock, systemClock } from '../../../integrations/itsm/clock.ts';
+import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { type CallKind, Faults } from './faults.ts';
 import type { NetBox } from './instance.ts';

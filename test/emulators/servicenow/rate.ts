@@ -1,4 +1,4 @@
-import type { Clock } from '../../../integrations/itsm/clock.ts';
+import type { Clock } from '../../../integrations/itsm/remote.ts';
 
 export interface RateRule {
   /** Requests that a window lets through; undefined lets all through. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type Clock, systemClock } from '../../../integrations/itsm/clock.ts';
+import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import type { CallKind } from './calls.ts';
 import { changeField, describeTables } from './dictionary.ts';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { advice } from '../../../integrations/itsm/remote.errors.ts';
+import { advice } from '../../../integrations/itsm/remote.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { combinations, nameOf, ordeals } from '../../soak/itsm/ordeals.ts';
 import { faultsOf } from '../../soak/itsm/suffer.ts';

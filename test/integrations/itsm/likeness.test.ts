@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Thing } from '../../../integrations/itsm/engine/match.ts';
 import { matchByScore } from '../../../integrations/itsm/engine/match.ts';
-import { likeness, type Parts } from '../../../integrations/itsm/runs/run.score.ts';
+import { type Parts, scoreSimilar } from '../../../integrations/itsm/runs/run.score.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 
 const mapping = mappingOf({
@@ -37,7 +37,7 @@ it('is the same for many records and cards in parts as for few at once', async (
   const cards = things('c', 150, 0);
   const records = things('r', 150, 50);
   const links = async (parts: Parts) => {
-    const scored = await likeness(mapping, new AbortController().signal, parts)(records, cards);
+    const scored = await scoreSimilar(mapping, { records, cards }, new AbortController().signal, parts);
     return [...matchByScore(scored)].flatMap(([id, match]) =>
       match.kind === 'link' ? [`${id} ${match.cardId}`] : [],
     );
@@ -73,7 +73,7 @@ it('links nothing whose identity codes differ, and asks only where the name is t
   }));
   cards.push({ id: 'c-same', fields: { name: 'Canteen payroll gateway', external_id: 'ITC-9999' } });
   records.push({ id: 'r-same', fields: { name: 'Canteen payroll gateway', external_id: 'SN99998' } });
-  const scored = await likeness(withSerial, new AbortController().signal)(records, cards);
+  const scored = await scoreSimilar(withSerial, { records, cards }, new AbortController().signal);
   expect(scored.filter(({ verdict }) => verdict === 'match')).toEqual([]);
   const asked = scored.filter(({ verdict }) => verdict === 'possible');
   expect(asked.map(({ remoteId, cardId }) => `${remoteId} ${cardId}`)).toEqual(['r-same c-same']);

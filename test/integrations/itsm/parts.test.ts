@@ -27,7 +27,7 @@ import {
   linkKey,
   redirected,
 } from '../../../integrations/itsm/engine/state.ts';
-import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
+import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { makePlan } from './reference.ts';
 

@@ -9,7 +9,7 @@ import type {
 } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
-import type { RemoteRecord } from '../../../integrations/itsm/remote.types.ts';
+import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import type { Setting } from './histories/steps.ts';
 import { makePlan } from './reference.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockSyncState } from '../../../domain/exchange/itsm/sync-state.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';

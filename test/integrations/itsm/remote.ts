@@ -1,10 +1,10 @@
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
-import { pagesOf } from '../../../integrations/itsm/connectors/paging.ts';
+import { pagesOf } from '../../../integrations/itsm/connectors/responses.ts';
 import {
   connectServiceNow,
   type ServiceNowParts,
 } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
-import { isRemoteError, type RemoteError } from '../../../integrations/itsm/remote.errors.ts';
+import { isRemoteError, type RemoteError } from '../../../integrations/itsm/remote.ts';
 import type { ServiceNowEmulator } from '../../emulators/servicenow/server.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 

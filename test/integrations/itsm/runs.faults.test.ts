@@ -6,7 +6,7 @@ import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { createRelation } from '../../../domain/inventory/relations/relations.commands.ts';
-import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.errors.ts';
+import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver, type Driver } from '../../soak/itsm/drive.ts';

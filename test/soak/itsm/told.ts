@@ -1,4 +1,4 @@
-import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.errors.ts';
+import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.ts';
 import type { Fault } from '../../emulators/servicenow/faults.ts';
 import type { Ended } from './world.ts';
 

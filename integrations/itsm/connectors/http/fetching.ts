@@ -1,5 +1,5 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
-import { isRemoteError, RemoteError } from '../../remote.errors.ts';
+import { isRemoteError, RemoteError } from '../../remote.ts';
 import type { Transport } from '../transport.ts';
 import { type Parsed, parseRows } from './parse.ts';
 

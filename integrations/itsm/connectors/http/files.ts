@@ -1,6 +1,5 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
-import { RemoteError, type RemoteErrorCode } from '../../remote.errors.ts';
-import type { RemoteRecord } from '../../remote.types.ts';
+import { RemoteError, type RemoteErrorCode, type RemoteRecord } from '../../remote.ts';
 import type { Page } from '../connector.ts';
 import type { Asked, Fetch } from './fetching.ts';
 import { fits, recordOf } from './records.ts';

@@ -1,10 +1,9 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError } from '../../remote.ts';
 import type { Connector, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { byName, pagesOf } from '../paging.ts';
-import { type Dialect, type ResponseReader, readRefusal } from '../responses.ts';
+import { byName, type Dialect, pagesOf, type ResponseReader, readRefusal } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import { basicAuth, type ConnectorParts, openTransport } from '../transport.ts';
 import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';

@@ -1,6 +1,5 @@
 import type { HttpSource, SourcePaging } from '../../../../domain/exchange/itsm/connections.input.ts';
-import { RemoteError } from '../../remote.errors.ts';
-import type { RemoteRecord } from '../../remote.types.ts';
+import { RemoteError, type RemoteRecord } from '../../remote.ts';
 import type { Page } from '../connector.ts';
 import type { Asked, Fetch, Fetched } from './fetching.ts';
 import { noRows, type PageAsked } from './files.ts';

@@ -3,7 +3,7 @@ import { csvRecords } from '../../../../domain/exchange/imports/imports.csv-reco
 import { badText, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError } from '../../remote.ts';
 import { isRow, keyOf, type Row, valueAt } from './values.ts';
 
 /** Rows with the key that each was found to have. */

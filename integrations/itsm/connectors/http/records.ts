@@ -1,6 +1,6 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
+import type { RemoteField, RemoteRecord } from '../../remote.ts';
 import { keyOf, momentOf, plain, type Row, valueAt } from './values.ts';
 
 /** The keys of each source are its own, so that an id names both: `servers:4711`. */

@@ -1,6 +1,6 @@
-import { isRemoteError, RemoteError, unless } from '../../remote.errors.ts';
+import { isRemoteError, RemoteError, unless } from '../../remote.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
-import { byName } from '../paging.ts';
+import { byName } from '../responses.ts';
 import { standardClasses } from './classes.data.ts';
 import { namesInFilter, problemOf } from './oql.ts';
 import { isReference, standardTarget } from './records.ts';

@@ -1,5 +1,5 @@
-import { RemoteError } from '../../remote.errors.ts';
-import { pagesOf } from '../paging.ts';
+import { RemoteError } from '../../remote.ts';
+import { pagesOf } from '../responses.ts';
 import type { ItopConfig } from './config.ts';
 import { inList, quote } from './oql.ts';
 import { type Place, readRange, start } from './ranges.ts';

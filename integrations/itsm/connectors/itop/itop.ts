@@ -1,9 +1,8 @@
 import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
-import { unless } from '../../remote.errors.ts';
-import type { RemoteTombstone } from '../../remote.types.ts';
+import { type RemoteTombstone, unless } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
-import { byTime } from '../paging.ts';
+import { byTime } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import type { ConnectorParts } from '../transport.ts';
 import { type ItopAuth, type ItopConfig, usualConfig } from './config.ts';

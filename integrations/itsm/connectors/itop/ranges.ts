@@ -1,4 +1,4 @@
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError } from '../../remote.ts';
 import type { ItopObject, ItopTransport, Query } from './transport.ts';
 
 /** Where the next range starts. */

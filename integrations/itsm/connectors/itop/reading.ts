@@ -1,6 +1,6 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
+import { RemoteError, unless } from '../../remote.ts';
 import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { chunksOf, filterBy } from '../paging.ts';
+import { chunksOf, filterBy } from '../responses.ts';
 import type { Description } from './description.ts';
 import { type ChangeTimes, type History, OVERLAP_MS } from './history.ts';
 import { inList, problemOf } from './oql.ts';

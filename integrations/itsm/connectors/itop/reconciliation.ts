@@ -1,5 +1,4 @@
-import { RemoteError } from '../../remote.errors.ts';
-import type { RemoteRecord } from '../../remote.types.ts';
+import { RemoteError, type RemoteRecord } from '../../remote.ts';
 import type { RemoteValues } from '../connector.ts';
 import { quote } from './oql.ts';
 import { outputFields, recordOf, writtenOf } from './records.ts';

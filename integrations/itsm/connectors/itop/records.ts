@@ -1,4 +1,4 @@
-import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
+import type { RemoteField, RemoteRecord } from '../../remote.ts';
 import { standardTargets } from './classes.data.ts';
 import type { ItopObject } from './transport.ts';
 

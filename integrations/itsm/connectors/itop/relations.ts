@@ -1,6 +1,6 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
+import { RemoteError, unless } from '../../remote.ts';
 import type { Connector, RemoteRelation } from '../connector.ts';
-import { pageOfLists } from '../paging.ts';
+import { pageOfLists } from '../responses.ts';
 import type { Reading } from './reading.ts';
 import { longAgo, referenceOf, remoteId, splitId, standardTarget } from './records.ts';
 import { type LinkType, linkTypeOf, standardLinkTypes } from './relations.types.ts';

@@ -1,5 +1,5 @@
 import type { OutboundAnswer } from '../../../../platform/outbound.ts';
-import { RemoteError, type RemoteErrorCode } from '../../remote.errors.ts';
+import { RemoteError, type RemoteErrorCode } from '../../remote.ts';
 import {
   type Dialect,
   inBrackets,

@@ -1,4 +1,4 @@
-import { isRemoteError } from '../../remote.errors.ts';
+import { isRemoteError } from '../../remote.ts';
 import type { Right } from '../connector.ts';
 import type { RightsTest } from '../rights.ts';
 import type { ItopConfig } from './config.ts';

@@ -1,7 +1,6 @@
-import { isRemoteError, RemoteError, unless } from '../../remote.errors.ts';
-import type { RemoteRecord } from '../../remote.types.ts';
+import { isRemoteError, RemoteError, type RemoteRecord, unless } from '../../remote.ts';
 import type { Connector, RemoteValues, Written } from '../connector.ts';
-import { foundBy } from '../paging.ts';
+import { foundBy } from '../responses.ts';
 import { createSafeWrite, requireUnchanged, type SafelyWritten } from '../safe-write.ts';
 import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';

@@ -1,4 +1,4 @@
-import { isRemoteError, RemoteError } from '../../remote.errors.ts';
+import { isRemoteError, RemoteError } from '../../remote.ts';
 import type { Call, Response, Transport } from '../transport.ts';
 import { isTable } from './ids.ts';
 import type { Row } from './records.ts';

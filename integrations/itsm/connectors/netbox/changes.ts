@@ -1,6 +1,5 @@
-import { unless } from '../../remote.errors.ts';
-import type { RemoteTombstone } from '../../remote.types.ts';
-import { chunksOf } from '../paging.ts';
+import { type RemoteTombstone, unless } from '../../remote.ts';
+import { chunksOf } from '../responses.ts';
 import { type Api, atFirstPlace } from './api.ts';
 import { idOf } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';

@@ -1,6 +1,6 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
+import { RemoteError, unless } from '../../remote.ts';
 import type { RemoteColumn, RemoteTable } from '../connector.ts';
-import { byName } from '../paging.ts';
+import { byName } from '../responses.ts';
 import type { Api } from './api.ts';
 import { isReserved, parametersOf } from './filters.ts';
 import { belowApi, isTable } from './ids.ts';

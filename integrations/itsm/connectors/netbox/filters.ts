@@ -1,4 +1,4 @@
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError } from '../../remote.ts';
 
 /** Parameters by which pages are read; a filter must not set them. */
 const reserved = new Set([

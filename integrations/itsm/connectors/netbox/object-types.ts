@@ -1,4 +1,4 @@
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError } from '../../remote.ts';
 import { type Api, atFirstPlace } from './api.ts';
 import { belowApi, isTable } from './ids.ts';
 

@@ -1,7 +1,6 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
-import type { RemoteRecord } from '../../remote.types.ts';
+import { RemoteError, type RemoteRecord, unless } from '../../remote.ts';
 import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { chunksOf } from '../paging.ts';
+import { chunksOf } from '../responses.ts';
 import { type Api, fieldsParameter, type Listed } from './api.ts';
 import type { ChangeLog } from './changes.ts';
 import { filterOf } from './filters.ts';

@@ -1,5 +1,5 @@
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteField, RemoteRecord } from '../../remote.types.ts';
+import type { RemoteField, RemoteRecord } from '../../remote.ts';
 import { belowApi, idOf } from './ids.ts';
 
 export type Row = Record<string, unknown>;

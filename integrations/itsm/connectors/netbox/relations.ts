@@ -1,7 +1,6 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
-import type { RemoteRecord, RemoteTombstone } from '../../remote.types.ts';
+import { RemoteError, type RemoteRecord, type RemoteTombstone, unless } from '../../remote.ts';
 import type { Connector, RemoteRelation, RemoteRelationType } from '../connector.ts';
-import { pageOfLists } from '../paging.ts';
+import { pageOfLists } from '../responses.ts';
 import type { ChangeLog } from './changes.ts';
 import { idOf, isTable, keyOf } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';

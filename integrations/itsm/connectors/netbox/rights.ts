@@ -1,4 +1,4 @@
-import { unless } from '../../remote.errors.ts';
+import { unless } from '../../remote.ts';
 import type { Right } from '../connector.ts';
 import type { RightsTest } from '../rights.ts';
 import type { Api } from './api.ts';

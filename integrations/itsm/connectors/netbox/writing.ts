@@ -1,5 +1,4 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
-import type { RemoteRecord } from '../../remote.types.ts';
+import { RemoteError, type RemoteRecord, unless } from '../../remote.ts';
 import type { Connector, RemoteColumn, RemoteValues } from '../connector.ts';
 import { createSafeWrite } from '../safe-write.ts';
 import type { Transport } from '../transport.ts';

@@ -1,10 +1,7 @@
-import { RemoteError, unless } from '../../remote.errors.ts';
-import type { RemoteRecord, RemoteTombstone } from '../../remote.types.ts';
-import { byTime } from '../paging.ts';
+import { RemoteError, type RemoteRecord, type RemoteTombstone, unless } from '../../remote.ts';
+import { byTime } from '../responses.ts';
 import type { Transport } from '../transport.ts';
-import { fromRemoteTime, toRemoteTime, where } from './query.ts';
-import type { Reading } from './reading.ts';
-import { recordsOf, textOf } from './records.ts';
+import { fromRemoteTime, type Reading, recordsOf, textOf, toRemoteTime, where } from './reading.ts';
 
 const DELETIONS = 'sys_audit_delete';
 const PAGE = 1_000;

@@ -1,9 +1,7 @@
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError } from '../../remote.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
-import { byName } from '../paging.ts';
-import { namesInFilter, where } from './query.ts';
-import type { Reading } from './reading.ts';
-import { textOf } from './records.ts';
+import { byName } from '../responses.ts';
+import { namesInFilter, type Reading, textOf, where } from './reading.ts';
 
 /** How many levels of tables that extend each other are read. */
 const DEPTH = 8;

@@ -1,9 +1,7 @@
-import { RemoteError } from '../../remote.errors.ts';
+import { RemoteError, type RemoteField, type RemoteRecord } from '../../remote.ts';
 import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { chunksOf, pagesOf } from '../paging.ts';
+import { chunksOf, pagesOf } from '../responses.ts';
 import type { Response, Transport } from '../transport.ts';
-import { encodedQuery, fromRemoteTime, pathOf, toRemoteTime, where } from './query.ts';
-import { CHANGES, recordsOf, systemColumns } from './records.ts';
 
 /** How long before the watermark a delta starts: the time of an update is set before the update is visible. */
 const OVERLAP_MS = 60_000;
@@ -213,4 +211,118 @@ export function createReading(transport: Transport): Reading {
       return withheld;
     },
   };
+}
+
+/** The path of a table's records in the Table API; of one of them if its key is given. */
+export const pathOf = (table: string, id?: string): string =>
+  `/api/now/v2/table/${encodeURIComponent(table)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+
+/** A time as the remote writes it: `2026-01-31 23:59:59` in UTC. */
+export const toRemoteTime = (moment: string | number): string =>
+  new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
+
+/** A time of the remote as RFC 3339; undefined for any other text. */
+export function fromRemoteTime(text: string): string | undefined {
+  const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
+  return text === '' || Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+const escaped = (value: string): string => value.replaceAll('^', '^^');
+
+/** One condition, with a caret in its value escaped. */
+export const where = (field: string, operator: string, value = ''): string =>
+  `${field}${operator}${escaped(value)}`;
+
+const orderPart = /^(ORDERBY|ORDERBYDESC|GROUPBY|TRENDBY)[a-z]|^EQ$/;
+
+/** The groups of a filter (joined by ^NQ), without the parts that order or group rows. */
+function filterGroups(filter: string): string[] {
+  const parts = filter.trim() === '' ? [] : splitCarets(filter.trim());
+  const groups: string[][] = [[]];
+  for (const part of parts) {
+    if (part === '' || orderPart.test(part)) continue;
+    if (part.startsWith('NQ')) groups.push([]);
+    const rest = part.startsWith('NQ') ? part.slice(2) : part;
+    if (rest !== '' && !orderPart.test(rest)) groups.at(-1)!.push(rest);
+  }
+  return groups.map((group) => group.join('^'));
+}
+
+/** Splits at carets that are not doubled. */
+function splitCarets(text: string): string[] {
+  return text
+    .replaceAll('^^', '\u0000')
+    .split('^')
+    .map((part) => part.replaceAll('\u0000', '^^'));
+}
+
+/** Rows that fit the filter and the conditions, ordered by these columns. The conditions apply to each group of the filter. */
+export function encodedQuery(filter: string | undefined, conditions: string[], order: string[]): string {
+  const groups = filterGroups(filter ?? '').map((group) =>
+    [group, ...conditions].filter((part) => part !== '').join('^'),
+  );
+  return [groups.join('^NQ'), ...order.map((field) => `ORDERBY${field}`)]
+    .filter((part) => part !== '')
+    .join('^');
+}
+
+const conditionForm = /^(?:OR)?([a-z0-9_]+(?:\.[a-z0-9_]+)*)(?=[A-Z!=<>])/;
+
+/** The columns that a filter names. */
+export function namesInFilter(filter: string): string[] {
+  const names = filterGroups(filter)
+    .flatMap((group) => splitCarets(group))
+    .map((part) => conditionForm.exec(part)?.[1])
+    .filter((name) => name !== undefined);
+  return [...new Set(names)];
+}
+
+/** Columns that every record is read with. */
+export const systemColumns = ['sys_id', 'sys_updated_on', 'sys_class_name'];
+/** The column that counts the changes of a record: its version, if it was read. */
+export const CHANGES = 'sys_mod_count';
+
+/** The value of a column as text, empty if it has none. */
+export const textOf = ({ fields }: Pick<RemoteRecord, 'fields'>, name: string): string =>
+  String(fields[name]?.value ?? '');
+
+type Cell = string | { value?: string | null; display_value?: string | null } | null | undefined;
+
+const cellOf = (cell: Cell): RemoteField => {
+  if (typeof cell === 'object' && cell !== null) {
+    const value = cell.value ?? cell.display_value ?? '';
+    const display = cell.display_value ?? '';
+    return display === value || display === '' ? { value } : { value, display };
+  }
+  return { value: cell ?? '' };
+};
+
+/** A row as a record; undefined if it is not a row of a table. */
+export function recordOf(table: string, row: unknown, fields: string[]): RemoteRecord | undefined {
+  if (typeof row !== 'object' || row === null) return undefined;
+  const cells = row as Record<string, Cell>;
+  const id = cellOf(cells.sys_id).value;
+  const updatedAt = fromRemoteTime(String(cellOf(cells.sys_updated_on).value));
+  if (typeof id !== 'string' || id === '') return undefined;
+  const shown: Record<string, RemoteField> = {};
+  // a column that is not in the answer is unknown, which is not the same as empty
+  for (const name of fields) if (cells[name] !== undefined) shown[name] = cellOf(cells[name]);
+  const version = cells[CHANGES] === undefined ? '' : String(cellOf(cells[CHANGES]).value ?? '');
+  return {
+    table,
+    id,
+    fields: shown,
+    updatedAt: updatedAt ?? new Date(0).toISOString(),
+    ...(version === '' ? {} : { version }),
+  };
+}
+
+/** The rows of a response as records, each id once: the later of two is the newer one. */
+export function recordsOf(table: string, rows: unknown, fields: string[]): RemoteRecord[] {
+  const records = new Map<string, RemoteRecord>();
+  for (const row of Array.isArray(rows) ? rows : []) {
+    const record = recordOf(table, row, fields);
+    if (record) records.set(record.id, record);
+  }
+  return [...records.values()];
 }

@@ -1,5 +1,6 @@
 import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
-import { acts, type Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { acts } from '../../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { KEY, type Landscape, PATHS, type Shown, spelled, tokenOf } from './landscape.ts';
 import { type Before, judgeChanges, type Life, type People, tokens } from './life.ts';
 import { createLineage } from './lineage.ts';

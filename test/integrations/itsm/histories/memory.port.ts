@@ -21,7 +21,7 @@ import type {
   RowResult,
 } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/state.ts';
-import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
+import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.ts';
 import type { Shown } from './landscape.ts';
 import type { PersonAct, Setting, Trouble } from './steps.ts';
 

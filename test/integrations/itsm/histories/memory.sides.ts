@@ -1,6 +1,6 @@
 import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { LocalCard, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
-import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.types.ts';
+import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.ts';
 import { STEP_MS } from './landscape.ts';
 import type { Sides } from './memory.port.ts';
 import type { Setting } from './steps.ts';

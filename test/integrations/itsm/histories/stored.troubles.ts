@@ -1,5 +1,5 @@
 import type { Connector } from '../../../../integrations/itsm/connectors/connector.ts';
-import { RemoteError } from '../../../../integrations/itsm/remote.errors.ts';
+import { RemoteError } from '../../../../integrations/itsm/remote.ts';
 import { Killed } from './memory.port.ts';
 import type { PersonAct, Trouble } from './steps.ts';
 

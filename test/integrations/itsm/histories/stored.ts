@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { lockSyncState } from '../../../../domain/exchange/itsm/mappings.load.ts';
 import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.store.ts';
-import { lockSyncState } from '../../../../domain/exchange/itsm/sync-state.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { deleteCard } from '../../../../domain/inventory/cards/cards.delete.ts';
@@ -14,7 +14,7 @@ import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
-import { isRemoteError } from '../../../../integrations/itsm/remote.errors.ts';
+import { isRemoteError } from '../../../../integrations/itsm/remote.ts';
 import { finishRun } from '../../../../integrations/itsm/runs/run.apply.ts';
 import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';

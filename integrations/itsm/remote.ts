@@ -1,3 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Value } from '../../domain/exchange/itsm/mappings.types.ts';
+
+/** A field as the remote tells it: what it stores, and what it shows people where that is something else. */
+export interface RemoteField {
+  value: Value;
+  display?: string;
+}
+
+/** A row of a table outside, in the shape that every connector gives. */
+export interface RemoteRecord {
+  table: string;
+  /** The remote's own key: never changes and is never given again. */
+  id: string;
+  fields: Record<string, RemoteField>;
+  /** When the remote last changed it, by the remote's clock; RFC 3339. */
+  updatedAt: string;
+  /** What a write can be made to depend on, where the remote offers that and the record was looked at by itself. */
+  version?: string;
+  /** The remote keeps it but calls it deleted. */
+  deleted?: boolean;
+}
+
+/** The remote's word that a record is gone. */
+export interface RemoteTombstone {
+  table: string;
+  id: string;
+  /** By the remote's clock; RFC 3339. */
+  at: string;
+  /** The record that has taken its place, where the remote knows of merges. */
+  mergedInto?: string;
+}
+
 /** Why a call to a remote failed. */
 export type RemoteErrorCode = keyof typeof advice;
 
@@ -79,3 +112,49 @@ export async function unless<T, U>(call: Promise<T>, codes: RemoteErrorCode[], i
     throw error;
   }
 }
+
+/** Time as integrations see it, so that waiting can be made free where nothing real is waited for. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** @throws the signal's reason once it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Aborts its signal when the time has passed; to be cleared when what it watches has ended. */
+  deadline(ms: number): Deadline;
+}
+
+interface Deadline {
+  signal: AbortSignal;
+  clear(): void;
+}
+
+/** What the signal of a deadline is aborted with. */
+export class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed';
+  readonly ms: number;
+
+  constructor(ms: number) {
+    super(`no answer within ${ms / 1000} s`);
+    this.ms = ms;
+  }
+}
+
+/** The time of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    signal?.throwIfAborted();
+    if (ms <= 0) return;
+    try {
+      await delay(ms, undefined, signal ? { signal } : {});
+    } catch {
+      signal?.throwIfAborted();
+    }
+  },
+  deadline(ms) {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(new DeadlinePassed(ms)), ms);
+    timer.unref();
+    return { signal: controller.signal, clear: () => clearTimeout(timer) };
+  },
+};
