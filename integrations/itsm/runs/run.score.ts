@@ -78,7 +78,7 @@ async function compare(
   const recordOf = ({ id, fields: values }: Thing): MatchRecord => ({
     id,
     values: Object.fromEntries(
-      fields.map(({ name }) => {
+      options.fields.map(({ name }) => {
         const value = values[name];
         if (typeof value === 'string') return [name, value.slice(0, TEXT)];
         return [name, typeof value === 'number' ? value : null];
@@ -93,7 +93,6 @@ async function compare(
     step = steps.next();
   }
   return step.value;
-}
 }
 
 const partsOf = <T>(all: readonly T[], size: number): T[][] =>
