@@ -20,7 +20,7 @@ import type { ConnectorParts, TransportConfig } from '../connectors/transport.ts
 import { databaseLimiterStore, type Limiter } from '../limiter/limiter.ts';
 
 /** What a connector is made from, besides its connection. */
-export interface OpenParts extends Omit<ConnectorParts<unknown>, 'config' | 'random'> {
+interface OpenParts extends Omit<ConnectorParts<unknown>, 'config' | 'random'> {
   transport: Partial<TransportConfig> & { tls: OutboundTls };
   /** Stores the refresh token that replaces a used one. */
   refreshTokens: RefreshTokens;

@@ -287,7 +287,7 @@ function reconciled(result: unknown, refuse: Refuse): Created {
 }
 
 /** What every write uses. */
-export interface WritingParts {
+interface WritingParts {
   transport: Transport;
   reading: Reading;
   config: ServiceNowConfig;
