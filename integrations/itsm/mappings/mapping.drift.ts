@@ -29,7 +29,7 @@ export function dictionaryOf(columns: readonly RemoteColumn[]): DictionaryColumn
 }
 
 /** What has changed of the columns that a mapping uses, since its dictionary was kept. */
-export function driftOf(
+function driftOf(
   mapping: Pick<Mapping, 'fields' | 'record_defaults' | 'dictionary' | 'sync_direction'>,
   columns: readonly RemoteColumn[],
 ): DriftEntry[] {
@@ -121,7 +121,7 @@ function newDuties(
 }
 
 /** The table itself is no longer to be seen. */
-export const tableGone = (table: string): DriftEntry => ({
+const tableGone = (table: string): DriftEntry => ({
   column: '',
   change: 'table',
   stops: true,
