@@ -257,7 +257,7 @@ function splitCarets(text: string): string[] {
 }
 
 /** Rows that fit the filter and the conditions, ordered by these columns. The conditions apply to each group of the filter. */
-export function encodedQuery(filter: string | undefined, conditions: string[], order: string[]): string {
+function encodedQuery(filter: string | undefined, conditions: string[], order: string[]): string {
   const groups = filterGroups(filter ?? '').map((group) =>
     [group, ...conditions].filter((part) => part !== '').join('^'),
   );

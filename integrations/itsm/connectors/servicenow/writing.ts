@@ -148,7 +148,7 @@ function related(result: unknown, from: string, to: string): Related {
 }
 
 /** Creates records, each once, and finds them again by the correlation id. */
-export function createCreating(
+function createCreating(
   parts: WritingParts,
 ): Pick<Connector, 'create' | 'findCreated'> & Required<Pick<Connector, 'adopted'>> {
   const { config, reading, transport, safeWrite } = parts;
@@ -295,20 +295,20 @@ interface WritingParts {
 }
 
 /** The query by which a response shows these columns. */
-export const answerWith = (fields: string[]) => () => ({
+const answerWith = (fields: string[]) => () => ({
   sysparm_fields: [...new Set([...systemColumns, CHANGES, ...fields])].join(','),
   sysparm_display_value: 'all',
   sysparm_exclude_reference_link: 'true',
 });
 
 /** Values as the instance takes them: null is an empty text. */
-export const textsOf = (values: RemoteValues): Record<string, string> =>
+const textsOf = (values: RemoteValues): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]),
   );
 
 /** Reads the record in the response to a write. */
-export const recordFrom =
+const recordFrom =
   (table: string, fields: string[]) =>
   (result: unknown): RemoteRecord => {
     const record = recordOf(table, result, fields);
@@ -321,7 +321,7 @@ export const recordFrom =
  * @throws RemoteError `ambiguous` if there are several, `answer_lost` if one is hidden from the account, `refused` if the
  * table cannot be queried by one of the columns.
  */
-export async function findOne(
+async function findOne(
   { transport }: Pick<WritingParts, 'transport'>,
   table: string,
   values: Record<string, string>,
