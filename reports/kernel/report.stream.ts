@@ -34,7 +34,7 @@ export async function openReportStream(
   table: string | undefined,
 ): Promise<{ out: Readable; position: string }> {
   const { report, asOf } = question;
-  return await startStream(async (out, start) => {
+  return await startStream(input.ctx.caller, async (out, start) => {
     const read = async (snapshot: Snapshot) => {
       await snapshot.query(`set local work_mem = '64MB'`);
       await snapshot.query('set local jit = off');

@@ -12,6 +12,7 @@ import {
 } from '../../../reports/exchange/odata/odata.documents.ts';
 import type { Wire } from '../../../reports/exchange/odata/odata.wire.ts';
 import type { SentOptions } from '../../../reports/exchange/odata/query/query.options.ts';
+import { clientGone } from '../../gone.ts';
 import { routesOf } from '../../operation.ts';
 import { checkBySchema } from '../../plugins/validation.ts';
 import { ODataAnswerSchema, ODataErrorSchema, ODataServiceSchema } from '../../schemas/odata.ts';
@@ -38,6 +39,7 @@ const reading = {
     'position_expired',
     'not_acceptable',
     'precondition_failed',
+    'too_many_requests',
   ] as ErrorCode[],
 } as const;
 const Part = Type.String({ minLength: 1, maxLength: 300 });
@@ -180,6 +182,7 @@ async function send(
     options,
     aliases: aliasesOf(request),
     wire,
+    signal: clientGone(reply),
     ...preferences(request),
   });
   reply.header('odata-version', wire.version);

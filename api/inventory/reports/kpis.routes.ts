@@ -62,7 +62,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         reply.header('content-type', contentTypes[format]).header('cache-control', 'no-store');
         return reply
           .header('content-disposition', disposition('kpis', format))
-          .send(await streamKpiFile(services, query, format));
+          .send(await streamKpiFile(services, ctx, query, format));
       }
       const settings = request.topics.get(SETTINGS_TOPIC) ?? 0;
       const { values } = await services.settings.at(settings, services.db);

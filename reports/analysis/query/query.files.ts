@@ -44,7 +44,7 @@ export async function streamQueryFile(
   format: TableFormat,
 ): Promise<Omit<StartedFile, 'mediaType'>> {
   const plan = await planQuery(ctx, query);
-  return await startStream((out, start) =>
+  return await startStream(ctx.caller, (out, start) =>
     withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
       start({ name: fileName(format), position: file.position, out });

@@ -84,7 +84,7 @@ export async function streamWorkspace(
   await command(ctx, async ({ emit }) =>
     emit({ event_type: 'export.streamed', data: { format: 'workspace', ...request } }),
   );
-  return await startStream((out, start) =>
+  return await startStream(ctx.caller, (out, start) =>
     withSnapshot(services.db, async (snapshot) => {
       const facts = await factsOf(services, snapshot, request);
       start({ name: nameOf(new Date()), mediaType: ZIP, position: facts.position, out });

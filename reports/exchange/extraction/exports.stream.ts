@@ -65,7 +65,7 @@ export async function streamExport(
   const plan = await planExtraction(ctx, request);
   const noted = note(ctx, { ...request });
   const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
-  return await stream(services, file, noted, async (snapshot) => {
+  return await stream(services, ctx, file, noted, async (snapshot) => {
     const position = await snapshotPosition(snapshot, request.after);
     const { write } = await prepareExtraction(snapshot, ctx, plan, position);
     return { position, write: (out) => write(out, {}) };
@@ -81,7 +81,7 @@ export async function streamJson(services: Services, ctx: Ctx, query: JsonQuery)
   const noted = note(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
   const file = { name, mediaType: 'application/json; charset=utf-8' };
-  return await stream(services, file, noted, async (snapshot) => ({
+  return await stream(services, ctx, file, noted, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
     write: (out) => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
   }));
@@ -100,14 +100,15 @@ function note(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
  * where a connection can be spared for that.
  */
 async function stream(
-  services: Services,
+  { db }: Services,
+  ctx: Ctx,
   file: { name: string; mediaType: string },
   noted: Promise<void>,
   prepare: (snapshot: Snapshot) => Promise<{ position: string; write: (out: Writable) => Promise<void> }>,
 ): Promise<StartedFile> {
-  if (!hasSpare(services.db)) await noted;
-  return await startStream((out, start) =>
-    withSnapshot(services.db, async (snapshot) => {
+  if (!hasSpare(db)) await noted;
+  return await startStream(ctx.caller, (out, start) =>
+    withSnapshot(db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);
       await noted;
       start({ ...file, position, out });

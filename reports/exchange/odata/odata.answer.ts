@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
+import { createUserSemaphore } from '../../../platform/semaphore.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
@@ -25,7 +26,12 @@ export interface ODataRequest {
   /** How many entities a page should have, as the client prefers. */
   maxPageSize: number | undefined;
   trackChanges: boolean;
+  /** Aborted when the client no longer waits. */
+  signal: AbortSignal;
 }
+
+/** Pages that are read at once: each needs connections and memory, and the rest of both is for other requests. */
+const limited = createUserSemaphore({ running: 4, ofOneUser: 2, queued: 20 });
 
 export interface ODataAnswer {
   /** Whole or in pieces; undefined for the answer that there is nothing (204). */
@@ -38,7 +44,8 @@ export interface ODataAnswer {
 
 /**
  * Reads what an address leads to.
- * @throws EstateError `not_found`, `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `position_expired`.
+ * @throws EstateError `not_found`, `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `position_expired`,
+ * `too_many_requests`.
  */
 export async function answerOData(ctx: Ctx, request: ODataRequest): Promise<ODataAnswer> {
   const model = odataModel(ctx);
@@ -143,6 +150,7 @@ async function answerSet(
     pageSize,
     references,
     bound,
+    signal: request.signal,
     track: trackable && (request.trackChanges || typeof token?.position === 'number'),
     link: (more) => address(wire.root, path, { ...asked, ...Object.fromEntries(request.aliases), ...more }),
     ...(via ? { via } : {}),
@@ -157,7 +165,11 @@ async function answerSet(
     return { body: await readChangesOf(ctx, question, changesSince), kind: 'json', applied };
   }
   if (question.track && !token) applied.push('odata.track-changes');
-  return { body: await readPage(ctx, question), kind: 'json', applied };
+  const body = await limited(ctx.caller.userId ?? '', async () => {
+    request.signal.throwIfAborted();
+    return await readPage(ctx, question);
+  });
+  return { body, kind: 'json', applied };
 }
 
 /** An address of the service with query options. */

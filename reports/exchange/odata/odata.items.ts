@@ -3,13 +3,15 @@ import type { Snapshot } from '../../../platform/snapshot.ts';
 import { type EntityShape, readEntities } from '../../kernel/formats/odata.entities.ts';
 import type { EntitySet } from './model/model.types.ts';
 import type { Wire } from './odata.wire.ts';
-import type { NestedOptions } from './query/query.types.ts';
+import type { ExpandItem, NestedOptions } from './query/query.types.ts';
 import { entityRow, listOf, referenceRow } from './sql/sql.entity.ts';
 import { ROOT, type Writing } from './sql/sql.ways.ts';
 
 /** How entities of known ids are read. */
 export interface Items {
   shape: EntityShape;
+  /** Collections are expanded, so that entities differ in size by orders of magnitude. */
+  hasCollections: boolean;
   /** The statement of the values of entities, in the order of their ids as they are given. */
   statement(ids: string[]): Fragment;
 }
@@ -33,6 +35,7 @@ export function itemsOf(
   const table = raw(set.kind === 'card' ? 'cards' : 'relations');
   return {
     shape,
+    hasCollections: hasCollections(writing, set, options.expand),
     statement: (ids) => {
       // ordered before the joins, so that whole entities are not sorted
       const shown = sql`(select id, n from unnest(${ids}::uuid[]) with ordinality as given (id, n) order by n offset 0) page`;
@@ -43,6 +46,48 @@ export function itemsOf(
       return sql`select ${listOf(columns)} from ${rows} order by page.n`;
     },
   };
+}
+
+const hasCollections = (writing: Writing, set: EntitySet, expand: readonly ExpandItem[]): boolean =>
+  expand.some(({ name, options }) => {
+    const navigation = set.navigations.get(name);
+    if (!navigation) return false;
+    const target = writing.model.sets.get(navigation.target)!;
+    return navigation.collection || hasCollections(writing, target, options.expand);
+  });
+
+/** Bytes of JSON after which a page with expanded collections ends. */
+const PAGE_BYTES = 16 * 1024 * 1024;
+/** Entities with expanded collections in the first statement; the next ones read as many as have about so many bytes. */
+const FIRST_BATCH = 8;
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The JSON of the first of these entities, in chunks with commas between them. Without expanded collections it is all of
+ * them; with these the page ends when it has {@link PAGE_BYTES}.
+ * @returns the chunks, and how many entities they contain: at least one of those given. @throws the signal's reason.
+ */
+export async function readPageItems(
+  snapshot: Snapshot,
+  items: Items,
+  ids: string[],
+  signal?: AbortSignal,
+): Promise<{ chunks: Buffer[]; count: number }> {
+  if (!items.hasCollections) return { chunks: await readItems(snapshot, items, ids), count: ids.length };
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let count = 0;
+  for (let batch = FIRST_BATCH; count < ids.length && bytes < PAGE_BYTES; ) {
+    signal?.throwIfAborted();
+    const some = ids.slice(count, count + batch);
+    const read = await readItems(snapshot, items, some);
+    if (chunks.length > 0) chunks.push(Buffer.from(','));
+    chunks.push(...read);
+    count += some.length;
+    bytes += read.reduce((sum, { length }) => sum + length, 0);
+    batch = Math.max(1, Math.floor((BATCH_BYTES * count) / bytes));
+  }
+  return { chunks, count };
 }
 
 /** Entities for which another connection is worth it. */

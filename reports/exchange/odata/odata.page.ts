@@ -3,7 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { itemsOf, readItems } from './odata.items.ts';
+import { itemsOf, readPageItems } from './odata.items.ts';
 import { inSnapshot, runStatement } from './odata.run.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
@@ -42,6 +42,8 @@ export interface PageQuestion {
   bound: string;
   /** Whether the client wants to hear of changes later on. */
   track: boolean;
+  /** Aborted when nobody waits for the page any more. */
+  signal?: AbortSignal;
   /** The address of this query with another token. */
   link(token: Record<'$skiptoken' | '$deltatoken', string> | Record<string, string>): string;
 }
@@ -115,8 +117,8 @@ interface PageFacts {
   found: number;
   /** Comma-separated, those of the page in its order; null for none. */
   ids: string | null;
-  /** Values of the order's keys in the last of the page. */
-  keys: (string | null)[] | null;
+  /** Values of the order's keys in each entity of the page, in its order; null where the order has none. */
+  keys: ((string | null)[] | null)[] | null;
 }
 
 /**
@@ -134,28 +136,28 @@ export async function readPage(ctx: Ctx, question: PageQuestion): Promise<Buffer
     const [facts] = await snapshot.query<PageFacts>(finding.sql, finding.bindings);
     if (facts!.there === false) throw notFound(question.via!.set.name, question.via!.key);
     const ids = facts!.ids?.split(',') ?? [];
-    const chunks = await readItems(snapshot, items, ids);
-    return answerOf(question, { facts: facts!, ids, left, size }, chunks);
+    const { chunks, count } = await readPageItems(snapshot, items, ids, question.signal);
+    return answerOf(question, { facts: facts!, ids: ids.slice(0, count), left }, chunks);
   });
 }
 
 /** The answer around a page's entities. */
 function answerOf(
   question: PageQuestion,
-  { facts, ids, left, size }: { facts: PageFacts; ids: string[]; left: number | null; size: number },
+  { facts, ids, left }: { facts: PageFacts; ids: string[]; left: number | null },
   chunks: Buffer[],
 ): Buffer[] {
   const { set, options, token, wire } = question;
   const { found, keys } = facts;
   const last = ids.at(-1);
-  const remaining = left === null ? null : left - Math.min(found, size);
-  const more = found > size && remaining !== 0;
+  const remaining = left === null ? null : left - ids.length;
+  const more = found > ids.length && remaining !== 0;
   const position = token ? token.position : facts.position;
   const links: string[] = [];
   if (more && last !== undefined) {
     const next = writeSkipToken({
       bound: question.bound,
-      keys: keys ?? [],
+      keys: keys?.[ids.length - 1] ?? [],
       id: last,
       left: remaining,
       position,
@@ -204,7 +206,7 @@ function foundStatement(writing: Writing, question: PageQuestion, size: number):
             order by ${order} limit ${size === 0 ? 0 : size + 1} offset ${token ? 0 : options.skip}) found)
     select ${total} as total, ${position} as position, ${there} as there, (select count(*) from page) as found,
       (select string_agg(id::text, ',' order by n) from page where n <= ${size}::int) as ids,
-      (select keys from page where n <= ${size}::int order by n desc limit 1) as keys`;
+      (select json_agg(keys order by n) from page where n <= ${size}::int) as keys`;
 }
 
 /** How many entities the question's filter lets through. */

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
@@ -23,12 +24,13 @@ interface KpiColumn extends Column {
  * Starts to write the key figures of a period, the oldest first, from one snapshot; see {@link startStream}.
  */
 export async function streamKpiFile(
-  services: Services,
+  { db }: Services,
+  { caller }: Ctx,
   period: KpiPeriod,
   format: 'csv' | 'xlsx',
 ): Promise<Readable> {
-  return await startStream((out, start) =>
-    withSnapshot(services.db, async (snapshot) => {
+  return await startStream(caller, (out, start) =>
+    withSnapshot(db, async (snapshot) => {
       const rows = rowsOf(period);
       const columns = await columnsOf(snapshot, rows);
       start(out);

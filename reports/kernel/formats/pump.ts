@@ -1,5 +1,8 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Caller } from '../../../domain/kernel/context.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { createUserSemaphore } from '../../../platform/semaphore.ts';
 
 /**
  * Writes chunks to a stream at the pace of whoever reads it, and ends it; destroys it on any failure.
@@ -27,11 +30,37 @@ export interface StartedFile {
   out: Readable;
 }
 
+/** Streams at once: each has a connection to the database until its client has read everything. */
+const limited = createUserSemaphore({ running: 8, ofOneUser: 4, queued: 20 });
+
+/** What a client reads at least in each period, while more is waiting for it. */
+export const streamPace = { bytes: 256 * 1024, periodMs: 30_000 };
+
+/** Destroys a stream whose client reads less than the pace. */
+function endWhenStalled(out: PassThrough): void {
+  let sent = 0;
+  let before = 0;
+  const transform = out._transform.bind(out);
+  out._transform = (chunk, encoding, callback) => {
+    sent += chunk.length;
+    transform(chunk, encoding, callback);
+  };
+  const timer = setInterval(() => {
+    const isSlow = out.writableNeedDrain && sent - before < streamPace.bytes;
+    before = sent;
+    if (isSlow) out.destroy(new EstateError('unavailable', 'The client reads the answer too slowly.'));
+  }, streamPace.periodMs);
+  timer.unref();
+  out.once('close', () => clearInterval(timer));
+}
+
 /**
  * Writes a stream, and resolves with what `write` passes to `start`. An error before that rejects; one after it
  * destroys the stream, so that the client sees a broken answer rather than a short one.
+ * @throws EstateError `too_many_requests`.
  */
 export async function startStream<T>(
+  { userId }: Pick<Caller, 'userId'>,
   write: (out: PassThrough, start: (answer: T) => void) => Promise<void>,
 ): Promise<T> {
   const out = new PassThrough();
@@ -39,9 +68,10 @@ export async function startStream<T>(
   return await new Promise((resolve, reject) => {
     const start = (answer: T) => {
       hasStarted = true;
+      endWhenStalled(out);
       resolve(answer);
     };
-    write(out, start).catch((error: unknown) => {
+    limited(userId ?? '', () => write(out, start)).catch((error: unknown) => {
       if (hasStarted) out.destroy(error as Error);
       else reject(error);
     });

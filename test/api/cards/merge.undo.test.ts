@@ -48,6 +48,28 @@ describe('POST /card-merges/{id}/undo', () => {
     });
   });
 
+  it('shows no costs of a field that is none any more', async () => {
+    const types = '/api/v1/metamodel/types';
+    const fields = (type?: string) => [
+      { section: 'Facts', fields: type ? [{ key: 'fee', label: 'Fee', type }] : [] },
+    ];
+    await admin.post(types, { key: 'Licence', label: 'Licence', fields_schema: fields('cost') });
+    const [kept, gone] = await Promise.all(
+      ['Kept', 'Gone'].map((name) => make(admin, { type: 'Licence', name, attributes: { fee: 765 } })),
+    );
+    const { body } = await merge(admin, kept!.id, [gone!.id]);
+    for (const schema of [fields(), fields('number')])
+      expect((await admin.patch(`${types}/Licence?force=true`, { fields_schema: schema })).status).toBe(200);
+    const permissions = { 'inventory.view': true, 'inventory.edit': true, 'inventory.archive': true };
+    await admin.post('/api/v1/roles', { key: 'merger', label: 'Merges cards', permissions });
+    const merger = await t.as('merger');
+    expect(await refused(t, () => undo(merger, body.merge_id))).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden', permission: 'costs.view' },
+    });
+    expect((await undo(admin, body.merge_id)).status).toBe(200);
+  });
+
   it('brings back a hierarchy', async () => {
     const top = await make(admin, { ...unit, name: 'Undo top', attributes: { capabilityLevel: 'Macro' } });
     const left = await make(admin, { ...unit, name: 'Undo left', parent_id: top.id });

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { make, relate } from '../cards/write.fixture.ts';
-import { ask, createLandscape } from './odata.fixture.ts';
+import { ask, createLandscape, follow } from './odata.fixture.ts';
 
 const { t, admin, ids } = await createLandscape();
 
@@ -28,6 +28,33 @@ test('entities larger than a chunk of memory are whole, with those that they lea
   for (const { name, description } of entity.RelAppToITC) {
     expect(description).toBe(`${name.slice('Part '.length)}${text}`);
   }
+});
+
+test('nested collections are bounded, and pages end by their size', async () => {
+  const { id: hub } = await make(admin, { type: 'ITComponent', name: 'Hub' });
+  const text = 'x'.repeat(1_000);
+  await t.services.db.raw(
+    `with made as (insert into cards (type, name, description, attributes, status)
+       select 'Application', 'Bulk ' || n, ?, '{}', 'ACTIVE' from generate_series(1, 150) n returning id)
+     insert into relations (type, source_id, target_id) select 'relAppToITC', id, ? from made`,
+    [text, hub],
+  );
+  const options = { $filter: "startswith(name,'Bulk')", $expand: 'RelAppToITC($expand=RelAppToITC)' };
+  const names = new Set<string>();
+  let { body } = await ask(admin, '/Application', options);
+  expect(body.value.length).toBeLessThan(150);
+  const [{ RelAppToITC: inner, ...related }] = body.value[0].RelAppToITC;
+  expect(inner).toHaveLength(70);
+  expect((await follow(admin, related['RelAppToITC@odata.nextLink'])).body.value).toHaveLength(80);
+  for (;;) {
+    for (const { name } of body.value) names.add(name);
+    const link = body['@odata.nextLink'];
+    if (!link) break;
+    ({ body } = await follow(admin, link));
+  }
+  expect(names.size).toBe(150);
+  const flat = await ask(admin, `/ITComponent(${hub})`, { $expand: 'RelAppToITC($select=name)' });
+  expect(flat.body.RelAppToITC).toHaveLength(150);
 });
 
 test('values of other types than the metamodel says are shown as far as they can be', async () => {

@@ -185,6 +185,14 @@ export interface MergeJournal {
   removed: RemovedRow[];
   /** Tags that the survivor was given. */
   tags: string[];
+  /** Fields that were costs when the cards were merged: their values stay hidden, whatever kind these fields have later. */
+  cost_fields?: CostFields;
+}
+
+/** Keys of cost fields of the merged cards, and by relation type. */
+export interface CostFields {
+  card: string[];
+  relations: Record<string, string[]>;
 }
 
 /** Reads the rows that a merge is about to delete or change. */

@@ -2,7 +2,7 @@ import { queryValue } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, OBSERVER, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
 import { loadRelations, ofCards } from '../../relations/relations.load.ts';
 import { saveRelations } from '../../relations/relations.save.ts';
@@ -25,6 +25,7 @@ import { type CardWrite, newIds, type SavedCard, saveCards, settled } from '../c
 import { ancestorsOf, levelsAfter, requireParent } from '../cards.tree.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../rules/capability.ts';
 import {
+  type CostFields,
   type MergedCards,
   type MergeJournal,
   mergeTags,
@@ -115,6 +116,7 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
     moved: attached.moved,
     removed: attached.removed,
     tags: tags.added,
+    cost_fields: costFields(metamodel, type.key),
   };
   await storeMerge(work, ctx, { id: mergeId!, cards, journal });
   const after = saved.find(({ before }) => before.id === survivorId)?.after ?? survivor;
@@ -134,6 +136,13 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
     dropped_relations: relationPlan.dropped,
     dropped_tags: tags.dropped,
   };
+}
+
+export function costFields({ cardTypes, relationTypes }: Metamodel, cardType: string): CostFields {
+  const relations = [...relationTypes.values()].flatMap(({ key, costKeys }) =>
+    costKeys.length > 0 ? [[key, costKeys]] : [],
+  );
+  return { card: cardTypes.get(cardType)?.costKeys ?? [], relations: Object.fromEntries(relations) };
 }
 
 /** Whether anybody holds a stakeholder role that shows costs on some of the cards and not on the others. */

@@ -1,7 +1,7 @@
 import { EstateError, notFound } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import { requirePermission } from '../../../kernel/permissions/policy.ts';
+import { forbidden, may, requirePermission } from '../../../kernel/permissions/policy.ts';
 import { seedsOfType } from '../../calculations/recalculate.ts';
 import { cardEvent } from '../cards.events.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard, typeOf, writtenCard } from '../cards.load.ts';
@@ -9,7 +9,7 @@ import { levelWrites, rescoreCards, saveCards } from '../cards.save.ts';
 import { levelsAfter } from '../cards.tree.ts';
 import type { MergeJournal, Undoing } from './merge.attached.ts';
 import { type MergeConflict, mergeConflict, missing } from './merge.attached.ts';
-import { requireMergeRights } from './merge.command.ts';
+import { costFields, requireMergeRights } from './merge.command.ts';
 import { bringBackAttached, bringBackTags } from './merge.undo.attached.ts';
 import { bringBackCards, bringBackRelations, placesToReturnTo, revertCards } from './merge.undo.cards.ts';
 
@@ -46,6 +46,7 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
   if (!merge) throw notFound('merge', id);
   const { journal, survivor_id: survivorId } = merge;
   const survivor = await lockAll(work, ctx, merge);
+  requireFormerCosts(ctx, work, merge);
   if (merge.undone_at !== null) throw new EstateError('wrong_state', 'The merge was undone before.');
   if (!survivor) {
     throw mergeConflict([missing('card', survivorId, 'the surviving card was deleted, or merged itself')]);
@@ -110,6 +111,31 @@ async function lockAll(work: Work, ctx: Ctx, merge: MergeRow): Promise<StoredCar
     for (const right of ['inventory.edit', 'inventory.archive'] as const)
       requirePermission(ctx.caller, right);
   return survivor;
+}
+
+/**
+ * Values that were costs when the cards were merged would be shown by the undo if their field is no cost any more.
+ * @throws EstateError `forbidden` naming `costs.view`.
+ */
+function requireFormerCosts(ctx: Ctx, { metamodel }: Work, { card_type, journal }: MergeRow): void {
+  if (may(ctx.caller, 'costs.view') || !journal.cost_fields) return;
+  const { card, relations } = journal.cost_fields;
+  const now = costFields(metamodel, card_type);
+  const cardKeys = card.filter((key) => !now.card.includes(key));
+  const shows = (keys: readonly string[], attributes: unknown) =>
+    keys.some((key) => Object.hasOwn((attributes ?? {}) as object, key));
+  const rows = [...journal.relations, ...journal.changed.map(({ before }) => before)];
+  const isShown =
+    journal.cards.some(({ attributes }) => shows(cardKeys, attributes)) ||
+    journal.saved.some(({ changes }) => cardKeys.some((key) => `attributes.${key}` in changes)) ||
+    rows.some(({ type, attributes }) => {
+      const former = relations[String(type)] ?? [];
+      return shows(
+        former.filter((key) => !now.relations[String(type)]?.includes(key)),
+        attributes,
+      );
+    });
+  if (isShown) throw forbidden('costs.view');
 }
 
 /** Looks whether the cards that came back, and those that moved back, form a hierarchy; levels follow. */

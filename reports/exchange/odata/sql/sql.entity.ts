@@ -17,8 +17,38 @@ interface EntityRow {
   joins: Fragment[];
 }
 
-/** Related entities in one answer with each entity; a link leads to the others. */
+/** Related entities per collection of an entity; a link leads to the others. */
 const MOST_RELATED = 1_000;
+/** Related entities per entity where collections are nested, over all collections of the query. */
+const MOST_NESTED = 10_000;
+
+/** The collections that a query expands: how deep they are nested, and how many they are. */
+interface Nesting {
+  depth: number;
+  collections: number;
+}
+
+function nestingOf(writing: Writing, set: EntitySet, expand: readonly ExpandItem[]): Nesting {
+  const nesting: Nesting = { depth: 0, collections: 0 };
+  for (const { name, options } of expand) {
+    const navigation = set.navigations.get(name);
+    if (!navigation) continue;
+    const inner = nestingOf(writing, writing.model.sets.get(navigation.target)!, options.expand);
+    const own = navigation.collection ? 1 : 0;
+    nesting.depth = Math.max(nesting.depth, inner.depth + own);
+    nesting.collections += inner.collections + own;
+  }
+  return nesting;
+}
+
+/**
+ * How many related entities each collection of a query contains, so that one entity never has more than {@link MOST_NESTED}
+ * of them in nested collections.
+ */
+function mostRelated({ depth, collections }: Nesting): number {
+  if (depth < 2) return MOST_RELATED;
+  return Math.floor((MOST_NESTED / collections) ** (1 / depth));
+}
 
 /** Changes with every change of an entity. */
 function versionOf(set: EntitySet, alias: string): string {
@@ -148,6 +178,7 @@ export function entityRow(
   alias: string,
   options: NestedOptions,
   wire: Wire,
+  most = mostRelated(nestingOf(writing, set, options.expand)),
 ): EntityRow {
   const properties = selected(set, options.select);
   const row = new RowBuilder(alias);
@@ -157,7 +188,7 @@ export function entityRow(
   const expanded = options.expand.map((item) => {
     const navigation = set.navigations.get(item.name);
     if (!navigation) throw unknownWay(writing, set, item.name);
-    const related = relatedRow(writing, navigation, alias, item, wire);
+    const related = relatedRow(writing, navigation, alias, item, { wire, most });
     row.joins.push(related.join);
     return { item, related };
   });
@@ -170,7 +201,7 @@ export function entityRow(
     const { shape, entities, more } = related;
     row.member(name, { kind: related.kind, column: row.column(entities), shape });
     if (!more) continue;
-    const rest = new URLSearchParams({ ...inner.sent, $skip: String(inner.skip + MOST_RELATED) });
+    const rest = new URLSearchParams({ ...inner.sent, $skip: String(inner.skip + most) });
     const source = { kind: 'more', column: row.column(more), id: row.own('id') } as const;
     row.member(`${name}@odata.nextLink`, { ...source, ...around(set, wire, `/${name}?${rest}`) });
   }
@@ -213,7 +244,7 @@ function relatedRow(
   navigation: Navigation,
   from: string,
   { name, references, options }: ExpandItem,
-  wire: Wire,
+  { wire, most }: { wire: Wire; most: number },
 ): Related {
   if (options.search) throw notOffered('$expand', `${name}: $search is not offered within $expand`);
   const set = writing.model.sets.get(navigation.target)!;
@@ -226,7 +257,7 @@ function relatedRow(
   const where = combine('and', parts);
   const { shape, columns, joins } = references
     ? referenceRow(set, to, wire)
-    : entityRow(writing, set, to, options, wire);
+    : entityRow(writing, set, to, options, wire, most);
   const item = sql`row(${listOf(columns)})`;
   const tables = [source.from, ...joins].reduce((all, one) => sql`${all} ${one}`);
   const column = (key: string) => raw(`${result}.${key}`);
@@ -239,8 +270,8 @@ function relatedRow(
     };
   }
   const order = orderList(orderKeys(options.orderby, scope), to);
-  const bounded = options.top !== undefined && options.top <= MOST_RELATED;
-  const limit = bounded ? options.top! : MOST_RELATED;
+  const bounded = options.top !== undefined && options.top <= most;
+  const limit = bounded ? options.top! : most;
   const one = raw(writing.alias());
   const total = options.count
     ? sql`, (select count(*) from ${source.from} where ${where})::text as total`
